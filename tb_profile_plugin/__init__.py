@@ -1,0 +1,26 @@
+"""Reads profiler captures of TensorFlow, JAX and PyTorch/XLA, and answers questions about them.
+
+``open("logs").tool("overview_page")`` gives what the Overview page shows, as plain JSON data.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .api import Capture
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "open"]
+
+
+def open(path: str | os.PathLike[str]) -> Capture:
+    """The capture at a path: a logdir (its newest session), a run folder or a single file.
+
+    Raises `ProblemError` where there is none. Nothing is decoded before a tool is asked.
+    """
+    # TensorBoard imports this package at its start, whether or not there is anything to profile.
+    from .api import Capture
+
+    return Capture.at(path)

@@ -1,0 +1,40 @@
+"""Where captures lie: paths → sessions, files → bytes. Looking never writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+from .files import StoredFile, StoredSession, host_of, read, stat_files
+from .logdir import Logdir, Root, Survey, roots
+
+__all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "read", "resolve", "roots"]
+
+
+def resolve(path: str | os.PathLike[str]) -> StoredSession:
+    """The session that a path means: a single file, a run folder with its hosts' files, or a logdir's newest session.
+
+    Raises `ProblemError` (404) where there is none.
+    """
+    place = Path(path).expanduser().absolute()
+    if place.is_file():
+        return _single(place)
+    if not place.is_dir():
+        remedy = "Give a logdir, a run folder or a *.xplane.pb file."
+        raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
+    files = stat_files(place, [entry.name for entry in place.iterdir() if entry.is_file()])
+    if files:
+        return StoredSession(place.name, place, files)
+    survey = Logdir(str(place)).survey()
+    if survey.sessions:
+        return survey.sessions[0]
+    near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
+    remedy = f"Captures end in .xplane.pb and lie in plugins/profile/<run>/ or anywhere below.{near}"
+    raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, str(path)), 404)
+
+
+def _single(path: Path) -> StoredSession:
+    facts = path.stat()
+    host = host_of(path.name) or path.stem
+    return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))

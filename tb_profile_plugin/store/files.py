@@ -1,0 +1,132 @@
+"""A capture's files as they lie on disk, and their bytes."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+
+LOCALHOST = "localhost"
+"""The host of a file that is named just ``xplane.pb``."""
+
+_GZIP = zlib.MAX_WBITS | 16
+_PIECE = 1 << 14
+"""Inflated at a time: an error loses at most what came of so many bytes."""
+
+_CAPTURE = re.compile(r"^(?:(?P<host>.+)\.)?xplane\.pb(?:\.gz)?$", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One host's capture; equal facts mean equal content, so results are kept by them."""
+
+    host: str
+    path: Path
+    size: int
+    """Bytes on disk."""
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    """The files of one capture, under the name that people know it by."""
+
+    name: str
+    folder: Path
+    files: tuple[StoredFile, ...]
+    """Ordered by host."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Names of the hosts, sorted."""
+        return tuple(file.host for file in self.files)
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk, all hosts together."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def modified(self) -> float:
+        """When its newest file was written: seconds since the epoch."""
+        return max((file.mtime_ns for file in self.files), default=0) / 1e9
+
+
+def host_of(name: str) -> str | None:
+    """The host that a file name tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other file."""
+    match = _CAPTURE.match(name)
+    return (match["host"] or LOCALHOST) if match else None
+
+
+def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:
+    """The captures among a folder's file names, by host; files that vanished meanwhile are left out.
+
+    Where a host's file lies there plain and compressed, the plain one is taken.
+    """
+    found: dict[str, StoredFile] = {}
+    for name in sorted(names):
+        host = host_of(name)
+        if host is None or host in found:
+            continue
+        try:
+            facts = os.stat(folder / name)
+        except OSError:
+            continue
+        found[host] = StoredFile(host, folder / name, facts.st_size, facts.st_mtime_ns)
+    return tuple(found[host] for host in sorted(found))
+
+
+def read(file: StoredFile) -> mmap.mmap | bytes:
+    """A file's bytes, mapped where it is plain and inflated where it is compressed.
+
+    A compressed file that was cut gives what could be inflated. Raises `ProblemError` for a file that cannot be read.
+    """
+    try:
+        with open(file.path, "rb") as opened:
+            if file.path.suffix == ".gz":
+                return _inflate(opened.read(), file.path)
+            if os.fstat(opened.fileno()).st_size == 0:
+                return b""
+            return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        gone = isinstance(error, FileNotFoundError)
+        raise ProblemError(
+            Problem(
+                "unreadable",
+                f"The file cannot be read: {error.strerror}.",
+                "It was there a moment ago; reload the list of sessions." if gone else "Check who may read it.",
+                str(file.path),
+            ),
+            404 if gone else 403,
+        ) from error
+
+
+def _inflate(data: bytes, path: Path) -> bytes:
+    """All members of a gzip file, up to the first damage."""
+    parts: list[bytes] = []
+    rest = memoryview(data)
+    inflater = zlib.decompressobj(wbits=_GZIP)
+    while rest:
+        try:
+            parts.append(inflater.decompress(rest[:_PIECE]))
+        except zlib.error as error:
+            if any(parts):
+                break
+            raise ProblemError(
+                Problem(
+                    "not_gzip",
+                    f"The file ends in .gz but cannot be inflated: {error}.",
+                    "Copy it again, or take the .gz off its name if it is not compressed.",
+                    str(path),
+                ),
+                422,
+            ) from error
+        rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
+        if inflater.eof:
+            inflater = zlib.decompressobj(wbits=_GZIP)
+    return b"".join(parts)

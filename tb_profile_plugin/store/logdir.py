@@ -1,0 +1,209 @@
+"""The sessions below a logdir, by the names that TensorBoard's users know them by."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WalkTimeout
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+from .files import StoredSession, stat_files
+from .walk import Folder, Walker
+
+_RESCAN_S = 1.0
+"""Sessions are looked for at most so often …"""
+_RESCAN_SHARE = 10
+"""… and for at most one part in so many of the time, however large the tree."""
+_PATIENCE_S = 0.5
+"""How long a request waits for a new walk while there is an older one to answer from."""
+_NEAR_MISSES = 20
+
+
+@dataclass(frozen=True)
+class Root:
+    """A folder that is searched, and the prefix of its sessions' names (empty for none)."""
+
+    prefix: str
+    path: str
+    """Absolute; a URL where it lies on another machine."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What one look at a logdir found."""
+
+    searched: tuple[str, ...]
+    sessions: tuple[StoredSession, ...]
+    """Newest first."""
+    event_files: int
+    near_misses: tuple[str, ...]
+    """What looked like a capture and why it is none, in words."""
+
+
+def roots(spec: str) -> tuple[Root, ...]:
+    """The folders that a logdir names: one path, or ``name:path,name:path`` as TensorBoard's --logdir_spec has it."""
+    if not spec or os.path.exists(os.path.expanduser(spec)):
+        return (_root("", spec),) if spec else ()
+    found = []
+    for part in filter(None, spec.split(",")):
+        prefix, colon, path = part.partition(":")
+        named = colon and not part.startswith("/") and not _is_url(part) and not os.path.splitdrive(part)[0]
+        found.append(_root(prefix, path) if named else _root("", part))
+    return tuple(found)
+
+
+def _root(prefix: str, path: str) -> Root:
+    return Root(prefix, path if _is_url(path) else os.path.abspath(os.path.expanduser(path)))
+
+
+def _is_url(path: str) -> bool:
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
+
+
+class Logdir:
+    """The sessions below one or several folders; looked for again as time passes, never more than needed."""
+
+    def __init__(self, spec: str):
+        self.spec = spec
+        self._walkers: dict[str, Walker] = {}
+        self._lock = threading.Lock()
+        self._latest: Survey | None = None
+        self._due = 0.0
+        self._walk: Future[Survey] | None = None
+        self._seen_one = False
+
+    def sessions(self) -> list[StoredSession]:
+        """All sessions, newest first; new ones appear within seconds."""
+        return list(self.survey().sessions)
+
+    def find(self, name: str) -> StoredSession:
+        """The session of that name; raises `ProblemError` (404), naming close matches, where there is none."""
+        sessions = self.sessions()
+        for session in sessions:
+            if session.name == name:
+                return session
+        names = [session.name for session in sessions]
+        close = get_close_matches(name, names, n=3) or names[:3]
+        remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
+        raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
+
+    def active(self, patience: float = 1.0) -> bool:
+        """Whether a session exists, as far as so many seconds of looking tell."""
+        survey = self._survey(patience)
+        return bool(survey.sessions) if survey else self._seen_one
+
+    def survey(self) -> Survey:
+        """What is there, from a recent walk."""
+        survey = self._survey(None)
+        assert survey is not None, "a walk without a time limit always answers"
+        return survey
+
+    def _survey(self, patience: float | None) -> Survey | None:
+        with self._lock:
+            latest = self._latest
+            if latest is not None and time.monotonic() < self._due:
+                return latest
+            if self._walk is None:
+                self._walk = Future()
+                threading.Thread(target=self._look, args=(self._walk,), name="logdir walk", daemon=True).start()
+            walk = self._walk
+        try:
+            return walk.result(_PATIENCE_S if latest else patience)
+        except WalkTimeout:
+            return latest
+
+    def _look(self, walk: Future[Survey]) -> None:
+        begin = time.monotonic()
+        try:
+            survey = self._take()
+        except Exception as error:
+            with self._lock:
+                self._walk = None
+            walk.set_exception(error)
+            return
+        with self._lock:
+            self._latest, self._walk = survey, None
+            end = time.monotonic()
+            self._due = end + max(_RESCAN_S, _RESCAN_SHARE * (end - begin))
+        walk.set_result(survey)
+
+    def _take(self) -> Survey:
+        searched = roots(self.spec)
+        self._walkers = {root.path: self._walkers.get(root.path, Walker()) for root in searched}
+        sessions: list[StoredSession] = []
+        names: set[str] = set()
+        misses: list[str] = []
+        event_files = 0
+        for root in searched:
+            if _is_url(root.path):
+                misses.append(f"{root.path}: folders on other machines are not read yet")
+                continue
+            for folder in self._walkers[root.path].walk(root.path):
+                event_files += folder.event_files
+                misses.extend(_near_misses(folder, root))
+                for session in _sessions(folder, root, names):
+                    sessions.append(session)
+                    self._seen_one = True
+        sessions.sort(key=lambda session: (-session.modified, session.name))
+        paths = tuple(root.path for root in searched)
+        return Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
+
+
+def _sessions(folder: Folder, root: Root, taken: set[str]) -> Iterator[StoredSession]:
+    """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
+    if not folder.captures:
+        return
+    path = Path(folder.path)
+    if _is_run(path):
+        groups = [(_run_name(path, root), list(folder.captures))]
+    else:
+        inside = path.relative_to(root.path)
+        groups = [((inside / _bare_name(name)).as_posix(), [name]) for name in folder.captures]
+    for name, file_names in groups:
+        files = stat_files(path, file_names)
+        if files:
+            yield StoredSession(_unique(f"{root.prefix}/{name}" if root.prefix else name, taken), path, files)
+
+
+def _is_run(path: Path) -> bool:
+    return path.parts[-3:-1] == ("plugins", "profile")
+
+
+def _run_name(path: Path, root: Root) -> str:
+    """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
+    run_of = path.parents[2]
+    return (run_of.relative_to(root.path) / path.name).as_posix() if run_of.is_relative_to(root.path) else path.name
+
+
+def _bare_name(name: str) -> str:
+    plain = name.removesuffix(".gz").removesuffix(".pb")
+    return plain.removesuffix(".xplane")
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """The name as valid Unicode, numbered where another session has it already."""
+    readable = os.fsencode(name).decode("utf-8", "replace")
+    number, unique = 1, readable
+    while unique in taken:
+        number += 1
+        unique = f"{readable} ({number})"
+    taken.add(unique)
+    return unique
+
+
+def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
+    if folder.trouble:
+        yield f"{folder.path}: {folder.trouble}"
+    elif not folder.captures:
+        where = os.path.relpath(folder.path, root.path)
+        if folder.strays:
+            yield f"{where}/{folder.strays[0]}: a by-product of a profiler, without its *.xplane.pb"
+        elif _is_run(Path(folder.path)) and not folder.folders:
+            yield f"{where}: a run folder without a *.xplane.pb"

@@ -1,0 +1,100 @@
+"""A walk through a folder tree that reads only the folders that changed since the last one."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .files import host_of
+
+_NEVER = frozenset({".git", "node_modules", "__pycache__"})
+"""Large folders that no profiler writes to."""
+
+_SETTLED_NS = 2_000_000_000
+"""A folder read so soon after its last change may change again within the same tick of a coarse file clock."""
+
+_STRAY = re.compile(r"\.trace\.json(\.gz)?$|\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
+"""What profilers leave beside a capture, or instead of one."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """What one folder holds, as far as captures go; all names without their path."""
+
+    path: str
+    captures: tuple[str, ...] = ()
+    strays: tuple[str, ...] = ()
+    """Files that look like a profile and cannot be opened as one."""
+    event_files: int = 0
+    folders: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """Symbolic links that may lead to folders."""
+    trouble: str = ""
+    """Why it could not be read."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    folder: Folder
+    mtime_ns: int
+    settled: bool
+
+
+class Walker:
+    """Walks one tree again and again; a folder is read anew only when its modification time moved."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+
+    def walk(self, root: str) -> Iterator[Folder]:
+        """Every folder once, each by its shortest way that is no link, if there is one; links make no cycles."""
+        seen: set[tuple[int, int]] = set()
+        visited: dict[str, _Known] = {}
+        pending, links = deque([root]), deque[str]()
+        while pending or links:
+            path = pending.popleft() if pending else links.popleft()
+            try:
+                facts = os.stat(path)
+            except OSError as error:
+                if path == root:
+                    yield Folder(path, trouble=error.strerror or "it cannot be read")
+                continue
+            if (facts.st_dev, facts.st_ino) in seen:
+                continue
+            seen.add((facts.st_dev, facts.st_ino))
+            known = self._known.get(path)
+            if known is None or not known.settled or known.mtime_ns != facts.st_mtime_ns:
+                settled = time.time_ns() - facts.st_mtime_ns > _SETTLED_NS
+                known = _Known(_look(path), facts.st_mtime_ns, settled)
+            visited[path] = known
+            yield known.folder
+            pending.extend(os.path.join(path, name) for name in known.folder.folders)
+            links.extend(os.path.join(path, name) for name in known.folder.links)
+        self._known = visited
+
+
+def _look(path: str) -> Folder:
+    captures, strays, folders, links = [], [], [], []
+    event_files = 0
+    try:
+        with os.scandir(path) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                name = entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if name not in _NEVER:
+                        folders.append(name)
+                elif entry.is_symlink() and not entry.is_file():
+                    links.append(name)
+                elif host_of(name) is not None:
+                    captures.append(name)
+                elif _STRAY.search(name):
+                    strays.append(name)
+                elif ".tfevents." in name:
+                    event_files += 1
+    except OSError as error:
+        return Folder(path, trouble=error.strerror or "it cannot be read")
+    return Folder(path, tuple(captures), tuple(strays), event_files, tuple(folders), tuple(links))
