@@ -1,0 +1,161 @@
+"""Responses: JSON, problems, tables as CSV, files of the pages."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from werkzeug.http import dump_options_header, quote_etag
+from werkzeug.wrappers import Request, Response
+
+from ..problems import Problem, ProblemError
+
+STATIC = Path(__file__).resolve().parent.parent / "static"
+"""The built pages."""
+
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'self'",
+    ]
+)
+"""Styles are set on elements by the charts; everything else comes from our own files."""
+
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+"""Fixed, because a machine's own table of types may call JavaScript plain text, which browsers refuse to run."""
+
+_PACKED = frozenset({".png", ".woff2"})
+_HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
+_SMALL = 1024
+"""Bytes below which compressing gains nothing."""
+_LEVEL = 5
+
+
+def to_json(data: Any) -> bytes:
+    """Plain data as compact JSON; raises ValueError for NaN and infinities, which browsers cannot read."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def pack(body: bytes) -> bytes:
+    """The body compressed, the same for the same content."""
+    return gzip.compress(body, _LEVEL, mtime=0)
+
+
+def unpack(packed: bytes) -> bytes:
+    """The body again."""
+    return gzip.decompress(packed)
+
+
+def data_json(request: Request, data: Any, status: int = 200) -> Response:
+    """Plain data as JSON that is not kept anywhere: captures change and may be confidential."""
+    body = to_json(data)
+    return _unkept(request, body, pack(body) if len(body) > _SMALL else None, "application/json", status)
+
+
+def packed_json(request: Request, packed: bytes) -> Response:
+    """JSON that lies compressed already."""
+    return _unkept(request, None, packed, "application/json", 200)
+
+
+def text(request: Request, body: str) -> Response:
+    """A line of text, as some of the older routes answer."""
+    return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
+
+
+def problem(request: Request, found: Problem, status: int) -> Response:
+    """A problem as JSON."""
+    return data_json(request, found.as_json(), status)
+
+
+def csv_file(request: Request, answer: Any, name: str) -> Response:
+    """The first table among a tool's answer, as a file to save; raises `ProblemError` (422) where there is none."""
+    tables = answer if isinstance(answer, list) else [answer]
+    table = next((part for part in tables if isinstance(part, dict) and part.get("cols")), None)
+    if table is None:
+        raise ProblemError(
+            Problem("no_table", "This tool's answer holds no table.", "Take its JSON from the data route."), 422
+        )
+    lines = io.StringIO()
+    writer = csv.writer(lines)
+    writer.writerow([column["label"] for column in table["cols"]])
+    writer.writerows([cell["v"] for cell in row["c"]] for row in table["rows"])
+    body = lines.getvalue().encode("utf-8", "replace")
+    response = _unkept(request, body, pack(body), "text/csv; charset=utf-8", 200)
+    response.headers["Content-Disposition"] = dump_options_header(
+        "attachment", {"filename": re.sub(r"[^\w.()+-]+", "_", name)}
+    )
+    return response
+
+
+def static_file(request: Request, name: str) -> Response:
+    """A file of the built pages: hashed ones are kept for ever, others are asked for again.
+
+    Raises `ProblemError` for a file that does not exist.
+    """
+    path = STATIC / name
+    kind = _TYPES.get(path.suffix)
+    inside = ".." not in path.parts and path.is_relative_to(STATIC) and "\0" not in name
+    if not (inside and kind and path.is_file()):
+        if name == "index.html":
+            raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
+        raise ProblemError(Problem("no_such_file", f"The pages have no file {name!r}.", "Reload the page."), 404)
+    body, packed, tag = _load(path, path.stat().st_mtime_ns)
+    response = _respond(request, body, packed, kind, 200)
+    response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if _HASHED.search(name) else "no-cache"
+    response.headers["ETag"] = quote_etag(tag, weak=True)
+    if kind.startswith("text/html"):
+        response.headers["Content-Security-Policy"] = _POLICY
+    return response.make_conditional(request)
+
+
+@lru_cache(maxsize=256)
+def _load(path: Path, mtime_ns: int) -> tuple[bytes, bytes | None, str]:
+    body = path.read_bytes()
+    worth_it = len(body) > _SMALL and path.suffix not in _PACKED
+    return body, pack(body) if worth_it else None, hashlib.sha256(body).hexdigest()[:16]
+
+
+def _unkept(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
+    response = _respond(request, body, packed, kind, status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _respond(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
+    """The body as the client takes it: compressed only where it said that it can read that."""
+    if packed is not None and request.accept_encodings["gzip"] > 0:
+        response = Response(packed, status, content_type=kind)
+        response.headers["Content-Encoding"] = "gzip"
+    else:
+        response = Response(unpack(packed or b"") if body is None else body, status, content_type=kind)
+    if packed is not None:
+        response.headers["Vary"] = "Accept-Encoding"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

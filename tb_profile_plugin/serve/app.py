@@ -1,0 +1,88 @@
+"""The application: one WSGI callable for all routes."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request, Response
+
+from ..problems import Problem, ProblemError
+from ..store import Logdir
+from . import answers
+from .desk import Desk
+from .routes import ROUTES, Route
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+logger = logging.getLogger(__name__)
+
+_EXACT = {route.path: route for route in ROUTES if not route.path.endswith("/*")}
+_FOLDERS = {route.path[:-1]: route for route in ROUTES if route.path.endswith("/*")}
+
+
+class App:
+    """Answers the routes for one logdir, below a prefix of the path."""
+
+    def __init__(self, logdir: Logdir, prefix: str = ""):
+        """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``."""
+        self._logdir = logdir
+        self._desk = Desk(logdir)
+        self._prefix = prefix
+        self._warm = False
+        self._lock = threading.Lock()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request; whatever goes wrong is told as a problem in JSON."""
+        if self._prefix:
+            path = environ.get("PATH_INFO", "")
+            script = environ.get("SCRIPT_NAME", "") + self._prefix
+            environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
+        request = Request(environ)
+        try:
+            response = self._answer(request)
+        except ProblemError as error:
+            response = answers.problem(request, error.problem, error.status)
+        except Exception:
+            logger.exception("No answer to %s", request.full_path)
+            remedy = "The server's log says more."
+            response = answers.problem(request, Problem("internal", "The server failed.", remedy), 500)
+        return response(environ, start_response)
+
+    def active(self) -> bool:
+        """Whether there is a session, as far as a moment of looking tells; the first one starts `warm`."""
+        found = self._logdir.active()
+        if found:
+            self.warm()
+        return found
+
+    def warm(self) -> None:
+        """Get the decoder ready in the background, once, so that the first page need not wait for its compiler."""
+        with self._lock:
+            if not self._warm:
+                self._warm = True
+                threading.Thread(target=_warm, name="warm-up", daemon=True).start()
+
+    def _answer(self, request: Request) -> Response:
+        route = _find(request.path)
+        if request.method not in ("GET", "HEAD"):
+            remedy = "Send GET."
+            raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
+        return route.answer(self._desk, request)
+
+
+def _find(path: str) -> Route:
+    route = _EXACT.get(path) or next((_FOLDERS[folder] for folder in _FOLDERS if path.startswith(folder)), None)
+    if route is None:
+        remedy = f"There are: {', '.join(route.path for route in ROUTES)}."
+        raise ProblemError(Problem("no_such_route", f"There is nothing at {path!r}.", remedy), 404)
+    return route
+
+
+def _warm() -> None:
+    from .. import xspace
+
+    xspace.warm()

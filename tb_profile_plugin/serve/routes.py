@@ -1,0 +1,201 @@
+"""Every route: its path, its parameters and what answers it. docs/http.md describes them; a test holds it to this."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from werkzeug.wrappers import Request, Response
+
+from .. import __version__, tools
+from ..model.session import Session
+from ..problems import Problem, ProblemError
+from ..store import StoredSession
+from ..tools.base import Tool
+from . import answers
+from .desk import Desk
+
+ALL_HOSTS = "ALL_HOSTS"
+
+Answer = Callable[[Desk, Request], Response]
+
+_DATA = ("run", "tag", "host", "hosts")
+_OUTDATED = frozenset({"tqx", "use_saved_result"})
+"""Parameters of the data route that scripts for the older plugin send and that no longer mean anything."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route; a path that ends in ``/*`` stands for all that begin so."""
+
+    path: str
+    parameters: tuple[str, ...]
+    """Names in the query; the data routes take a tool's own options besides."""
+    answer: Answer
+
+
+def _parameter(request: Request, name: str) -> str:
+    value = request.args.get(name, "")
+    if not value:
+        raise ProblemError(Problem("missing_parameter", f"The parameter {name!r} is missing.", f"Add {name}=…"))
+    return value
+
+
+def _page(desk: Desk, request: Request) -> Response:
+    return answers.static_file(request, "index.html")
+
+
+def _file(desk: Desk, request: Request) -> Response:
+    return answers.static_file(request, request.path.lstrip("/"))
+
+
+def _sessions(desk: Desk, request: Request) -> Response:
+    survey = desk.logdir.survey()
+    found = {
+        "event_files": survey.event_files,
+        "captures": sum(len(stored.files) for stored in survey.sessions),
+        "near_misses": list(survey.near_misses),
+    }
+    entries = [_entry(stored, desk.known_facts(stored)) for stored in survey.sessions]
+    answer = {"logdir": desk.logdir.spec, "searched": list(survey.searched), "found": found, "sessions": entries}
+    return answers.data_json(request, answer)
+
+
+def _entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "run": stored.name,
+        "folder": str(stored.folder),
+        "modified": stored.modified,
+        "hosts": list(stored.hosts),
+        "size": stored.size,
+        "facts": facts,
+    }
+
+
+def _session(desk: Desk, request: Request) -> Response:
+    session = desk.session(_parameter(request, "run"))
+    facts, problems = desk.health(session)
+    entry = _entry(session.stored, facts) | {"problems": [problem.as_json() for problem in problems]}
+    return answers.data_json(request, entry)
+
+
+def _tools(desk: Desk, request: Request) -> Response:
+    session = desk.session(_parameter(request, "run"))
+    return answers.data_json(request, [_tool_entry(desk, session, tool) for tool in tools.find().values()])
+
+
+def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
+    unavailable = desk.unavailable(session, tool)
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "doc": tool.doc,
+        "order": tool.order,
+        "all_hosts": tool.all_hosts,
+        "params": [asdict(param) for param in tool.params],
+        "unavailable": unavailable and unavailable.as_json(),
+    }
+
+
+def _progress(desk: Desk, request: Request) -> Response:
+    session = desk.session(_parameter(request, "run"))
+    answer = {"busy": desk.busy(session), "hosts": session.progress(), "computing": desk.computing(session)}
+    return answers.data_json(request, answer)
+
+
+def _data(desk: Desk, request: Request) -> Response:
+    _, _, packed = _result(desk, request)
+    return answers.packed_json(request, packed)
+
+
+def _data_csv(desk: Desk, request: Request) -> Response:
+    tool, host, packed = _result(desk, request)
+    name = "_".join([tool.name, request.args["run"], host or ALL_HOSTS])
+    return answers.csv_file(request, json.loads(answers.unpack(packed)), f"{name}.csv")
+
+
+def _result(desk: Desk, request: Request) -> tuple[Tool, str, bytes]:
+    for name in ("session_path", "run_path"):
+        if name in request.args:
+            remedy = "Name a session below the logdir with run=…"
+            raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
+    session = desk.session(_parameter(request, "run"))
+    tool = tools.get(_parameter(request, "tag"))
+    host = _host(request, session)
+    options = {name: value for name, value in request.args.items() if name not in {*_DATA, *_OUTDATED}}
+    return tool, host, desk.result(session, tool, host, options)
+
+
+def _host(request: Request, session: Session) -> str:
+    """The host that is asked for; ``hosts`` names several, of which one or all can be shown."""
+    several = [name for name in request.args.get("hosts", "").split(",") if name]
+    host = request.args.get("host", "")
+    if host or not several:
+        return host
+    if len(several) > 1 and set(several) != set(session.hosts):
+        remedy = "Name one host, or all of them."
+        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts, not some of them.", remedy))
+    return several[0] if len(several) == 1 else ALL_HOSTS
+
+
+def _runs(desk: Desk, request: Request) -> Response:
+    names = sorted((stored.name for stored in desk.logdir.sessions()), reverse=True)
+    return answers.data_json(request, names)
+
+
+def _run_tools(desk: Desk, request: Request) -> Response:
+    session = _known(desk, request)
+    names = [tool.name for tool in tools.find().values() if session and not desk.unavailable(session, tool)]
+    return answers.data_json(request, names)
+
+
+def _hosts(desk: Desk, request: Request) -> Response:
+    session = _known(desk, request)
+    tool = tools.find().get(_parameter(request, "tag").rstrip("@^"))
+    names = list(session.hosts) if session and tool else []
+    if tool and tool.all_hosts and len(names) > 1:
+        names.append(ALL_HOSTS)
+    return answers.data_json(request, [{"hostname": name} for name in sorted(names)])
+
+
+def _known(desk: Desk, request: Request) -> Session | None:
+    """The session that is asked for; these older routes answer with empty lists where there is none."""
+    run = _parameter(request, "run")
+    return desk.session(run) if any(stored.name == run for stored in desk.logdir.sessions()) else None
+
+
+def _config(desk: Desk, request: Request) -> Response:
+    return answers.data_json(
+        request, {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False}
+    )
+
+
+def _version(desk: Desk, request: Request) -> Response:
+    return answers.text(request, __version__)
+
+
+def _capture_profile(desk: Desk, request: Request) -> Response:
+    remedy = "Capture in the program itself, e.g. with jax.profiler.trace or tf.profiler.experimental.Profile."
+    raise ProblemError(Problem("no_capture", "This version does not capture from a running program.", remedy), 501)
+
+
+ROUTES = (
+    Route("/", (), _page),
+    Route("/index.html", (), _page),
+    Route("/index.js", (), _file),
+    Route("/static/*", (), _file),
+    Route("/sessions", (), _sessions),
+    Route("/session", ("run",), _session),
+    Route("/tools", ("run",), _tools),
+    Route("/progress", ("run",), _progress),
+    Route("/data", _DATA, _data),
+    Route("/data_csv", _DATA, _data_csv),
+    Route("/runs", (), _runs),
+    Route("/run_tools", ("run",), _run_tools),
+    Route("/hosts", ("run", "tag"), _hosts),
+    Route("/config", (), _config),
+    Route("/version", (), _version),
+    Route("/capture_profile", (), _capture_profile),
+)

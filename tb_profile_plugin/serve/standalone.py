@@ -1,0 +1,59 @@
+"""The same pages without TensorBoard."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+from collections.abc import Callable
+
+from waitress.server import create_server
+
+from ..problems import Problem, ProblemError
+from ..store import Logdir
+from .app import App
+
+_THREADS = 16
+"""Requests that wait for one long computation hold a thread each; progress must find a free one."""
+
+logger = logging.getLogger(__name__)
+
+
+def serve(spec: str, host: str, port: int, say: Callable[[str], None]) -> None:
+    """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
+
+    `say` gets the lines for the person who started it. Raises `ProblemError` where the address cannot be had.
+    """
+    app = App(Logdir(spec))
+    try:
+        server = create_server(
+            app, host=host, port=port, threads=_THREADS, ident=None, clear_untrusted_proxy_headers=True
+        )
+    except OSError as error:
+        raise ProblemError(_unbound(host, port, error)) from error
+    if not _is_loopback(host):
+        say(f"Anyone who reaches {host} can read these captures; there is no password.")
+    app.warm()
+    say(f"Profiles of {spec}: {_url(host, server)} (Ctrl+C ends it)")
+    server.run()
+
+
+def _url(host: str, server: object) -> str:
+    listening = getattr(server, "effective_listen", None) or [(host, getattr(server, "effective_port", 0))]
+    _, port = listening[0]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _unbound(host: str, port: int, error: OSError | ValueError) -> Problem:
+    if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+        message, remedy = f"Port {port} is taken.", "Choose another with --port, or 0 for any free one."
+    else:
+        message, remedy = f"Cannot listen on {host}:{port}: {error}.", "Check --host and --port."
+    return Problem("address", message, remedy)

@@ -1,0 +1,119 @@
+"""An application over empty files, with sessions and tools that need no capture."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from tb_profile_plugin import tools
+from tb_profile_plugin.problems import Problem, ProblemError
+from tb_profile_plugin.serve import App, desk
+from tb_profile_plugin.store import Logdir, StoredSession
+from tb_profile_plugin.tools.base import Column, DataTable, Param, Tool, tool
+
+TABLE = DataTable([Column("op", "Op, name", "string"), Column("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
+
+
+class FakeSession:
+    """Answers like a session; a host named ``bad`` cannot be read."""
+
+    def __init__(self, stored: StoredSession):
+        self.stored = stored
+        self.name = stored.name
+        self.hosts = stored.hosts
+
+    def select(self, host: str) -> list[str]:
+        if host in ("", "ALL_HOSTS"):
+            return list(self.hosts)
+        if host not in self.hosts:
+            raise ProblemError(Problem("unknown_host", f"There is no host {host!r}."), 404)
+        return [host]
+
+    def facts(self) -> dict[str, Any]:
+        if "bad" in self.hosts:
+            raise ProblemError(Problem("truncated", "Nothing can be read."), 422)
+        return {"device": "CPU", "steps": 3}
+
+    def problems(self) -> list[Problem]:
+        return [Problem("note", "Something is odd.", severity="warning")]
+
+    def progress(self) -> list[dict[str, Any]]:
+        return [{"host": host, "phase": "waiting", "fraction": 0.0} for host in self.hosts]
+
+
+class Fakes:
+    """The tools of these tests, and levers to watch and hold them."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.hold = threading.Event()
+        self.hold.set()
+        self.entered = threading.Event()
+
+    def tools(self) -> dict[str, Tool]:
+        def echo(session: Any, hosts: Any, size: str) -> Any:
+            """What was asked?"""
+            self.calls.append("echo")
+            return {"run": session.name, "hosts": hosts, "size": size}
+
+        def one(session: Any, hosts: Any) -> Any:
+            """Shows one host at a time."""
+            return [{"summary": True}, TABLE]
+
+        def slow(session: Any, hosts: Any) -> Any:
+            """Takes as long as the test wants."""
+            self.calls.append("slow")
+            self.entered.set()
+            assert self.hold.wait(10)
+            return "x" * 5000
+
+        def broken(session: Any, hosts: Any) -> Any:
+            """Has a bug."""
+            self.calls.append("broken")
+            raise RuntimeError("the secret is 42")
+
+        def absent(session: Any, hosts: Any) -> Any:
+            """Has nothing to show."""
+
+        param = Param("size", "small", "How large.", ("small", "large"))
+        made = [
+            tool("Echo", params=[param])(echo),
+            tool("One", all_hosts=False)(one),
+            tool("Slow")(slow),
+            tool("Broken")(broken),
+            tool("Absent", unavailable=lambda session: Problem("no_gpu", "No GPU.", "Use one."))(absent),
+        ]
+        return {each.name: each for each in made}
+
+
+@pytest.fixture
+def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
+    fakes = Fakes()
+    found = fakes.tools()
+    monkeypatch.setattr(tools, "find", lambda: found)
+    monkeypatch.setattr(desk, "Session", FakeSession)
+    return fakes
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Callable[[str], Path]:
+    """Put a capture below the logdir."""
+
+    def put(name: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+        return path
+
+    return put
+
+
+@pytest.fixture
+def client(tmp_path: Path, fakes: Fakes, put: Callable[[str], Path]) -> Client:
+    for name in ["train/plugins/profile/r 1+ü/a.xplane.pb", "train/plugins/profile/r 1+ü/b.xplane.pb"]:
+        put(name)
+    put("plugins/profile/single/vm.xplane.pb")
+    return Client(App(Logdir(str(tmp_path))))
