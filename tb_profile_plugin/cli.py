@@ -1,0 +1,145 @@
+"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from . import __version__
+from .problems import ProblemError
+
+_SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; returns the exit code."""
+    asked = _parser().parse_args(arguments)
+    logging.basicConfig(format="%(levelname)s %(message)s")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A console that lacks a character shows another instead of ending the command.
+            stream.reconfigure(errors="replace")
+    try:
+        asked.verb(asked)
+        sys.stdout.flush()
+    except ProblemError as error:
+        print(f"tb-profile: {error.problem}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            print(f"tb-profile: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch/XLA."
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+
+    verb = verbs.add_parser("serve", help="show the pages of a logdir in the browser, without TensorBoard")
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
+    verb.set_defaults(verb=_serve)
+
+    verb = verbs.add_parser("sessions", help="list the sessions of a logdir, newest first")
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.set_defaults(verb=_sessions)
+
+    verb = verbs.add_parser("tools", help="list the tools, and which have something to show for a session")
+    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.set_defaults(verb=_tools)
+
+    verb = verbs.add_parser("tool", help="print what a tool shows, as JSON")
+    verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
+    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all, or the first)")
+    verb.add_argument(
+        "-o",
+        dest="options",
+        metavar="KEY=VALUE",
+        action="append",
+        type=_option,
+        default=[],
+        help="an option of the tool",
+    )
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.set_defaults(verb=_tool)
+    return parser
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 65536:
+        raise argparse.ArgumentTypeError(f"{port} is no port: give 0 to 65535")
+    return port
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is no KEY=VALUE")
+    return key, value
+
+
+def _serve(asked: argparse.Namespace) -> None:
+    from .serve.standalone import serve
+
+    serve(asked.logdir, asked.host, asked.port, lambda line: print(line, flush=True))
+
+
+def _sessions(asked: argparse.Namespace) -> None:
+    from .store import Logdir
+
+    survey = Logdir(asked.logdir).survey()
+    for stored in survey.sessions:
+        when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
+        print(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)})")
+    if not survey.sessions:
+        print(f"No sessions in {', '.join(survey.searched)}.", file=sys.stderr)
+        for miss in survey.near_misses:
+            print(f"  {miss}", file=sys.stderr)
+
+
+def _tools(asked: argparse.Namespace) -> None:
+    from . import open, tools
+
+    session = open(asked.session)
+    for tool in tools.find().values():
+        unavailable = tool.unavailable(session)
+        print(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
+        for param in tool.params:
+            choices = f" ({', '.join(param.choices)})" if param.choices else ""
+            print(f"    -o {param.name}={param.default}  {param.doc}{choices}")
+        if unavailable:
+            print(f"    nothing to show: {unavailable}")
+
+
+def _tool(asked: argparse.Namespace) -> None:
+    from . import open
+
+    answer = open(asked.session).tool(asked.name, asked.host, **dict(asked.options))
+    text = json.dumps(answer, allow_nan=False)
+    if asked.out:
+        asked.out.write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""The plugin that TensorBoard loads. TensorBoard does not start when this file fails, so it does next to nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.plugins import base_plugin
+
+if TYPE_CHECKING:
+    from .serve import App
+
+NAME = "profile"
+OTHER_NAME = "tb_profile"
+"""Our name where another distribution claims `NAME`: TensorBoard refuses to start with two plugins of one name."""
+
+logger = logging.getLogger(__name__)
+
+
+class Loader(base_plugin.TBLoader):
+    """Makes the plugin for TensorBoard's logdir."""
+
+    def load(self, context: base_plugin.TBContext) -> Plugin:
+        """The plugin, under a name that no other distribution claims."""
+        from .serve import App
+        from .store import Logdir
+
+        rival = _rival()
+        if rival:
+            logger.warning("%s brings a plugin named %r: ours is %r beside it.", rival, NAME, OTHER_NAME)
+        name = OTHER_NAME if rival else NAME
+        flags = context.flags
+        spec = context.logdir or getattr(flags, "logdir", "") or getattr(flags, "logdir_spec", "") or ""
+        return Plugin(name, App(Logdir(spec), f"/data/plugin/{name}"))
+
+
+class Plugin(base_plugin.TBPlugin):
+    """The Profile tab."""
+
+    def __init__(self, name: str, app: App):
+        self.plugin_name = name
+        self._app = app
+        # Looked for now, sessions are known when the first page asks.
+        threading.Thread(target=app.active, name="first look", daemon=True).start()
+
+    def get_plugin_apps(self) -> Mapping[str, Callable[..., Any]]:
+        """Every route, answered by the one application."""
+        return {"/*": self._app}
+
+    def is_active(self) -> bool:
+        """Whether there is a session; asked at each load of TensorBoard's page, so it answers from memory."""
+        return self._app.active()
+
+    def frontend_metadata(self) -> base_plugin.FrontendMetadata:
+        """The module whose ``render`` draws the page, and the tab's name."""
+        title = "Profile" if self.plugin_name == NAME else "Profile (tb-profile)"
+        return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=title)
+
+
+def _rival() -> str:
+    """The installed distribution besides ours that registers a plugin named `NAME`; empty for none."""
+    for entry in entry_points(group="tensorboard_plugins"):
+        owner = entry.dist.name if entry.dist else ""
+        if entry.name == NAME and not entry.value.startswith(f"{__package__}."):
+            return owner or entry.value
+    return ""
