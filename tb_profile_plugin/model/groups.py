@@ -1,0 +1,177 @@
+"""Which events belong together: everything that a root event encloses or leads to, over threads and devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..xspace.wire import kernel
+from .trace import MISSING, Trace
+
+Array = np.ndarray[Any, Any]
+
+IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
+"""Roots that the framework sets by itself; they carry no name or number of a step."""
+
+_LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
+"""Root levels of events that are roots whatever their stats say."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Disjoint groups of events, each under its root."""
+
+    root: Array
+    """int64[groups]: event."""
+    of_event: Array
+    """int32[events]: group, or -1."""
+
+
+def marked_roots(trace: Trace) -> tuple[Array, Array]:
+    """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
+    events, levels = trace.stat("_r")
+    level = dict(zip(events.tolist(), levels.tolist(), strict=True))
+    for event in trace.named(_LEVELS.__contains__).tolist():
+        name = trace.name(event)
+        level[event] = level.get(event, 1) if name == "TraceContext" else _LEVELS[name]
+    roots = np.array([event for event, value in level.items() if value > 0], np.int64)
+    roots = roots[~np.isin(trace.spread("id", roots), list(dataset_steps(trace)))]
+    return roots, np.array([level[event] for event in roots.tolist()], np.int64)
+
+
+def loop_roots(trace: Trace) -> tuple[Array, Array]:
+    """(roots, groups): executions of a TensorFlow 1 training loop, each with the iteration that it belongs to.
+
+    An executor that is run with several ``iter_num`` under one ``id`` is a loop; its iterations take the place of
+    all marked roots.
+    """
+    executions = trace.named("ExecutorState::Process".__eq__)
+    ids, rounds = trace.spread("id", executions), trace.spread("iter_num", executions)
+    known = (ids != MISSING) & (rounds != MISSING) & ~np.isin(ids, list(dataset_steps(trace)))
+    executions, ids, rounds = executions[known], ids[known], rounds[known]
+    looping = np.isin(ids, ids[rounds > 0])
+    executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
+    if not len(executions):
+        return executions, executions
+    order = np.lexsort((trace.begin[executions], rounds, ids))
+    executions, ids, rounds = executions[order], ids[order], rounds[order]
+    fresh = np.append(True, (np.diff(ids) != 0) | (np.diff(rounds) != 0))
+    by_start = np.argsort(trace.begin[executions[fresh]], kind="stable")
+    rank = np.empty(len(by_start), np.int64)
+    rank[by_start] = np.arange(len(by_start))
+    return executions, rank[np.cumsum(fresh) - 1]
+
+
+def dataset_steps(trace: Trace) -> set[int]:
+    """Step ids of the functions that tf.data runs for itself: those are never training steps."""
+    captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
+    return set(trace.spread("id", captured).tolist()) - {MISSING}
+
+
+def group(trace: Trace, roots: Array, levels: Array) -> Groups:
+    """Groups under the given roots: higher levels first, then by time; a root inside another's group gets none.
+
+    A root below an ancestor of its own level belongs to that ancestor.
+    """
+    order = np.lexsort((trace.begin[roots], -levels))
+    roots, levels = roots[order], levels[order].astype(np.int32)
+    level = np.zeros(len(trace), np.int8)
+    level[roots] = np.clip(levels, 0, 100)
+    parent, last = trace.nesting
+    links = trace.links
+    of_event = np.full(len(trace), -1, np.int32)
+    chosen = np.full(len(roots), -1, np.int64)
+    targets, sources = links.by_target
+    _group(roots, level, parent, last, trace.detached, links.source, links.target, targets, sources, of_event, chosen)
+    return Groups(chosen[chosen >= 0], of_event)
+
+
+def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
+    """Groups of loop iterations: several roots (see `loop_roots`) lead into one group."""
+    _, last = trace.nesting
+    of_event = np.full(len(trace), -1, np.int32)
+    order = np.lexsort((trace.begin[roots], groups))
+    roots, groups = roots[order], groups[order]
+    for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
+        _spread(root, index, last, trace.detached, trace.links.source, trace.links.target, of_event)
+    return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
+
+
+@kernel
+def _group(roots, level, parent, last, detached, source, target, targets, sources, of_event, chosen):
+    count = 0
+    seen = np.zeros(len(of_event), np.uint8)
+    trail = np.empty(256, np.int64)
+    for root in roots:
+        if of_event[root] >= 0 or _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
+            continue
+        _spread(root, count, last, detached, source, target, of_event)
+        chosen[count] = root
+        count += 1
+
+
+@kernel
+def _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
+    """Whether any path of enclosing or leading events meets one of the root's own level.
+
+    The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
+    """
+    found = False
+    count, at = 1, 0
+    trail[0] = root
+    seen[root] = 1
+    while at < count and not found:
+        event = trail[at]
+        at += 1
+        if event != root and level[event] == level[root]:
+            found = True
+        above = parent[event]
+        if above >= 0 and not seen[above] and count < len(trail):
+            seen[above] = 1
+            trail[count] = above
+            count += 1
+        row = np.searchsorted(targets, event)
+        while row < len(targets) and targets[row] == event:
+            if not seen[sources[row]] and count < len(trail):
+                seen[sources[row]] = 1
+                trail[count] = sources[row]
+                count += 1
+            row += 1
+    for i in range(count):
+        seen[trail[i]] = 0
+    return found
+
+
+@kernel
+def _spread(root, index, last, detached, source, target, of_event):
+    """Give the group to everything ungrouped below the root, on its line and behind its links."""
+    pending = np.empty(64, np.int64)
+    pending[0] = root
+    count = 1
+    while count > 0:
+        count -= 1
+        top = pending[count]
+        if of_event[top] >= 0:
+            continue
+        stop = last[top]
+        i = np.int64(top)
+        while i < stop:
+            if detached[i] and i != top:
+                i += 1
+            elif of_event[i] >= 0:
+                i = np.int64(last[i])
+            else:
+                of_event[i] = index
+                i += 1
+        row = np.searchsorted(source, top)
+        while row < len(source) and source[row] < stop:
+            if of_event[source[row]] == index and of_event[target[row]] < 0:
+                if count == len(pending):
+                    larger = np.empty(2 * count, np.int64)
+                    larger[:count] = pending
+                    pending = larger
+                pending[count] = target[row]
+                count += 1
+            row += 1

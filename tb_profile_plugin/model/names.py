@@ -1,0 +1,81 @@
+"""Names of framework operations, as TensorFlow, tf.data, JAX and XLA write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+UNKNOWN, TENSORFLOW, TFDATA, JAX, MEMCPY = "Unknown", "TensorFlow", "TfData", "JAX", "Memcpy"
+
+_TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
+_TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
+_JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?", re.DOTALL)
+_NUMBERED = re.compile(r"_\d+$")
+
+_ANNOTATED = {
+    "memcpyhtod": "MemcpyHToD",
+    "memcpydtoh": "MemcpyDToH",
+    "memcpydtod": "MemcpyDToD",
+    "memcpyhtoh": "MemcpyHToH",
+}
+"""Copies as TensorFlow annotates them, by the first ten letters."""
+
+_ACTIVITIES = {
+    "memcpyh2d": "MemcpyHToD",
+    "memcpyd2h": "MemcpyDToH",
+    "memcpyd2d": "MemcpyDToD",
+    "memcpyp2p": "MemcpyDToD",
+    "memcpyh2h": "MemcpyHToH",
+}
+"""Copies as CUPTI and ROCm record them on a device, by the first nine letters."""
+
+
+@dataclass(frozen=True)
+class OpName:
+    """A framework operation: which framework, its full name and its type (empty if unknown)."""
+
+    category: str
+    name: str
+    type: str
+
+    @property
+    def known(self) -> bool:
+        """Whether some framework's naming was recognised."""
+        return self.category != UNKNOWN
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether this is a tf.data iterator."""
+        return self.type == "Dataset"
+
+
+@lru_cache(maxsize=65536)
+def parse(full: str) -> OpName:
+    """The operation named by an event or by a ``tf_op`` stat, e.g. ``model/dense/MatMul:MatMul``."""
+    left, colon, right = full.partition(":")
+    if not colon:
+        kind = _ANNOTATED.get(full[:10].lower(), "")
+        return OpName(MEMCPY, full, kind) if kind else OpName(UNKNOWN, full, "")
+    if left == "Iterator":
+        return OpName(TFDATA, full, "Dataset")
+    if _TF_NAME.fullmatch(left) and _TF_TYPE.fullmatch(right):
+        return OpName(TENSORFLOW, left, right)
+    kind = right or _NUMBERED.sub("", left.rpartition("/")[2])
+    if _JAX_TYPE.fullmatch(kind):
+        return OpName(JAX, left, kind.partition("[")[0])
+    if not right:
+        return OpName(TENSORFLOW, left, kind)
+    return OpName(UNKNOWN, full, "")
+
+
+def memcpy(name: str) -> str:
+    """The direction of a device's copy by its event name, e.g. ``MemcpyHToD``; empty for anything else."""
+    return _ANNOTATED.get(name[:10].lower(), "") or _ACTIVITIES.get(name[:9].lower(), "")
+
+
+def is_gradient(name: str, kind: str) -> bool:
+    """Whether an operation computes gradients, by the scopes that TensorFlow and JAX put into its name."""
+    if _TF_TYPE.fullmatch(kind) and _TF_NAME.fullmatch(name):
+        return any(scope == "gradient_tape" or scope.startswith("gradients") for scope in name.split("/"))
+    return any(scope.startswith("transpose(") for scope in name.split("/"))

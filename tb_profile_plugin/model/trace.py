@@ -1,0 +1,253 @@
+"""All events of a capture side by side: nesting on each line, and the links between lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..xspace import Plane, XSpace
+from ..xspace.wire import kernel
+
+Array = np.ndarray[Any, Any]
+
+LAUNCH = 9
+"""Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
+EXECUTOR = 2
+"""Kind of a link from a function's call to its execution (likewise)."""
+
+_DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
+"""Reserved ids of lines that a profiler derived from other lines."""
+
+MISSING = np.iinfo(np.int64).min
+"""Stands for a stat that an event does not have."""
+
+_CROWD = 64
+"""A context with so many producers and so many consumers says nothing about who waits for whom."""
+
+
+def is_derived(line_ids: Array) -> Array:
+    """bool[n]: whether each line was derived from other lines (Steps, name scopes, XLA modules …)."""
+    narrow = line_ids.astype(np.int64).astype(np.int32)
+    return (narrow >= _DERIVED_FIRST) & (narrow <= _DERIVED_LAST)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Directed edges between events on different lines, sorted by source."""
+
+    source: Array
+    """int64[k]: event."""
+    target: Array
+    """int64[k]: event."""
+    kind: Array
+    """int64[k]: context type; `LAUNCH` and `EXECUTOR` are two of them."""
+
+    @cached_property
+    def by_target(self) -> tuple[Array, Array]:
+        """(targets ascending, their sources)."""
+        order = np.argsort(self.target, kind="stable")
+        return self.target[order], self.source[order]
+
+
+class Trace:
+    """The events of all planes, numbered through: plane after plane, line after line, outer before inner.
+
+    ``begin`` and ``end`` are int64[n] ps. A threadpool region's start event is stretched to the region's stop, so
+    that what a pool thread did for somebody nests in it.
+    """
+
+    def __init__(self, space: XSpace):
+        self.planes: Sequence[Plane] = space.planes
+        self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
+        self.begin = self._joined(lambda plane: plane.events.begin)
+        self.end = self._joined(lambda plane: plane.events.end)
+        for first, plane in zip(self.first.tolist(), self.planes, strict=False):
+            _stretch_regions(plane, self.end[first : first + len(plane.events)])
+
+    def __len__(self) -> int:
+        return int(self.first[-1])
+
+    def _joined(self, column: Callable[[Plane], Array]) -> Array:
+        parts = [column(plane) for plane in self.planes]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def plane_of(self, event: int) -> tuple[Plane, int]:
+        """The plane of an event and its row there."""
+        index = int(np.searchsorted(self.first, event, side="right")) - 1
+        return self.planes[index], event - int(self.first[index])
+
+    def name(self, event: int) -> str:
+        """The event's name."""
+        plane, row = self.plane_of(event)
+        return plane.names[plane.events.name[row]]
+
+    def stat(self, name: str) -> tuple[Array, Array]:
+        """(events, values): the integer stat of that name over all planes, int64 each."""
+        events, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for first, plane in zip(self.first.tolist(), self.planes, strict=False):
+            column = plane.stat(name)
+            events.append(column.owner + first)
+            values.append(column.numbers)
+        return np.concatenate(events), np.concatenate(values)
+
+    def named(self, wanted: Callable[[str], bool], planes: Iterable[int] | None = None) -> Array:
+        """int64[k]: events whose name is wanted, over all planes or those of the given indices."""
+        found = [np.empty(0, np.int64)]
+        for index in range(len(self.planes)) if planes is None else planes:
+            plane = self.planes[index]
+            mask = np.array([wanted(name) for name in plane.names], bool)
+            if mask.any():
+                found.append(np.flatnonzero(mask[plane.events.name]) + self.first[index])
+        return np.concatenate(found)
+
+    @cached_property
+    def lines(self) -> Array:
+        """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
+        parts = [plane.lines.first_event[1:] + first for first, plane in zip(self.first, self.planes, strict=False)]
+        return np.concatenate([np.zeros(1, np.int64), *parts])
+
+    @cached_property
+    def detached(self) -> Array:
+        """bool[n]: asynchronous events, which nest in nothing and hold nothing."""
+        answer = np.zeros(len(self), bool)
+        events, values = self.stat("_a")
+        answer[events[values != 0]] = True
+        return answer
+
+    @cached_property
+    def nesting(self) -> tuple[Array, Array]:
+        """(parent, last): the event that encloses each one on its line or -1; and the end of its descendants.
+
+        int32[n] each. The descendants of event i are ``i + 1 … last[i] - 1``, but for detached ones.
+        """
+        parent = np.empty(len(self), np.int32)
+        last = np.empty(len(self), np.int32)
+        nest(self.lines, self.begin, self.end, self.detached, parent, last)
+        return parent, last
+
+    @cached_property
+    def links(self) -> Links:
+        """Launch → kernel, function → executor, executor → iterator, producer → consumer."""
+        parts = [self._launches(), self._executors(), *self._contexts()]
+        source, target, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(source, kind="stable")
+        return Links(source[order], target[order], kind[order])
+
+    def _launches(self) -> tuple[Array, Array, Array]:
+        events, values = self.stat("correlation_id")
+        host = np.zeros(len(events), bool)
+        for index, plane in enumerate(self.planes):
+            if plane.name == "/host:CPU":
+                host |= (events >= self.first[index]) & (events < self.first[index + 1])
+        valid = values > 0
+        launch, run = events[host & valid], events[~host & valid]
+        source, target = join(values[host & valid], values[~host & valid], last=True)
+        return launch[source], run[target], np.full(len(source), LAUNCH)
+
+    def _executors(self) -> tuple[Array, Array, Array]:
+        process = self.named("ExecutorState::Process".__eq__)
+        iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
+        waiting = self.named(iterators.__contains__)
+        if not len(process) or not len(waiting):
+            none = np.empty(0, np.int64)
+            return none, none, none
+        ids, rounds = self.spread("id"), self.spread("iter_num")
+        left, right = pair_codes((ids[process], rounds[process]), (ids[waiting], rounds[waiting]))
+        known_left, known_right = ids[process] != MISSING, ids[waiting] != MISSING
+        source, target = join(left[known_left], right[known_right], last=True)
+        return process[known_left][source], waiting[known_right][target], np.full(len(source), EXECUTOR)
+
+    def _contexts(self) -> list[tuple[Array, Array, Array]]:
+        made, made_ids = self.stat("_p")
+        used, used_ids = self.stat("_c")
+        if not len(made) or not len(used):
+            return []
+        made_types, used_types = self.spread("_pt", made), self.spread("_ct", used)
+        left, right = pair_codes((made_ids, made_types), (used_ids, used_types))
+        size = 1 + int(max(left.max(), right.max()))
+        crowded = (np.bincount(left, minlength=size) >= _CROWD) & (np.bincount(right, minlength=size) >= _CROWD)
+        keep_left, keep_right = ~crowded[left], ~crowded[right]
+        source, target = join(left[keep_left], right[keep_right])
+        made, used = made[keep_left], used[keep_right]
+        return [(made[source], used[target], made_types[keep_left][source])]
+
+    def spread(self, name: str, at: Array | None = None) -> Array:
+        """int64: the integer stat at each event (or at the events given), `MISSING` where there is none."""
+        answer = np.full(len(self), MISSING, np.int64)
+        events, values = self.stat(name)
+        answer[events] = values
+        return answer if at is None else answer[at]
+
+
+def join(left: Array, right: Array, last: bool = False) -> tuple[Array, Array]:
+    """Positions (i, j) of every pair ``left[i] == right[j]``; with ``last`` only the last i of a key takes part."""
+    if last:
+        keys, position = np.unique(left[::-1], return_index=True)
+        found = np.searchsorted(keys, right)
+        inside = np.flatnonzero(found < len(keys))
+        matched = inside[keys[found[inside]] == right[inside]]
+        return len(left) - 1 - position[found[matched]], matched
+    order = np.argsort(right, kind="stable")
+    ordered = right[order]
+    low, high = np.searchsorted(ordered, left, "left"), np.searchsorted(ordered, left, "right")
+    counts = high - low
+    source = np.repeat(np.arange(len(left)), counts)
+    within = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return source, order[np.repeat(low, counts) + within]
+
+
+def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Small integers that are equal where both parts of a pair are equal, for two lists of pairs."""
+    split = len(left[0])
+    codes = [np.unique(np.concatenate(parts), return_inverse=True)[1].reshape(-1) for parts in zip(left, right, strict=True)]
+    both = codes[0].astype(np.int64) * (int(codes[1].max(initial=0)) + 1) + codes[1]
+    merged = np.unique(both, return_inverse=True)[1].reshape(-1)
+    return merged[:split], merged[split:]
+
+
+def _stretch_regions(plane: Plane, end: Array) -> None:
+    """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
+    kinds = {"ThreadpoolListener::StartRegion": 1, "ThreadpoolListener::StopRegion": 2}
+    kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
+    if not (kind == 1).any():
+        return
+    marks = np.flatnonzero(kind[plane.events.name])
+    mark_kind = kind[plane.events.name[marks]]
+    line = plane.events.line[marks]
+    opens = np.flatnonzero((mark_kind[:-1] == 1) & (mark_kind[1:] == 2) & (line[:-1] == line[1:]))
+    end[marks[opens]] = plane.events.begin[marks[opens + 1]]
+
+
+@kernel
+def nest(lines, begin, end, detached, parent, last):
+    """Nesting by containment on each line; see `Trace.nesting`."""
+    stack = np.empty(64, np.int64)
+    for line in range(len(lines) - 1):
+        depth = 0
+        stop = lines[line + 1]
+        for i in range(lines[line], stop):
+            parent[i] = -1
+            if detached[i]:
+                last[i] = i + 1
+                continue
+            while depth > 0 and end[stack[depth - 1]] < end[i]:
+                depth -= 1
+                last[stack[depth]] = i
+            while depth > 0 and begin[i] < begin[stack[depth - 1]]:
+                depth -= 1
+                last[stack[depth]] = i
+            if depth > 0:
+                parent[i] = stack[depth - 1]
+            if depth == len(stack):
+                larger = np.empty(2 * depth, np.int64)
+                larger[:depth] = stack
+                stack = larger
+            stack[depth] = i
+            depth += 1
+        while depth > 0:
+            depth -= 1
+            last[stack[depth]] = stop

@@ -1,0 +1,29 @@
+"""Every file in this folder that holds a `Tool` is a tool: its presence gives the route, the verb and the tab."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from ..problems import Problem, ProblemError
+from .base import Tool
+
+
+@cache
+def find() -> dict[str, Tool]:
+    """All tools by name, in the order of their tabs."""
+    modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
+    found = {value for module in modules for value in vars(module).values() if isinstance(value, Tool)}
+    return {tool.name: tool for tool in sorted(found, key=lambda tool: (tool.order, tool.name))}
+
+
+def get(name: str) -> Tool:
+    """The tool of that name; raises `ProblemError` (404) for an unknown one."""
+    found = find()
+    plain = name.rstrip("@^")
+    if plain not in found:
+        raise ProblemError(
+            Problem("unknown_tool", f"There is no tool named {name!r}.", f"Tools: {', '.join(found)}."), 404
+        )
+    return found[plain]

@@ -1,0 +1,158 @@
+"""What a tool is: a function from hosts to tables, with its name, title, parameters and needs beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..model.session import Host, Session
+from ..problems import Problem, ProblemError
+
+JsonValue = Any
+"""What a tool answers: a `DataTable`, a list of them, or plain JSON data."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a `DataTable`: what it holds, in which unit, and how the figure comes about."""
+
+    id: str
+    label: str
+    type: str = "number"
+    """``number``, ``string`` or ``boolean``."""
+    unit: str = ""
+    """``us``, ``ms``, ``percent`` (a fraction 0–1), ``bytes`` … or empty."""
+    doc: str = ""
+    """Shown on hover: what the figure is, its formula, its source."""
+    role: str = ""
+    """Role of the column in a chart, e.g. ``tooltip``."""
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """The column as Google's DataTable writes it; unit and doc travel in its properties."""
+        facts = {"doc": self.doc, "role": self.role, "unit": self.unit}
+        properties = {key: text for key, text in facts.items() if text}
+        answer: dict[str, JsonValue] = {"id": self.id, "label": self.label}
+        if properties:
+            answer["p"] = properties
+        answer["type"] = self.type
+        return answer
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """Rows under documented columns, with properties: the JSON shape of Google's DataTable."""
+
+    columns: Sequence[Column] = ()
+    rows: Iterable[Sequence[JsonValue]] = ()
+    properties: Mapping[str, str] = field(default_factory=dict)
+    docs: Mapping[str, str] = field(default_factory=dict)
+    """For properties shown as figures: what each one is and how it comes about."""
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """``cols``, ``docs``, ``p``, ``rows``; empty ``docs`` and ``p`` are left out, property keys are sorted."""
+        kinds = [column.type for column in self.columns]
+        answer: dict[str, JsonValue] = {"cols": [column.as_json() for column in self.columns]}
+        if self.docs:
+            answer["docs"] = dict(sorted(self.docs.items()))
+        if self.properties:
+            answer["p"] = dict(sorted(self.properties.items()))
+        answer["rows"] = [
+            {"c": [{"v": _cell(value, kind)} for value, kind in zip(row, kinds, strict=True)]} for row in self.rows
+        ]
+        return answer
+
+
+def _cell(value: JsonValue, kind: str) -> JsonValue:
+    if value is None or kind == "string":
+        return value
+    if kind == "boolean":
+        return bool(value)
+    number = float(value)
+    return number if math.isfinite(number) else 0.0
+
+
+def as_json(answer: JsonValue) -> JsonValue:
+    """A tool's answer as plain JSON data."""
+    if isinstance(answer, DataTable):
+        return answer.as_json()
+    if isinstance(answer, list | tuple):
+        return [as_json(part) for part in answer]
+    return answer
+
+
+@dataclass(frozen=True)
+class Param:
+    """An option of a tool; the command line, the URL and the page's controls come from it."""
+
+    name: str
+    default: str
+    doc: str
+    choices: tuple[str, ...] = ()
+
+
+Availability = Callable[[Session], "Problem | None"]
+ToolFunction = Callable[..., JsonValue]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as `tools.find` returns it."""
+
+    name: str
+    title: str
+    doc: str
+    """The function's docstring: the question that the tool answers."""
+    order: int
+    """Place among the tabs, ascending."""
+    all_hosts: bool
+    """Whether hosts can be shown together; otherwise one host is chosen."""
+    params: tuple[Param, ...]
+    unavailable: Availability
+    """Why this session has nothing to show in it and how to get it; None where it has."""
+    function: ToolFunction
+
+    def run(self, session: Session, host: str = "", **options: str) -> JsonValue:
+        """The tool's JSON data for one host, or for all with ``ALL_HOSTS`` or nothing.
+
+        Raises `ProblemError` for a host, an option or a choice that does not exist.
+        """
+        hosts = session.select(host) if self.all_hosts else session.select(host or session.hosts[0])[:1]
+        return as_json(self.function(session, hosts, **self._options(options)))
+
+    def _options(self, given: Mapping[str, str]) -> dict[str, str]:
+        known = {param.name: param for param in self.params}
+        for name, value in given.items():
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise ProblemError(
+                    Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
+                )
+            choices = known[name].choices
+            if choices and value not in choices:
+                raise ProblemError(
+                    Problem("bad_option", f"{name}={value!r} is none of its choices.", f"Choose {', '.join(choices)}.")
+                )
+        return {name: given.get(name, param.default) for name, param in known.items()}
+
+
+def tool(
+    title: str,
+    *,
+    order: int = 100,
+    all_hosts: bool = True,
+    params: Sequence[Param] = (),
+    unavailable: Availability = lambda session: None,
+) -> Callable[[ToolFunction], Tool]:
+    """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> DataTable | list | dict``."""
+
+    def make(function: ToolFunction) -> Tool:
+        doc = (function.__doc__ or "").strip()
+        name = function.__name__
+        return Tool(name, title, doc, order, all_hosts, tuple(params), unavailable, function)
+
+    return make
+
+
+__all__ = ["Column", "DataTable", "Host", "Param", "Session", "Tool", "as_json", "tool"]

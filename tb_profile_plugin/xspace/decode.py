@@ -1,0 +1,286 @@
+"""From the bytes of an XSpace to its tables: one pass counts, one fills, lines side by side in threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..problems import Problem
+from . import wire
+from .tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text, XSpace
+
+Array = np.ndarray[Any, Any]
+Progress = Callable[[str, float], None]
+
+_PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
+_ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
+_LENGTH = 2
+
+_REPLACEMENT = "\ufffd".encode()
+
+_FAR_NS = 10**15
+"""Line timestamps beyond this (11 days) are epoch times: they are counted from the capture's earliest line."""
+
+
+@cache
+def _threads() -> Executor:
+    return ThreadPoolExecutor(os.cpu_count() or 1, "xspace")
+
+
+def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
+    """The tables of the XSpace in ``buffer`` (anything with the buffer protocol).
+
+    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
+    ``progress`` is called with a phase and a fraction 0–1.
+    """
+    data = np.frombuffer(buffer, np.uint8)
+    data.flags.writeable = False
+    damage = _Damage(where, len(data))
+    rows, bad = wire.messages(data, np.int64(0), np.int64(len(data)))
+    damage.note(bad)
+    damage.rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
+    sketches = [_sketch(data, row, damage) for row in rows if row[0] == _PLANES and row[1] == _LENGTH]
+    _count(data, sketches, damage, lambda done: progress("Reading", done / 2))
+    origin_ns = _origin(sketches)
+    planes = []
+    for i, sketch in enumerate(sketches):
+        planes.append(_fill(data, sketch, origin_ns, damage))
+        progress("Decoding", 0.5 + (i + 1) / len(sketches) / 2)
+    if not len(rows) and not bad > wire.GOOD:
+        damage.empty()
+    return XSpace(
+        planes,
+        _strings(data, rows, _ERRORS),
+        _strings(data, rows, _WARNINGS),
+        _strings(data, rows, _HOSTNAMES),
+        origin_ns,
+        damage.problems(),
+    )
+
+
+def warm() -> None:
+    """Compile the kernels, or load them from numba's cache on disk."""
+    decode(_EVERYTHING)
+
+
+_EVERYTHING = bytes.fromhex("0a1e12017022070801120312016e2a0708011203120173" "1a07220508011002" "1800")
+"""A tiny XSpace that leads through every kernel."""
+
+
+@dataclass
+class _Sketch:
+    """A plane between the passes: where its parts lie, and what the count found."""
+
+    id: int
+    name: str
+    parts: Array
+    """int64[n, 5]: the plane's fields as `wire.messages` gives them."""
+    head: Array
+    spans: Array
+
+    def spans_of(self, number: int) -> tuple[Array, Array]:
+        chosen = self.parts[(self.parts[:, 0] == number) & (self.parts[:, 1] == _LENGTH)]
+        return np.ascontiguousarray(chosen[:, 3]), np.ascontiguousarray(chosen[:, 4])
+
+
+class _Damage:
+    """Collects where the file is damaged; tells it in one sentence for a person."""
+
+    def __init__(self, where: str, size: int):
+        self.where, self.size = where, size
+        self.first = -1
+        self.places = 0
+        self.clamped = 0
+        self.nothing = False
+        self.rewritten = False
+
+    def note(self, offset: int) -> None:
+        if offset > wire.GOOD:
+            self.places += 1
+            self.first = int(offset) if self.first < 0 else min(self.first, int(offset))
+
+    def empty(self) -> None:
+        self.nothing = True
+
+    def problems(self) -> tuple[Problem, ...]:
+        found = []
+        if self.nothing:
+            message = "The file is empty." if not self.size else "The file holds no planes: it is not an XSpace capture."
+            found.append(Problem("empty_capture", message, "Capture again, and let the capture end before you copy it.", self.where))
+        if self.places:
+            message = (
+                f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
+                f"{self.places} part{'s' * (self.places > 1)} of it could be read only up to the damage."
+            )
+            remedy = "Figures cover what could be read. Copy the file again, or capture again."
+            if self.rewritten:
+                remedy = "A text tool has replaced the file's bytes; copy the original again in binary mode."
+            found.append(Problem("damaged_capture", message, remedy, self.where))
+        if self.clamped:
+            message = f"{self.clamped:,} events carry times that cannot be (negative or beyond 13 days); they were cut to that range."
+            found.append(Problem("impossible_times", message, "Treat figures that involve them with care.", self.where, "warning"))
+        return tuple(found)
+
+
+def _sketch(data: Array, row: Array, damage: _Damage) -> _Sketch:
+    parts, bad = wire.messages(data, row[3], row[4])
+    damage.note(bad)
+    number, kind = parts[:, 0], parts[:, 1]
+    ids = parts[(number == _ID) & (kind == 0), 2]
+    lines = int(((number == _LINES) & (kind == _LENGTH)).sum())
+    return _Sketch(
+        int(ids[-1]) if len(ids) else 0,
+        "".join(_strings(data, parts, _NAME)[-1:]),
+        parts,
+        np.zeros((lines, 8), np.int64),
+        np.zeros((lines, 4), np.int64),
+    )
+
+
+def _strings(data: Array, rows: Array, number: int) -> list[str]:
+    chosen = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)]
+    return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in chosen[:, 3:5].tolist()]
+
+
+def _chunks(begins: Array, ends: Array) -> list[slice]:
+    """Runs of lines with about equal numbers of bytes, a few per processor."""
+    if not len(begins):
+        return []
+    sizes = np.cumsum(ends - begins)
+    pieces = min(len(begins), 4 * (os.cpu_count() or 1))
+    cuts = np.searchsorted(sizes, np.arange(1, pieces) * sizes[-1] // pieces) + 1
+    bounds = np.unique(np.concatenate(([0], cuts, [len(begins)]))).tolist()
+    return [slice(low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+
+
+def _count(data: Array, sketches: list[_Sketch], damage: _Damage, progress: Callable[[float], None]) -> None:
+    jobs = []
+    for sketch in sketches:
+        begins, ends = sketch.spans_of(_LINES)
+        for part in _chunks(begins, ends):
+            arguments = (data, begins[part], ends[part], sketch.head[part], sketch.spans[part])
+            jobs.append(_threads().submit(wire.count_lines, *arguments))
+    for i, job in enumerate(jobs):
+        job.result()
+        progress((i + 1) / len(jobs))
+    for sketch in sketches:
+        for offset in sketch.head[:, 7]:
+            damage.note(offset)
+
+
+def _origin(sketches: list[_Sketch]) -> int:
+    """0, or the earliest timestamp where some line's time would not fit into int64 ps."""
+    stamps = [sketch.head[sketch.head[:, 4] > 0, 1] for sketch in sketches]
+    everything = np.concatenate(stamps) if stamps else np.empty(0, np.int64)
+    return int(everything.min()) if len(everything) and np.abs(everything).max() > _FAR_NS else 0
+
+
+def _first(counts: Array) -> Array:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))
+
+
+def _keys(key: Array) -> tuple[Array, Array, Array]:
+    """(dense, keys, rows) for `wire.row_of`; row 0 is the missing entry, the last row of a key wins."""
+    none = np.empty(0, np.int64)
+    named = key[1:]
+    if len(named) and named.min() >= 0 and named.max() <= 4 * len(named) + 1024:
+        dense = np.zeros(int(named.max()) + 1, np.int32)
+        dense[named] = np.arange(1, len(key), dtype=np.int32)
+        return dense, none, none
+    order = np.argsort(named, kind="stable")
+    last = np.append(named[order][1:] != named[order][:-1], True) if len(named) else np.empty(0, bool)
+    return np.empty(0, np.int32), named[order][last], (order[last] + 1).astype(np.int64)
+
+
+def _new_stats(count: int) -> tuple[Array, Array, Array]:
+    return np.empty(count, np.int32), np.empty(count, np.uint8), np.empty(count, np.int64)
+
+
+def _read_metadata(data: Array, begins: Array, ends: Array, damage: _Damage) -> tuple[Array, Array, list[Text]]:
+    """Keys and numbers of stats with the missing row 0 in front, and the three texts."""
+    head = np.zeros((len(begins) + 1, 3), np.int64)
+    spans = np.zeros((len(begins) + 1, 6), np.int64)
+    wire.read_metadata(data, begins, ends, head[1:], spans[1:])
+    for offset in head[1:, 2]:
+        damage.note(offset)
+    return head[:, 0].copy(), head[:, 1], [Text(data, spans[:, i].copy(), spans[:, i + 1].copy()) for i in (0, 2, 4)]
+
+
+def _fill(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -> Plane:
+    begins, ends = sketch.spans_of(_STAT_METADATA)
+    stat_key, _, stat_texts = _read_metadata(data, begins, ends, damage)
+    stat_keys = _keys(stat_key)
+
+    begins, ends = sketch.spans_of(_EVENT_METADATA)
+    event_key, stat_counts, event_texts = _read_metadata(data, begins, ends, damage)
+    first = _first(stat_counts)
+    columns = _new_stats(int(first[-1]))
+    wire.fill_metadata_stats(data, begins, ends, first[1:], stat_keys, columns)
+    metadata = EventMetadata(event_key, *event_texts, Stats(data, first, *columns))
+
+    begins, ends = sketch.spans_of(_STATS)
+    columns = _new_stats(len(begins))
+    wire.fill_stats(data, begins, ends, stat_keys, columns)
+    own = Stats(data, np.array([0, len(begins)], np.int64), *columns)
+
+    lines, events = _fill_lines(data, sketch, origin_ns, _keys(event_key), stat_keys, damage)
+    return Plane(sketch.id, sketch.name, lines, events, metadata, StatMetadata(stat_key, stat_texts[0]), own)
+
+
+def _fill_lines(
+    data: Array,
+    sketch: _Sketch,
+    origin_ns: int,
+    event_keys: tuple[Array, Array, Array],
+    stat_keys: tuple[Array, Array, Array],
+    damage: _Damage,
+) -> tuple[Lines, Events]:
+    head = sketch.head
+    first_event, first_stat = _first(head[:, 4]), _first(head[:, 5])
+    count, stats = int(first_event[-1]), int(first_stat[-1])
+    limit = _FAR_NS * 1000
+    begin = np.clip((head[:, 1] - origin_ns), -limit // 1000, limit // 1000) * 1000
+    occurrences = np.zeros(count if head[:, 6].any() else 0, np.int64)
+    columns = (
+        np.empty(count, np.int32),
+        np.empty(count, np.int32),
+        np.empty(count, np.int64),
+        np.empty(count, np.int64),
+        np.full(count + 1, stats, np.int64),
+        occurrences,
+    )
+    stat_columns = _new_stats(stats)
+    begins, ends = sketch.spans_of(_LINES)
+    ids = np.arange(len(begins), dtype=np.int64)
+    jobs = []
+    for part in _chunks(begins, ends):
+        rows = (ids[part], begin[part], first_event[part], first_stat[part])
+        arguments = (data, begins[part], ends[part], *rows, event_keys, stat_keys, columns, stat_columns)
+        jobs.append(_threads().submit(wire.fill_lines, *arguments))
+    damage.clamped += sum(job.result() for job in jobs)
+
+    spans = sketch.spans
+    display = Text(data, spans[:, 2], spans[:, 3]).all
+    names = [shown or name for shown, name in zip(display, Text(data, spans[:, 0], spans[:, 1]).all, strict=True)]
+    lines = Lines(head[:, 0].copy(), head[:, 3].copy(), names, begin, first_event)
+    if not len(occurrences):
+        occurrences = np.broadcast_to(np.int64(0), count)
+    events = Events(*columns[:4], occurrences, Stats(data, columns[4], *stat_columns))
+    return lines, events if wire.is_ordered(*columns[:1], *columns[2:4]) else _ordered(events)
+
+
+def _ordered(events: Events) -> Events:
+    """The events of each line by begin, outer before inner, as every analysis expects them."""
+    order = np.lexsort((-events.duration, events.begin, events.line))
+    stats = events.stats
+    counts = np.diff(stats.first)[order]
+    first = _first(counts)
+    rows = np.arange(first[-1]) + np.repeat(stats.first[order] - first[:-1], counts)
+    columns = (column[order] for column in (events.line, events.name, events.begin, events.duration, events.occurrences))
+    return Events(*columns, Stats(stats.buffer, first, stats.name[rows], stats.kind[rows], stats.value[rows]))

@@ -1,0 +1,308 @@
+"""What a decoded XSpace is: one struct of arrays per kind of thing, strings left in the file until asked for.
+
+Times are absolute picoseconds since `XSpace.origin_ns`, int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..problems import Problem
+from . import wire
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
+
+    buffer: Array
+    begin: Array
+    end: Array
+
+    @cached_property
+    def all(self) -> list[str]:
+        """Every string, decoded once."""
+        raw = self.buffer.data
+        seen: dict[bytes, str] = {}
+        answer = []
+        for begin, end in zip(self.begin.tolist(), self.end.tolist(), strict=True):
+            piece = bytes(raw[begin:end])
+            text = seen.get(piece)
+            if text is None:
+                text = seen[piece] = piece.decode("utf-8", "replace")
+            answer.append(text)
+        return answer
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Stats of events, of event metadata or of a plane, in file order."""
+
+    buffer: Array
+    first: Array
+    """int64[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
+    name: Array
+    """int32[n]: row in the plane's stat metadata."""
+    kind: Array
+    """uint8[n]: `wire.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
+    value: Array
+    """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
+
+    def owners(self, rows: Array) -> Array:
+        """int64[k]: which owner each row belongs to."""
+        return np.searchsorted(self.first, rows, side="right") - 1
+
+    def bytes(self, row: int) -> bytes:
+        """The payload of a text or bytes stat; empty for any other kind."""
+        if self.kind[row] not in (wire.TEXT, wire.BYTES):
+            return b""
+        begin, end = wire.payload(self.buffer, self.value[row])
+        return self.buffer[begin:end].tobytes()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines (threads, streams, derived timelines) of a plane."""
+
+    id: Array
+    """int64[n]; several lines may share one."""
+    display_id: Array
+    """int64[n]; 0 means: as ``id``."""
+    name: Sequence[str]
+    """Display name where there is one."""
+    begin: Array
+    """int64[n], ps: what the events' offsets count from."""
+    first_event: Array
+    """int64[n + 1]: events ``first_event[i]:first_event[i + 1]`` lie on line i."""
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def events(self, line: int) -> slice:
+        """The rows of a line's events."""
+        return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of a plane, line after line, in file order."""
+
+    line: Array
+    """int32[n]: row in the plane's lines."""
+    name: Array
+    """int32[n]: row in the plane's event metadata; row 0 is "missing"."""
+    begin: Array
+    """int64[n], ps."""
+    duration: Array
+    """int64[n], ps, never negative."""
+    occurrences: Array
+    """int64[n]: more than 0 for aggregated events, which have no begin."""
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def end(self) -> Array:
+        """int64[n], ps."""
+        return self.begin + self.duration
+
+
+@dataclass(frozen=True)
+class EventMetadata:
+    """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
+
+    key: Array
+    text: Text
+    display: Text
+    blob: Text
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True)
+class StatMetadata:
+    """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
+
+    key: Array
+    text: Text
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Row by key; the last entry of a key wins, as in a protobuf map."""
+        return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
+
+
+@dataclass(frozen=True)
+class StatColumn:
+    """All occurrences of one stat: parallel arrays of owners, kinds and values."""
+
+    plane: Plane
+    stats: Stats
+    row: Array
+    """int64[k]: rows in ``stats``, ascending."""
+    owner: Array
+    """int64[k]: the event (or metadata entry) that has the stat."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def numbers(self) -> Array:
+        """int64[k]: integers of either signedness; 0 for another kind of value."""
+        kind = self.stats.kind[self.row]
+        return np.where((kind == wire.UINT) | (kind == wire.INT), self.stats.value[self.row], 0)
+
+    @property
+    def floats(self) -> Array:
+        """float64[k]: doubles as they are, integers converted, 0.0 for another kind."""
+        value = self.stats.value[self.row]
+        return np.where(self.stats.kind[self.row] == wire.DOUBLE, value.view(np.float64), self.numbers)
+
+    @cached_property
+    def codes(self) -> tuple[Array, list[str]]:
+        """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
+        value, kind = self.stats.value[self.row], self.stats.kind[self.row]
+        isref = kind == wire.REF
+        istext = (kind == wire.TEXT) | (kind == wire.BYTES)
+        pair = np.where(isref, value * 2, np.where(istext, value * 2 + 1, np.int64(-1)))
+        distinct, codes = np.unique(pair, return_inverse=True)
+        return codes.reshape(-1), [self._string(code) for code in distinct.tolist()]
+
+    def _string(self, code: int) -> str:
+        if code < 0:
+            return ""
+        if code % 2 == 0:
+            metadata = self.plane.stat_metadata
+            return metadata.text.all[metadata.rows.get(code // 2, 0)]
+        begin, end = wire.payload(self.stats.buffer, np.int64(code // 2))
+        return self.stats.buffer[begin:end].tobytes().decode("utf-8", "replace")
+
+    @property
+    def strings(self) -> list[str]:
+        """str[k]."""
+        codes, distinct = self.codes
+        return [distinct[code] for code in codes.tolist()]
+
+    def spread(self, size: int, default: int = 0) -> Array:
+        """int64[size]: `numbers` at their owners, ``default`` elsewhere; the first stat of an owner wins."""
+        answer = np.full(size, default, np.int64)
+        answer[self.owner[::-1]] = self.numbers[::-1]
+        return answer
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One plane: a device, the host, or a source of facts."""
+
+    id: int
+    name: str
+    lines: Lines
+    events: Events
+    metadata: EventMetadata
+    stat_metadata: StatMetadata
+    stats: Stats
+    """The plane's own facts; one owner."""
+
+    @property
+    def names(self) -> list[str]:
+        """Event names by metadata row."""
+        return self.metadata.text.all
+
+    @cached_property
+    def display_names(self) -> list[str]:
+        """Event display names by metadata row; the name where there is none."""
+        return [display or name for display, name in zip(self.metadata.display.all, self.names, strict=True)]
+
+    @cached_property
+    def _stat_rows(self) -> dict[str, list[int]]:
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.stat_metadata.text.all):
+            if row:
+                rows.setdefault(name, []).append(row)
+        return rows
+
+    def has_stat(self, name: str) -> bool:
+        """Whether the plane knows a stat of that name, used or not."""
+        return name in self._stat_rows
+
+    def stat(self, name: str) -> StatColumn:
+        """The stat of that name on events."""
+        return self._column(self.events.stats, name)
+
+    def metadata_stat(self, name: str) -> StatColumn:
+        """The stat of that name on event metadata."""
+        return self._column(self.metadata.stats, name)
+
+    def facts(self) -> dict[str, Any]:
+        """The plane's own stats as Python values."""
+        everything = np.arange(len(self.stats.name))
+        column = StatColumn(self, self.stats, everything, np.zeros_like(everything))
+        names = self.stat_metadata.text.all
+        return {names[self.stats.name[i]]: value for i, value in enumerate(values(column))}
+
+    def event_facts(self, event: int) -> dict[str, Any]:
+        """The stats of one event as Python values."""
+        rows = np.arange(self.events.stats.first[event], self.events.stats.first[event + 1])
+        column = StatColumn(self, self.events.stats, rows, np.full(len(rows), event))
+        names = self.stat_metadata.text.all
+        return {names[name]: value for name, value in zip(self.events.stats.name[rows], values(column), strict=True)}
+
+    def _column(self, stats: Stats, name: str) -> StatColumn:
+        wanted = self._stat_rows.get(name, [])
+        if not wanted or not len(stats.name):
+            none = np.empty(0, np.int64)
+            return StatColumn(self, stats, none, none)
+        mask = stats.name == wanted[0]
+        for other in wanted[1:]:
+            mask |= stats.name == other
+        rows = np.flatnonzero(mask)
+        return StatColumn(self, stats, rows, stats.owners(rows))
+
+
+def values(column: StatColumn) -> Iterator[Any]:
+    """The column's values as int, float, str or bytes; None where a stat holds nothing."""
+    strings = column.strings
+    for i, row in enumerate(column.row.tolist()):
+        kind, value = int(column.stats.kind[row]), int(column.stats.value[row])
+        if kind == wire.INT:
+            yield value
+        elif kind == wire.UINT:
+            yield value % (1 << 64)
+        elif kind == wire.DOUBLE:
+            yield float(column.stats.value[row : row + 1].view(np.float64)[0])
+        elif kind == wire.BYTES:
+            yield column.stats.bytes(row)
+        else:
+            yield strings[i] if kind else None
+
+
+@dataclass(frozen=True)
+class XSpace:
+    """A decoded capture of one host."""
+
+    planes: Sequence[Plane]
+    errors: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    hostnames: Sequence[str] = ()
+    origin_ns: int = 0
+    """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
+    problems: Sequence[Problem] = field(default_factory=tuple)
+    """What could not be read, and where."""
+
+    def plane(self, name: str) -> Plane | None:
+        """The first plane of exactly that name."""
+        return next((plane for plane in self.planes if plane.name == name), None)
+
+    def prefixed(self, prefix: str) -> list[Plane]:
+        """All planes whose names start so, in file order."""
+        return [plane for plane in self.planes if plane.name.startswith(prefix)]
