@@ -1,4 +1,8 @@
-"""What the routes work with: the logdir, the sessions that are open, the results so far."""
+"""What the routes work with: the logdir, the sessions that are open, the results so far.
+
+Decoder and tools are imported when they are first needed: TensorBoard's start and the list of sessions do without
+numba and numpy.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..model.session import Session
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from ..tools.base import Tool
 from .answers import pack, to_json
 from .results import Results
+
+if TYPE_CHECKING:
+    from ..model.session import Session
+    from ..tools.base import Tool
 
 _OPEN_BYTES = 512 << 20
 """Captures that are kept decoded, by their size on disk; the newest is kept in any case."""
@@ -44,6 +50,8 @@ class Desk:
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
+        from ..model.session import Session
+
         stored = self.logdir.find(run)
         with self._lock:
             if stored not in self._open:
@@ -54,6 +62,18 @@ class Desk:
             while len(self._open) > 1 and sum(old.size for old in self._open) > _OPEN_BYTES:
                 self._open.popitem(last=False)
             return self._open[stored]
+
+    def tools(self) -> dict[str, Tool]:
+        """All tools by name, in the order of their tabs."""
+        from .. import tools
+
+        return tools.find()
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name; raises `ProblemError` (404) for an unknown one."""
+        from .. import tools
+
+        return tools.get(name)
 
     def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
         """A tool's answer as compressed JSON."""

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from .. import __version__, tools
-from ..model.session import Session
+from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
-from ..tools.base import Tool
 from . import answers
 from .desk import Desk
+
+if TYPE_CHECKING:
+    from ..model.session import Session
+    from ..tools.base import Tool
 
 ALL_HOSTS = "ALL_HOSTS"
 
@@ -83,7 +85,7 @@ def _session(desk: Desk, request: Request) -> Response:
 
 def _tools(desk: Desk, request: Request) -> Response:
     session = desk.session(_parameter(request, "run"))
-    return answers.data_json(request, [_tool_entry(desk, session, tool) for tool in tools.find().values()])
+    return answers.data_json(request, [_tool_entry(desk, session, tool) for tool in desk.tools().values()])
 
 
 def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def _result(desk: Desk, request: Request) -> tuple[Tool, str, bytes]:
             remedy = "Name a session below the logdir with run=…"
             raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
     session = desk.session(_parameter(request, "run"))
-    tool = tools.get(_parameter(request, "tag"))
+    tool = desk.tool(_parameter(request, "tag"))
     host = _host(request, session)
     options = {name: value for name, value in request.args.items() if name not in {*_DATA, *_OUTDATED}}
     return tool, host, desk.result(session, tool, host, options)
@@ -147,13 +149,13 @@ def _runs(desk: Desk, request: Request) -> Response:
 
 def _run_tools(desk: Desk, request: Request) -> Response:
     session = _known(desk, request)
-    names = [tool.name for tool in tools.find().values() if session and not desk.unavailable(session, tool)]
+    names = [tool.name for tool in desk.tools().values() if session and not desk.unavailable(session, tool)]
     return answers.data_json(request, names)
 
 
 def _hosts(desk: Desk, request: Request) -> Response:
     session = _known(desk, request)
-    tool = tools.find().get(_parameter(request, "tag").rstrip("@^"))
+    tool = desk.tools().get(_parameter(request, "tag").rstrip("@^"))
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import tools
+from tb_profile_plugin import api, tools
+from tb_profile_plugin.model import session
 from tb_profile_plugin.problems import Problem, ProblemError
-from tb_profile_plugin.serve import App, desk
+from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredSession
 from tb_profile_plugin.tools.base import Column, DataTable, Param, Tool, tool
 
@@ -94,7 +95,8 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     fakes = Fakes()
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
-    monkeypatch.setattr(desk, "Session", FakeSession)
+    monkeypatch.setattr(session, "Session", FakeSession)
+    monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes
 
 

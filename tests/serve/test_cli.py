@@ -1,0 +1,83 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin import cli
+from tb_profile_plugin.problems import ProblemError
+
+pytestmark = pytest.mark.usefixtures("fakes")
+
+
+@pytest.fixture
+def logdir(tmp_path: Path, put: Callable[[str], Path]) -> str:
+    put("train/plugins/profile/r1/a.xplane.pb")
+    put("train/plugins/profile/r1/b.xplane.pb")
+    return str(tmp_path)
+
+
+def run(*arguments: str) -> int:
+    return cli.main(arguments)
+
+
+def test_a_tools_json(logdir: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run("tool", "echo", logdir, "--host", "b", "-o", "size=large") == 0
+    assert json.loads(capsys.readouterr().out) == {"run": "train/r1", "hosts": ["b"], "size": "large"}
+    out = tmp_path / "out.json"
+    assert run("tool", "echo", logdir, "--out", str(out)) == 0
+    assert json.loads(out.read_text())["hosts"] == ["a", "b"]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_same_in_python(logdir: str) -> None:
+    capture = tb_profile_plugin.open(logdir)
+    assert capture.tool("echo", size="large") == {"run": "train/r1", "hosts": ["a", "b"], "size": "large"}
+    with pytest.raises(ProblemError):
+        capture.tool("echo", size="huge")
+
+
+def test_the_list_of_tools(logdir: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("tools", logdir) == 0
+    out = capsys.readouterr().out
+    assert "echo: What was asked?" in out
+    assert "-o size=small  How large. (small, large)" in out
+    assert "nothing to show: No GPU." in out
+
+
+def test_the_list_of_sessions(logdir: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sessions", logdir) == 0
+    assert capsys.readouterr().out.strip().endswith("train/r1  (a, b)")
+    (tmp_path / "empty").mkdir()
+    assert run("sessions", str(tmp_path / "empty")) == 0
+    answer = capsys.readouterr()
+    assert answer.out == "" and "No sessions in" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["tool", "none", "{}"], "There is no tool named 'none'."),
+        (["tool", "echo", "{}/none"], "There is no such file or folder."),
+        (["tool", "echo", "{}", "--host", "c"], "There is no host 'c'."),
+        (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is none of its choices."),
+        (["tool", "echo", "{}", "--out", "{}/none/x"], "No such file or directory"),
+    ],
+)
+def test_a_problem_is_told_and_exits_with_1(
+    logdir: str, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert run(*(argument.format(logdir) for argument in arguments)) == 1
+    answer = capsys.readouterr()
+    assert answer.err.startswith("tb-profile: ") and told in answer.err
+    assert "Traceback" not in answer.err and answer.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["none"], ["tool", "echo"], ["tool", "a", "b", "-o", "x"], ["serve", "x", "--port", "x"]]
+)
+def test_a_wrong_call_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        run(*arguments)
+    assert raised.value.code == 2

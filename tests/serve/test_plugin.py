@@ -1,0 +1,107 @@
+import logging
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+from tensorboard.backend.application import TensorBoardWSGI
+from tensorboard.plugins import base_plugin
+from werkzeug.test import Client
+
+from tb_profile_plugin import plugin as plugin_module
+from tb_profile_plugin.plugin import Loader, Plugin
+from tb_profile_plugin.serve import App, answers
+
+RUN = "plugins/profile/r1/vm.xplane.pb"
+
+
+@pytest.fixture(autouse=True)
+def no_warm_up(monkeypatch: pytest.MonkeyPatch) -> list[App]:
+    """The decoder's compiler is no part of these tests; what would have started it is noted."""
+    warmed: list[App] = []
+    monkeypatch.setattr(App, "warm", lambda app: warmed.append(app))
+    return warmed
+
+
+def load(logdir: str | None) -> Plugin:
+    return Loader().load(base_plugin.TBContext(logdir=logdir, flags=Namespace(logdir=logdir, logdir_spec=None)))
+
+
+def test_importing_needs_next_to_nothing() -> None:
+    code = (
+        "import sys; import tb_profile_plugin.plugin, tb_profile_plugin.serve;"
+        "print([name for name in ('numba', 'numpy', 'grpc', 'tensorflow') if name in sys.modules])"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def test_active_as_soon_as_a_session_exists(tmp_path: Path, put: Callable[[str], Path], no_warm_up: list[App]) -> None:
+    plugin = load(str(tmp_path))
+    assert plugin.is_active() is False
+    assert no_warm_up == []
+    put(RUN)
+    deadline = time.monotonic() + 10
+    while not plugin.is_active():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert no_warm_up
+
+
+@pytest.mark.parametrize("flags", [{"logdir_spec": "a:{0},b:{0}/none"}, {"logdir": "{0}"}])
+def test_the_logdir_is_taken_from_wherever_it_is_told(
+    tmp_path: Path, put: Callable[[str], Path], flags: dict[str, str]
+) -> None:
+    put(RUN)
+    values = {name: text.format(tmp_path) for name, text in flags.items()}
+    context = base_plugin.TBContext(logdir="", flags=Namespace(**values))
+    assert Loader().load(context).is_active() is True
+
+
+def test_nothing_told_is_no_error() -> None:
+    assert load(None).is_active() is False
+    assert Loader().load(base_plugin.TBContext()).is_active() is False
+
+
+def test_it_steps_aside_for_another_profile_plugin(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ours = EntryPoint("tb_profile_plugin", "tb_profile_plugin.plugin:Loader", "tensorboard_plugins")
+    other = EntryPoint("projector", "somewhere:Projector", "tensorboard_plugins")
+    rival = EntryPoint("profile", "xprof.profile_plugin_loader:ProfilePluginLoader", "tensorboard_plugins")
+    monkeypatch.setattr(plugin_module, "entry_points", lambda group: (ours, other))
+    assert load("").plugin_name == "profile"
+    assert caplog.messages == []
+    monkeypatch.setattr(plugin_module, "entry_points", lambda group: (ours, other, rival))
+    with caplog.at_level(logging.WARNING):
+        plugin = load("")
+    assert plugin.plugin_name == "tb_profile"
+    assert plugin.frontend_metadata().tab_name != "Profile"
+    assert len(caplog.messages) == 1 and "\n" not in caplog.messages[0]
+
+
+def test_inside_tensorboards_application(
+    tmp_path: Path, put: Callable[[str], Path], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(RUN)
+    built = tmp_path / "built"
+    (built / "static").mkdir(parents=True)
+    for name in ["index.html", "index.js", "static/chart-a_B-123x.js"]:
+        (built / name).write_text("x")
+    monkeypatch.setattr(answers, "STATIC", built)
+    client = Client(TensorBoardWSGI([load(str(tmp_path))], path_prefix="/a/b"))
+    listing = client.get("/a/b/data/plugins_listing").get_json()
+    assert listing["profile"]["enabled"] is True
+    assert listing["profile"]["tab_name"] == "Profile"
+    assert listing["profile"]["loading_mechanism"]["module_path"] == "/a/b/data/plugin/profile/index.js"
+    for route in ["index.js", "index.html", "static/chart-a_B-123x.js", "sessions", "runs"]:
+        for prefix in ["/a/b", "/a/b/experiment/x"]:
+            assert client.get(f"{prefix}/data/plugin/profile/{route}").status_code == 200, route
+    assert client.get("/a/b/data/plugin/profile/runs").get_json() == ["r1"]
+    missing = client.get("/a/b/data/plugin/profile/none")
+    assert (missing.status_code, missing.get_json()["code"]) == (404, "no_such_route")
+    assert caplog.messages == [], "TensorBoard warns about responses that its next version will refuse"

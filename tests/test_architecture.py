@@ -1,0 +1,64 @@
+"""The package's order: data flows one way, files stay small, nothing names a place that is not everybody's."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "tb_profile_plugin"
+ORDER = ["problems", "capture", "store", "xspace", "model", "analysis", "tools", "serve"]
+ABOVE = {"__init__", "api", "cli", "plugin"}
+"""Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+SOURCES = [
+    *MODULES,
+    *sorted((ROOT / "tests").rglob("*.py")),
+    *sorted(path for path in (ROOT / "frontend" / "src").rglob("*") if path.suffix in {".ts", ".tsx", ".css"}),
+]
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported_parts(path: Path) -> set[str]:
+    """First parts, below the package, of everything that a module imports, also inside functions."""
+    package = ["tb_profile_plugin", *path.relative_to(PACKAGE).parts[:-1]]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            names = [*base, *(node.module.split(".") if node.module else [])]
+            targets = [names] if len(names) > 1 or not node.level else [[*names, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            targets = [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        found |= {target[1] for target in targets if target[0] == "tb_profile_plugin" and len(target) > 1}
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_one_way(path: Path) -> None:
+    part = part_of(path)
+    if part in ABOVE:
+        return
+    allowed = {*ORDER[: ORDER.index(part) + 1], "problems", "__version__"}
+    assert imported_parts(path) <= allowed
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_nothing_imports_tensorflow() -> None:
+    pattern = re.compile(r"^\s*(?:import|from) (?:tensorflow|xprof|jax)\b", re.MULTILINE)
+    assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_every_folder_of_the_package_is_in_the_order() -> None:
+    folders = {path.parent.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE}
+    assert folders <= set(ORDER)
