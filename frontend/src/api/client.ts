@@ -1,0 +1,84 @@
+/** The only place that talks to the server. */
+
+import type { Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
+
+/** A failed request, with what to tell the user. */
+export class RequestError extends Error {
+  constructor(
+    readonly problem: Problem,
+    readonly status: number,
+  ) {
+    super(problem.message);
+  }
+}
+
+let base = "./";
+
+/** The folder that index.js came from; the routes lie beside it. */
+export function setBase(address: string): void {
+  base = address;
+}
+
+export function address(route: string, query: Readonly<Record<string, string>> = {}): string {
+  const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== "")).toString();
+  return base + route + (text && `?${text}`);
+}
+
+function isProblem(value: unknown): value is Problem {
+  return typeof value === "object" && value !== null && "code" in value && "message" in value;
+}
+
+function problem(code: string, message: string, remedy: string, where = ""): Problem {
+  return { code, message, remedy, where, severity: "error" };
+}
+
+async function failure(response: Response, where: string): Promise<RequestError> {
+  const text = await response.text();
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isProblem(value)) {
+      return new RequestError({ ...problem("", "", ""), ...value }, response.status);
+    }
+  } catch {
+    // Not ours: a proxy or TensorBoard itself answered; the text goes into the details.
+  }
+  const details = text
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 500);
+  const message = `The server answered with status ${response.status}.`;
+  return new RequestError(
+    problem("bad_answer", message, "Look at the server's log.", `${where} ${details}`.trim()),
+    response.status,
+  );
+}
+
+async function get<T>(route: string, query: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<T> {
+  const where = address(route, query);
+  let response: Response;
+  try {
+    response = await fetch(where, { headers: { Accept: "application/json" }, ...(signal && { signal }) });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const remedy = "Check that the server still runs and that this page can reach it, then try again.";
+    throw new RequestError(problem("unreachable", "The server does not answer.", remedy, where), 0);
+  }
+  if (!response.ok) throw await failure(response, where);
+  try {
+    return (await response.json()) as T;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const remedy = "Look at the server's log; a proxy in between may have cut the answer.";
+    throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), response.status);
+  }
+}
+
+export const api = {
+  sessions: (signal?: AbortSignal) => get<SessionList>("sessions", {}, signal),
+  session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
+  tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
+  progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
+  data: (run: string, tool: string, host: string, options: Readonly<Record<string, string>>, signal?: AbortSignal) =>
+    get<unknown>("data", { ...options, run, tag: tool, host }, signal),
+};

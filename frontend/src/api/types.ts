@@ -1,0 +1,63 @@
+/** What the server answers; `tb_profile_plugin/docs/http.md` describes the routes. */
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+  readonly where: string;
+  readonly severity: "error" | "warning" | "info";
+}
+
+export interface SessionFacts {
+  readonly device?: string;
+  readonly steps?: number;
+  readonly duration_ms?: number;
+}
+
+export interface SessionEntry {
+  readonly run: string;
+  readonly folder: string;
+  /** Seconds since the epoch. */
+  readonly modified: number;
+  readonly hosts: readonly string[];
+  /** Bytes. */
+  readonly size: number;
+  /** Null until something has decoded the session. */
+  readonly facts: SessionFacts | null;
+}
+
+export interface SessionDetails extends SessionEntry {
+  readonly problems: readonly Problem[];
+}
+
+export interface SessionList {
+  readonly logdir: string;
+  readonly searched: readonly string[];
+  readonly found: { readonly event_files: number; readonly captures: number; readonly near_misses: readonly string[] };
+  /** Newest first. */
+  readonly sessions: readonly SessionEntry[];
+}
+
+export interface ToolParam {
+  readonly name: string;
+  readonly default: string;
+  readonly doc: string;
+  readonly choices: readonly string[];
+}
+
+export interface ToolEntry {
+  readonly name: string;
+  readonly title: string;
+  readonly doc: string;
+  readonly order: number;
+  readonly all_hosts: boolean;
+  readonly params: readonly ToolParam[];
+  readonly unavailable: Problem | null;
+}
+
+export interface Progress {
+  readonly busy: boolean;
+  readonly hosts: readonly { readonly host: string; readonly phase: string; readonly fraction: number }[];
+  /** Names of the tools being computed. */
+  readonly computing: readonly string[];
+}

@@ -1,0 +1,107 @@
+/** What fills the frame: the tool's page, or the reason why there is none. */
+
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Problem, ToolEntry } from "../api/types";
+import { toProblem } from "../state/resource";
+import type { Store } from "../state/store";
+import type { Page } from "../tools/page";
+import { Loading } from "../view/loading";
+import { ProblemPage } from "../view/problems";
+import { NoSessions, NoSuchSession } from "./empty";
+import { loadPage } from "./pages";
+
+/** A fault in one tool's page must not take the frame with it. */
+class Guard extends Component<{ children: ComponentChildren }, { problem: Problem | null }> {
+  override state = { problem: null };
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { problem: toProblem(error) };
+  }
+
+  render() {
+    return this.state.problem ? <ProblemPage problem={this.state.problem} /> : this.props.children;
+  }
+}
+
+function Again({ act }: { act: () => void }) {
+  return (
+    <button type="button" class="button" onClick={act}>
+      Try again
+    </button>
+  );
+}
+
+function usePage(tool: string): { page: Page | null; problem: Problem | null } {
+  const [loaded, setLoaded] = useState<{ tool: string; page: Page | null; problem: Problem | null } | null>(null);
+  useEffect(() => {
+    let gone = false;
+    loadPage(tool).then(
+      (page) => !gone && setLoaded({ tool, page, problem: null }),
+      (error: unknown) => !gone && setLoaded({ tool, page: null, problem: toProblem(error) }),
+    );
+    return () => {
+      gone = true;
+    };
+  }, [tool]);
+  return loaded?.tool === tool ? loaded : { page: null, problem: null };
+}
+
+function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
+  const { page: Page, problem } = usePage(tool.name);
+  const session = store.session.value;
+  const data = store.data.state.value;
+  if (tool.unavailable) {
+    return <ProblemPage problem={{ ...tool.unavailable, severity: "info" }} />;
+  }
+  if (problem) return <ProblemPage problem={problem} />;
+  if (data.problem && data.value === null) {
+    return (
+      <ProblemPage problem={data.problem}>
+        <Again act={store.data.refresh} />
+      </ProblemPage>
+    );
+  }
+  if (data.value === null || !Page || !session) {
+    return <Loading what={`Reading the capture for ${tool.title}`} progress={store.progress.value} />;
+  }
+  return (
+    <Guard key={`${session.run}\n${tool.name}`}>
+      <Page data={data.value} tool={tool} session={session} store={store} />
+    </Guard>
+  );
+}
+
+function unknownTool(name: string): Problem {
+  const remedy = "Choose one of the tabs above.";
+  return { code: "no_such_tool", message: `There is no tool “${name}”.`, remedy, where: "", severity: "error" };
+}
+
+export function Content({ store }: { store: Store }) {
+  const sessions = store.sessions.state.value;
+  const tools = store.tools.state.value;
+  if (!sessions.value) {
+    if (!sessions.problem) return <Loading what="Looking for sessions" progress={null} />;
+    return (
+      <ProblemPage problem={sessions.problem}>
+        <Again act={store.reload} />
+      </ProblemPage>
+    );
+  }
+  if (!sessions.value.sessions.length) return <NoSessions list={sessions.value} />;
+  if (!store.session.value && store.view.value.run) return <NoSuchSession store={store} list={sessions.value} />;
+  if (!tools.value) {
+    if (!tools.problem) return <Loading what="Opening the session" progress={store.progress.value} />;
+    return (
+      <ProblemPage problem={tools.problem}>
+        <Again act={store.tools.refresh} />
+      </ProblemPage>
+    );
+  }
+  const tool = store.tool.value;
+  return tool ? (
+    <ToolContent store={store} tool={tool} />
+  ) : (
+    <ProblemPage problem={unknownTool(store.view.value.tool)} />
+  );
+}

@@ -1,0 +1,113 @@
+/** Pages for when there is no session to show: none at all, or none of the wanted name. */
+
+import type { SessionList } from "../api/types";
+import { plural } from "../base/format";
+import { nearest } from "../base/near";
+import type { Store } from "../state/store";
+import { Code } from "../view/rich";
+import { GoLink } from "../view/verdict";
+
+function recipes(logdir: string): readonly (readonly [string, string])[] {
+  const folder = JSON.stringify(logdir || "logs");
+  return [
+    [
+      "Keras",
+      `callback = tf.keras.callbacks.TensorBoard(log_dir=${folder}, profile_batch=(10, 20))\nmodel.fit(dataset, epochs=1, callbacks=[callback])`,
+    ],
+    [
+      "TensorFlow, own loop",
+      `with tf.profiler.experimental.Profile(${folder}):\n    for step in range(20):\n        with tf.profiler.experimental.Trace("train", step_num=step, _r=1):\n            train_step(next(batches))`,
+    ],
+    [
+      "JAX",
+      `with jax.profiler.trace(${folder}):\n    for step in range(20):\n        with jax.profiler.StepTraceAnnotation("train", step_num=step):\n            state = train_step(state, next(batches))\n    jax.block_until_ready(state)`,
+    ],
+  ];
+}
+
+function findings({ event_files, captures, near_misses }: SessionList["found"]): string {
+  const parts = [
+    plural(captures, "capture (*.xplane.pb)", "captures (*.xplane.pb)"),
+    plural(event_files, "event file"),
+    ...(near_misses.length ? [plural(near_misses.length, "near miss", "near misses")] : []),
+  ];
+  return parts.join(", ");
+}
+
+export function NoSessions({ list }: { list: SessionList }) {
+  return (
+    <section class="state empty">
+      <h2>No profile here yet</h2>
+      <p>Captures appear by themselves as soon as one is written; this page keeps looking.</p>
+      <dl class="figures rows">
+        <div class="figure">
+          <dt>Searched</dt>
+          <dd>
+            {(list.searched.length ? list.searched : [list.logdir]).map((folder) => (
+              <code key={folder}>{folder}</code>
+            ))}
+          </dd>
+        </div>
+        <div class="figure">
+          <dt>Found</dt>
+          <dd>{findings(list.found)}</dd>
+        </div>
+      </dl>
+      {list.found.near_misses.length > 0 && (
+        <>
+          <h3>Nearly a capture</h3>
+          <ul>
+            {list.found.near_misses.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <h3>How to make one</h3>
+      <div class="recipes">
+        {recipes(list.logdir).map(([title, text]) => (
+          <div key={title}>
+            <h4>{title}</h4>
+            <Code text={text} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+export function NoSuchSession({ store, list }: { store: Store; list: SessionList }) {
+  const wanted = store.view.value.run;
+  const names = list.sessions.map((entry) => entry.run);
+  const newest = names[0];
+  const link = (run: string) => ({ label: run, href: store.href({ run }), go: () => store.go({ run }) });
+  const near = nearest(wanted, names);
+  return (
+    <section class="state warning" role="status">
+      <h2>No such session</h2>
+      <p>
+        There is no session <code>{wanted}</code> in <code>{list.logdir}</code>. It may have been moved or deleted, or
+        the link belongs to another log directory.
+      </p>
+      {near.length > 0 && (
+        <>
+          <h3>Similar names</h3>
+          <ul>
+            {near.map((run) => (
+              <li key={run}>
+                <GoLink {...link(run)} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {newest && (
+        <p>
+          The newest session is <GoLink {...link(newest)} />
+        </p>
+      )}
+    </section>
+  );
+}

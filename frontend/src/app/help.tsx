@@ -1,0 +1,52 @@
+/** The overlay of `?`: keys, and the tools with the question that each one answers. */
+
+import { useEffect, useRef } from "preact/hooks";
+import type { Store } from "../state/store";
+import { assignKeys } from "./keys";
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["s", "choose a session"],
+  ["/", "filter the rows of the page"],
+  ["g, then a letter or digit", "open a tool"],
+  ["?", "this help"],
+  ["Esc", "close menus and this help"],
+];
+
+export function Help({ store, close }: { store: Store; close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const tools = store.tools.state.value.value ?? [];
+  const letters = assignKeys(tools.map((tool) => tool.title));
+  return (
+    <dialog ref={dialog} class="help" aria-label="Help" onClose={close}>
+      <h2>Keys</h2>
+      <dl>
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <h2>Tools</h2>
+      <dl>
+        {tools.map((tool, place) => (
+          <div key={tool.name}>
+            <dt>
+              <kbd>g {letters[place] || place + 1}</kbd> {tool.title}
+            </dt>
+            <dd>{tool.doc.split("\n")[0]}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">Point at any underlined word or figure to learn what it means and how it comes about.</p>
+      <form method="dialog">
+        <button type="submit" class="button">
+          Close
+        </button>
+      </form>
+    </dialog>
+  );
+}

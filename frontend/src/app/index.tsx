@@ -1,0 +1,35 @@
+/** The entry: TensorBoard imports this module and calls `render()`; the standalone page does the same. */
+
+import { effect } from "@preact/signals";
+import { render as draw } from "preact";
+import { setBase } from "../api/client";
+import { PARTS } from "../base/parts";
+import { createStore } from "../state/store";
+import frame from "../view/style/frame.css?inline";
+import page from "../view/style/page.css?inline";
+import table from "../view/style/table.css?inline";
+import { Shell } from "./shell";
+
+function addStyles(text: string): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}
+
+export function render(): void {
+  const here = import.meta.url; // Apart from the line below, or the bundler takes the folder for an asset.
+  setBase(new URL("./", here).href);
+  addStyles([frame, page, table].join("\n"));
+  const store = createStore(window);
+  const root = document.documentElement;
+  effect(() => {
+    root.dataset.theme = store.theme.value;
+    for (const part of PARTS) {
+      root.style.setProperty(`--part-${part.id}`, store.theme.value === "dark" ? part.dark : part.light);
+    }
+  });
+  const container = document.createElement("div");
+  container.className = "app";
+  document.body.append(container);
+  draw(<Shell store={store} />, container);
+}

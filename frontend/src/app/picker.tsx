@@ -1,0 +1,109 @@
+/** The session picker: newest first, with a filter, and what is known of each session. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { SessionEntry } from "../api/types";
+import { ago, bytes, moment, plural } from "../base/format";
+import type { Store } from "../state/store";
+import { Icon } from "../view/icons";
+import { Menu } from "../view/menu";
+
+/** The facts that are known, in words; steps and device come once something has decoded the session. */
+export function sessionFacts(entry: SessionEntry): string[] {
+  const { facts } = entry;
+  return [
+    plural(entry.hosts.length, "host"),
+    ...(facts?.device ? [facts.device] : []),
+    ...(facts?.steps ? [plural(facts.steps, "step")] : []),
+    bytes(entry.size),
+  ];
+}
+
+function matches(entry: SessionEntry, words: string): boolean {
+  const text = [entry.run, ...entry.hosts, entry.facts?.device ?? "", moment(entry.modified)].join(" ").toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+function SessionRow({ entry, chosen, choose }: { entry: SessionEntry; chosen: boolean; choose: () => void }) {
+  return (
+    <li>
+      <button type="button" class="session" aria-current={chosen ? "true" : undefined} onClick={choose}>
+        <span class="run">{entry.run}</span>
+        <span class="when" data-tip={moment(entry.modified)}>
+          {ago(entry.modified)}
+        </span>
+        <span class="facts">{sessionFacts(entry).join(" · ")}</span>
+      </button>
+    </li>
+  );
+}
+
+function SessionList({ store, close }: { store: Store; close: () => void }) {
+  const [words, setWords] = useState("");
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const all = store.sessions.state.value.value?.sessions ?? [];
+  const shown = all.filter((entry) => matches(entry, words.trim()));
+  const choose = (entry: SessionEntry | undefined) => {
+    if (!entry) return;
+    store.go({ run: entry.run });
+    close();
+  };
+  /** Up and down walk through the filter box and the rows. */
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (!step) return;
+    event.preventDefault();
+    const stops = [...(event.currentTarget as Element).querySelectorAll<HTMLElement>("input, button.session")];
+    stops[stops.indexOf(document.activeElement as HTMLElement) + step]?.focus();
+  };
+  return (
+    <div class="picker" role="presentation" onKeyDown={onKeyDown}>
+      <input
+        type="search"
+        ref={input}
+        placeholder="Filter sessions"
+        aria-label="Filter sessions"
+        onInput={(event) => setWords(event.currentTarget.value)}
+        onKeyDown={(event) => event.key === "Enter" && choose(shown[0])}
+      />
+      <ul>
+        {shown.map((entry) => (
+          <SessionRow
+            key={entry.run}
+            entry={entry}
+            chosen={entry.run === store.view.value.run}
+            choose={() => choose(entry)}
+          />
+        ))}
+      </ul>
+      <p class="quiet">
+        {shown.length === all.length ? plural(all.length, "session") : `${shown.length} of ${all.length}`}
+      </p>
+    </div>
+  );
+}
+
+export function Picker({ store }: { store: Store }) {
+  const entry = store.session.value;
+  const details = store.details.state.value.value;
+  const known = details ?? entry;
+  return (
+    <Menu
+      class="picker-button"
+      name="Session"
+      tip="Choose a session. Key: s"
+      label={
+        <>
+          <span class="quiet">Session</span> <b>{store.view.value.run || "none"}</b>
+          {known && <span class="quiet">{["", ...sessionFacts(known)].join(" · ")}</span>}
+          <Icon name="down" />
+        </>
+      }
+    >
+      {(close) => <SessionList store={store} close={close} />}
+    </Menu>
+  );
+}

@@ -1,0 +1,77 @@
+/** The frame around every page. */
+
+import { useEffect, useState } from "preact/hooks";
+import type { Store } from "../state/store";
+import { Icon } from "../view/icons";
+import { TipLayer } from "../view/tip";
+import { Content } from "./content";
+import { Health } from "./health";
+import { Help } from "./help";
+import { listen } from "./keys";
+import { Picker } from "./picker";
+import { HostSelect, Tabs } from "./tabs";
+
+const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
+
+function ThemeButton({ store }: { store: Store }) {
+  const { theme } = store.settings.value;
+  const change = () => {
+    store.settings.value = { ...store.settings.value, theme: NEXT_THEME[theme] };
+  };
+  return (
+    <button type="button" class="button" onClick={change} aria-label={`Theme: ${theme}`} data-tip={`Theme: ${theme}`}>
+      <Icon name="theme" />
+    </button>
+  );
+}
+
+function focusFilter(): void {
+  const filter = document.querySelector<HTMLInputElement>("main [data-filter]");
+  filter?.scrollIntoView({ block: "nearest" });
+  filter?.focus();
+}
+
+export function Shell({ store }: { store: Store }) {
+  const [help, setHelp] = useState(false);
+  useEffect(
+    () =>
+      listen(document, {
+        titles: () => (store.tools.state.peek().value ?? []).map((tool) => tool.title),
+        openTool: (place) => {
+          const tool = store.tools.state.peek().value?.[place];
+          if (tool) store.go({ tool: tool.name });
+        },
+        openPicker: () => document.querySelector<HTMLElement>('[data-menu="Session"]')?.click(),
+        focusFilter,
+        toggleHelp: () => setHelp((open) => !open),
+      }),
+    [store],
+  );
+  const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
+  return (
+    <>
+      <header class="frame">
+        <div class="bar">
+          <Picker store={store} />
+          <span class="spring" />
+          {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
+          {!store.frame.plugin && <ThemeButton store={store} />}
+          <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
+            ?
+          </button>
+        </div>
+        <div class="bar">
+          <Tabs store={store} />
+          <span class="spring" />
+          <HostSelect store={store} />
+        </div>
+        <Health store={store} />
+      </header>
+      <main aria-busy={store.data.state.value.loading} class={store.data.state.value.loading ? "busy" : undefined}>
+        <Content store={store} />
+      </main>
+      {help && <Help store={store} close={() => setHelp(false)} />}
+      <TipLayer />
+    </>
+  );
+}

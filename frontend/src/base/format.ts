@@ -1,0 +1,116 @@
+/** Figures as people read them: three or four significant digits, a unit, no exponent where it can be helped. */
+
+const THIN = "\u202f";
+const MINUS = "\u2212";
+
+/** Digits behind the point which give a figure of this size about three significant ones. */
+export function decimalsFor(size: number): number {
+  const magnitude = Math.abs(size);
+  if (magnitude === 0 || !Number.isFinite(magnitude)) return 0;
+  return Math.min(4, Math.max(0, 2 - Math.floor(Math.log10(magnitude))));
+}
+
+/** A number with grouped thousands and a fixed count of decimals. */
+export function fixed(value: number, decimals: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const [whole = "0", part] = Math.abs(value).toFixed(decimals).split(".");
+  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, THIN) : whole;
+  const text = part === undefined ? grouped : `${grouped}.${part}`;
+  return value < 0 && Number(text.replaceAll(THIN, "")) !== 0 ? MINUS + text : text;
+}
+
+export function count(value: number): string {
+  return fixed(value, 0);
+}
+
+/** Any number by its own size; whole numbers stay whole. */
+export function number(value: number): string {
+  if (Number.isInteger(value)) return fixed(value, 0);
+  const magnitude = Math.abs(value);
+  if (magnitude !== 0 && (magnitude < 1e-4 || magnitude >= 1e15)) return value.toExponential(2).replace("-", MINUS);
+  return fixed(value, decimalsFor(value));
+}
+
+/** A fraction 0–1 as per cent. */
+export function percent(fraction: number, decimals = 1): string {
+  const hundredths = fraction * 100;
+  if (hundredths > 0 && hundredths < 0.5 * 10 ** -decimals)
+    return `<${THIN}${fixed(10 ** -decimals, decimals)}${THIN}%`;
+  return `${fixed(hundredths, decimals)}${THIN}%`;
+}
+
+export interface Scale {
+  readonly unit: string;
+  /** Multiply by it to get from the given unit to `unit`. */
+  readonly factor: number;
+  readonly decimals: number;
+}
+
+const TIME_UNITS: readonly (readonly [string, number])[] = [
+  ["s", 1e12],
+  ["ms", 1e9],
+  ["µs", 1e6],
+  ["ns", 1e3],
+];
+const PICOSECONDS: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
+
+/** The unit in which a column of times whose largest is `size` (in `unit`) reads best. */
+export function timeScale(size: number, unit = "ms"): Scale {
+  const from = PICOSECONDS[unit] ?? 1e9;
+  const picoseconds = Math.abs(size) * from;
+  const [name, per] =
+    TIME_UNITS.find(([, step]) => picoseconds >= step) ?? (picoseconds === 0 ? ["ms", 1e9] : ["ns", 1e3]);
+  return { unit: name, factor: from / per, decimals: Math.min(3, decimalsFor(picoseconds / per)) };
+}
+
+export function scaled(value: number, scale: Scale): string {
+  return fixed(value * scale.factor, scale.decimals);
+}
+
+/** One time with its unit, e.g. `1.43 ms`. */
+export function time(value: number, unit = "ms"): string {
+  const scale = timeScale(value, unit);
+  return `${scaled(value, scale)}${THIN}${scale.unit}`;
+}
+
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB"];
+
+/** Bytes in powers of 1000, as disks and the file listing count. */
+export function bytes(value: number): string {
+  let size = Math.abs(value);
+  let place = 0;
+  while (size >= 999.5 && place < BYTE_UNITS.length - 1) {
+    size /= 1000;
+    place += 1;
+  }
+  const text = fixed(Math.sign(value) * size, place === 0 ? 0 : decimalsFor(size) > 1 ? 1 : 0);
+  return `${text}${THIN}${BYTE_UNITS[place]}`;
+}
+
+/** A moment as `2026-11-20 21:38` in local time. */
+export function moment(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** How long ago a moment was, roughly. */
+export function ago(seconds: number, now = Date.now() / 1000): string {
+  const passed = now - seconds;
+  if (passed < 90) return "just now";
+  if (passed < 5400) return `${Math.round(passed / 60)} minutes ago`;
+  if (passed < 129600) return `${Math.round(passed / 3600)} hours ago`;
+  return `${Math.round(passed / 86400)} days ago`;
+}
+
+export function plural(many: number, one: string, more = `${one}s`): string {
+  return `${count(many)} ${many === 1 ? one : more}`;
+}
+
+/** A value of a column by its unit, for tables without a page of their own. */
+export function byUnit(value: number, unit: string): string {
+  if (unit === "percent") return percent(value);
+  if (unit === "bytes") return bytes(value);
+  return number(value);
+}

@@ -1,0 +1,95 @@
+/** The view's address: which session, tool and host, and the tool's options, as part of a URL's hash. */
+
+export interface View {
+  readonly run: string;
+  readonly tool: string;
+  readonly host: string;
+  /** Options of the tool, by name; they never hold the keys above. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export const EMPTY_VIEW: View = { run: "", tool: "", host: "", options: {} };
+
+/** Written into every link; a link of an older version passes through the upgraders that follow its number. */
+export const URL_VERSION = 1;
+
+type Query = Record<string, string>;
+
+/** `UPGRADERS[n]` turns a query of version n into one of version n + 1. Version 0 is what xprof's pages wrote. */
+const UPGRADERS: readonly ((query: Query) => Query)[] = [
+  ({ tag, ...query }) => (tag === undefined ? query : { tool: tag.replace(/[@^]+$/, ""), ...query }),
+];
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A stray % in a hand-made link is taken as it stands.
+  }
+}
+
+/** `/` and `:` are legal in a hash and make links of nested sessions readable. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
+}
+
+function pairs(hash: string): (readonly [string, string | undefined])[] {
+  return hash
+    .replace(/^[#?]/, "")
+    .split("&")
+    .filter(Boolean)
+    .map((part) => {
+      const at = part.indexOf("=");
+      return at < 0 ? [part, undefined] : [part.slice(0, at), part.slice(at + 1)];
+    });
+}
+
+/** Reads a view from a hash (or a query string); inside TensorBoard only keys that begin with `prefix` are ours. */
+export function parse(hash: string, prefix = ""): View {
+  let query: Query = {};
+  for (const [key, value] of pairs(hash)) {
+    if (key.startsWith(prefix) && value !== undefined) query[decode(key.slice(prefix.length))] = decode(value);
+  }
+  const version = Number(query.v ?? 0);
+  for (const upgrade of UPGRADERS.slice(Number.isInteger(version) ? Math.max(0, version) : UPGRADERS.length)) {
+    query = upgrade(query);
+  }
+  const { run = "", tool = "", host = "", v: _, ...options } = query;
+  return { run, tool, host, options };
+}
+
+/** The pairs of a view, version first, empty ones left out. */
+function query(view: View, prefix: string): string[] {
+  const named = { v: String(URL_VERSION), run: view.run, tool: view.tool, host: view.host, ...view.options };
+  return Object.entries(named)
+    .filter(([, value]) => value !== "")
+    .map(([key, value]) => `${prefix}${encode(key)}=${encode(value)}`);
+}
+
+/** The standalone page's hash. */
+export function format(view: View): string {
+  return `#${query(view, "").join("&")}`;
+}
+
+/** TensorBoard's hash with our keys replaced: `#<plugin>` stays first, keys of others stay where they are. */
+export function formatWithin(hash: string, plugin: string, view: View): string {
+  const prefix = prefixOf(plugin);
+  const others = pairs(hash)
+    .filter(([key], place) => !key.startsWith(prefix) && !(place === 0 && key === plugin))
+    .map(([key, value]) => (value === undefined ? key : `${key}=${value}`));
+  return `#${[plugin, ...query(view, prefix), ...others].join("&")}`;
+}
+
+export function prefixOf(plugin: string): string {
+  return `p.${plugin}.`;
+}
+
+/** The plugin that TensorBoard shows, which is the first key of its hash; "" where it has not chosen yet. */
+export function activePlugin(hash: string): string {
+  const [first] = pairs(hash);
+  return first && first[1] === undefined ? decode(first[0]) : "";
+}
+
+export function sameView(a: View, b: View): boolean {
+  return format(a) === format(b);
+}

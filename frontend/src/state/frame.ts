@@ -1,0 +1,27 @@
+/** Where the page runs: inside TensorBoard's iframe, or on its own. */
+
+export interface Frame {
+  /** The plugin's name in TensorBoard's hash; "" on the standalone page. */
+  readonly plugin: string;
+  /** The window whose address bar the user sees. */
+  readonly window: Window;
+  /** Our own iframe element; null on the standalone page. */
+  readonly element: (HTMLElement & { reload?: () => void }) | null;
+}
+
+/** The name in `…/data/plugin/<name>/`, which is what the entry page's base URL ends with. */
+export function pluginName(baseUri: string): string {
+  return /\/data\/plugin\/([^/]+)\/[^/]*$/.exec(new URL(baseUri).pathname)?.[1] ?? "";
+}
+
+export function detectFrame(own: Window & typeof globalThis): Frame {
+  const plugin = pluginName(own.document.baseURI);
+  try {
+    if (plugin && own.parent !== own && own.parent.document.body) {
+      return { plugin, window: own.parent, element: own.frameElement as HTMLElement | null };
+    }
+  } catch {
+    // A foreign parent (a notebook that embeds us) hides its document: we are on our own there.
+  }
+  return { plugin: "", window: own, element: null };
+}

@@ -1,0 +1,63 @@
+/** A value that is fetched when what it depends on changes. */
+
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { RequestError } from "../api/client";
+import type { Problem } from "../api/types";
+
+export interface Loaded<T> {
+  /** The latest value of the current key, also while it is fetched again. */
+  readonly value: T | null;
+  readonly problem: Problem | null;
+  readonly loading: boolean;
+}
+
+export interface Resource<T> {
+  readonly state: ReadonlySignal<Loaded<T>>;
+  /** Fetches again and keeps showing the old value meanwhile. */
+  refresh(): void;
+  dispose(): void;
+}
+
+const NOTHING = { value: null, problem: null, loading: false };
+
+export function toProblem(error: unknown): Problem {
+  if (error instanceof RequestError) return error.problem;
+  const where = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const remedy = "Reload the page; if it happens again, please report it with the details below.";
+  return { code: "page", message: "This page has a fault.", remedy, where, severity: "error" };
+}
+
+/** `key` says what is wanted (null: nothing); `load` runs anew for each key, and a late answer to an old key is dropped. */
+export function resource<T>(key: () => string | null, load: (signal: AbortSignal) => Promise<T>): Resource<T> {
+  const state = signal<Loaded<T>>(NOTHING);
+  const turn = signal(0);
+  let current: string | null = null;
+  const dispose = effect(() => {
+    turn.value;
+    const wanted = key();
+    const kept = wanted === current ? state.peek().value : null;
+    current = wanted;
+    if (wanted === null) {
+      state.value = NOTHING;
+      return;
+    }
+    const controller = new AbortController();
+    state.value = { value: kept, problem: null, loading: true };
+    load(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) state.value = { value, problem: null, loading: false };
+      },
+      (error: unknown) => {
+        if (!controller.signal.aborted) state.value = { value: kept, problem: toProblem(error), loading: false };
+      },
+    );
+    return () => controller.abort();
+  });
+  return {
+    state,
+    refresh: () => {
+      turn.value += 1;
+    },
+    dispose,
+  };
+}

@@ -1,0 +1,163 @@
+/** Everything the page knows: the view, what it asked the server, and what follows from both. */
+
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { api } from "../api/client";
+import type { Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
+import { detectFrame, type Frame } from "./frame";
+import { type Resource, resource } from "./resource";
+import { createSettings, type Settings } from "./settings";
+import { createTheme, type Theme } from "./theme";
+import { createView, type ViewState } from "./view";
+
+export const ALL_HOSTS = "ALL_HOSTS";
+const FIRST_TOOL = "overview_page";
+const POLL_SESSIONS_MS = 10_000;
+const POLL_PROGRESS_MS = 400;
+
+export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href"> {
+  readonly frame: Frame;
+  readonly settings: Signal<Settings>;
+  readonly theme: ReadonlySignal<Theme>;
+  readonly sessions: Resource<SessionList>;
+  /** The chosen session in the list; undefined while unknown and when there is none of that name. */
+  readonly session: ReadonlySignal<SessionEntry | undefined>;
+  /** The chosen session with its facts and problems. */
+  readonly details: Resource<SessionDetails>;
+  readonly tools: Resource<ToolEntry[]>;
+  readonly tool: ReadonlySignal<ToolEntry | undefined>;
+  /** The host that the data is asked for: a name, ALL_HOSTS, or "" before a tool is known. */
+  readonly host: ReadonlySignal<string>;
+  readonly data: Resource<unknown>;
+  readonly progress: ReadonlySignal<Progress | null>;
+  /** Looks for new sessions and for changes of the shown one. */
+  reload(): void;
+}
+
+function effectiveHost(tool: ToolEntry | undefined, session: SessionEntry | undefined, wanted: string): string {
+  if (!tool || !session) return "";
+  const byName = wanted !== "" && wanted !== ALL_HOSTS;
+  if (byName) return wanted;
+  return tool.all_hosts ? ALL_HOSTS : (session.hosts[0] ?? "");
+}
+
+/** Asks how far the server is, as long as something is loading. */
+function followProgress(
+  loading: ReadonlySignal<boolean>,
+  run: ReadonlySignal<string>,
+): ReadonlySignal<Progress | null> {
+  const progress = signal<Progress | null>(null);
+  effect(() => {
+    progress.value = null;
+    if (!loading.value || !run.value) return;
+    const name = run.value;
+    const controller = new AbortController();
+    let timer: ReturnType<typeof setTimeout>;
+    const ask = async () => {
+      try {
+        progress.value = await api.progress(name, controller.signal);
+      } catch {
+        // The request that is being waited for tells its own error.
+      }
+      if (!controller.signal.aborted) timer = setTimeout(ask, POLL_PROGRESS_MS);
+    };
+    timer = setTimeout(ask, POLL_PROGRESS_MS);
+    return () => {
+      controller.abort();
+      clearTimeout(timer);
+    };
+  });
+  return progress;
+}
+
+/** Sessions made while the page is open appear by themselves; a hidden page does not ask. */
+function watchSessions(sessions: Resource<SessionList>, own: Window): void {
+  const shown = () => !own.document.hidden && own.innerHeight > 0;
+  setInterval(() => {
+    if (shown() && !sessions.state.peek().loading) sessions.refresh();
+  }, POLL_SESSIONS_MS);
+}
+
+export function createStore(own: Window & typeof globalThis): Store {
+  const frame = detectFrame(own);
+  const settings = createSettings(own.localStorage);
+  const theme = createTheme(frame, settings);
+  const { view, go, replace, href, restore } = createView(frame);
+
+  const sessions = resource(() => "sessions", api.sessions);
+  const run = computed(() => view.value.run);
+  const session = computed(() => sessions.state.value.value?.sessions.find((entry) => entry.run === run.value));
+  // A session whose files changed is another one to the caches.
+  const identity = computed(() => {
+    const entry = session.value;
+    return entry ? `${entry.run}\n${entry.modified}\n${entry.size}` : null;
+  });
+  const details = resource(
+    () => identity.value,
+    (signal) => api.session(run.peek(), signal),
+  );
+  const tools = resource(
+    () => identity.value,
+    (signal) => api.tools(run.peek(), signal),
+  );
+  const tool = computed(() => tools.state.value.value?.find((entry) => entry.name === view.value.tool));
+  const host = computed(() => effectiveHost(tool.value, session.value, view.value.host));
+  const request = computed(() => {
+    const entry = tool.value;
+    if (!identity.value || !entry || entry.unavailable) return null;
+    // Options that only the page knows (a slider's place) cost no new request.
+    const names = new Set(entry.params.map((param) => param.name));
+    const options = Object.fromEntries(Object.entries(view.value.options).filter(([name]) => names.has(name)));
+    return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
+  });
+  const data = resource<unknown>(
+    () => request.value,
+    (signal) => {
+      const wanted = JSON.parse(request.peek() ?? "{}") as {
+        tool: string;
+        host: string;
+        options: Record<string, string>;
+      };
+      return api.data(run.peek(), wanted.tool, wanted.host, wanted.options, signal);
+    },
+  );
+  const loading = computed(() => data.state.value.loading || tools.state.value.loading);
+  const progress = followProgress(loading, run);
+
+  effect(() => {
+    const newest = sessions.state.value.value?.sessions[0];
+    const { run: chosen, tool: wanted } = view.value;
+    if (!chosen && newest) replace({ run: newest.run, tool: wanted || FIRST_TOOL });
+    else if (chosen && !wanted) replace({ tool: FIRST_TOOL });
+  });
+
+  const reload = () =>
+    batch(() => {
+      sessions.refresh();
+      if (details.state.peek().problem) details.refresh();
+      if (tools.state.peek().problem) tools.refresh();
+      if (data.state.peek().problem) data.refresh();
+    });
+  watchSessions(sessions, own);
+  if (frame.element) frame.element.reload = reload;
+  // TensorBoard only hides the frames of other plugins: its address is another plugin's until we are shown again.
+  if (frame.plugin) own.addEventListener("resize", restore);
+
+  return {
+    frame,
+    settings,
+    theme,
+    view,
+    go,
+    replace,
+    href,
+    sessions,
+    session,
+    details,
+    tools,
+    tool,
+    host,
+    data,
+    progress,
+    reload,
+  };
+}

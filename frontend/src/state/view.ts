@@ -1,0 +1,72 @@
+/** The current view as a signal, kept equal to the address bar. */
+
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { activePlugin, EMPTY_VIEW, format, formatWithin, parse, prefixOf, sameView, type View } from "../base/urlcodec";
+import type { Frame } from "./frame";
+
+export interface ViewState {
+  readonly view: ReadonlySignal<View>;
+  /** A step of the user's: makes an entry in the history. Another session or tool drops the tool's options. */
+  go(change: Partial<View>): void;
+  /** A default that was filled in, or a control being dragged: no new entry. */
+  replace(change: Partial<View>): void;
+  /** A link to a view, for anchors that open in a new tab as well. */
+  href(change: Partial<View>): string;
+  /** Writes the view again, after TensorBoard has shown another plugin meanwhile. */
+  restore(): void;
+  dispose(): void;
+}
+
+function merge(view: View, change: Partial<View>): View {
+  const moved = (change.run ?? view.run) !== view.run || (change.tool ?? view.tool) !== view.tool;
+  return { ...view, options: moved ? {} : view.options, ...change };
+}
+
+/** xprof wrote `?run=…&tag=…` into TensorBoard's own address; such links go on working. */
+function read({ plugin, window }: Frame): View {
+  const { hash, search } = window.location;
+  if (!plugin) return parse(hash);
+  const view = parse(hash, prefixOf(plugin));
+  if (!sameView(view, EMPTY_VIEW)) return view;
+  const { options: _, ...legacy } = parse(search.replaceAll("+", "%20"));
+  return { ...EMPTY_VIEW, ...legacy };
+}
+
+export function createView(frame: Frame): ViewState {
+  const { plugin, window } = frame;
+  const view = signal(read(frame));
+
+  const mine = () => !plugin || ["", plugin].includes(activePlugin(window.location.hash));
+  const hashOf = (next: View) => (plugin ? formatWithin(window.location.hash, plugin, next) : format(next));
+  const write = (next: View, push: boolean) => {
+    view.value = next;
+    if (!mine()) return;
+    const hash = hashOf(next);
+    if (hash === window.location.hash) return;
+    // An address relative to the entry page's <base> would leave TensorBoard's own page.
+    const { origin, pathname, search } = window.location;
+    const address = origin + pathname + search + hash;
+    if (push) window.history.pushState(window.history.state, "", address);
+    else window.history.replaceState(window.history.state, "", address);
+  };
+  const follow = () => {
+    if (!mine()) return;
+    const next = read(frame);
+    if (plugin && sameView(next, EMPTY_VIEW)) write(view.peek(), false);
+    else if (!sameView(next, view.peek())) view.value = next;
+  };
+  window.addEventListener("popstate", follow);
+  window.addEventListener("hashchange", follow);
+
+  return {
+    view,
+    go: (change) => write(merge(view.peek(), change), true),
+    replace: (change) => write(merge(view.peek(), change), false),
+    href: (change) => window.location.pathname + window.location.search + hashOf(merge(view.value, change)),
+    restore: () => write(view.peek(), false),
+    dispose: () => {
+      window.removeEventListener("popstate", follow);
+      window.removeEventListener("hashchange", follow);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** Where the average step's time goes: one bar and a table whose rows sum to the step. */
+
+import type { Row, Table } from "../../base/datatable";
+import { count, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
+import { part } from "../../base/parts";
+import { Section } from "../../view/section";
+import { StackBar, Swatch } from "../../view/stackbar";
+
+interface BreakdownProps {
+  readonly breakdown: Table;
+  readonly steps: Table;
+  readonly summary: Table;
+}
+
+function Headline({ steps, summary, total }: { steps: Table; summary: Table; total: number }) {
+  const complete = summary.figure("steps_complete") ?? steps.rows.length;
+  const incomplete = summary.figure("steps_incomplete") ?? 0;
+  if (!complete) {
+    return (
+      <p class="headline">
+        <b>{time(total)}</b>{" "}
+        <span class="quiet">captured; no complete step was found, so this is the whole capture</span>
+      </p>
+    );
+  }
+  const median = summary.figure("steptime_ms_median");
+  const sdv = steps.figure("steptime_ms_standard_deviation");
+  const low = steps.figure("steptime_ms_minimum");
+  const high = steps.figure("steptime_ms_maximum");
+  return (
+    <p class="headline">
+      <b>{time(total)}</b>{" "}
+      <span class="quiet">
+        average of {plural(complete, "step")}
+        {median !== null && `, median ${time(median)}`}
+        {sdv !== null && `, σ ${time(sdv)}`}
+        {low !== null && high !== null && `, ${time(low)} to ${time(high)}`}
+        {incomplete > 0 && `; ${count(incomplete)} incomplete left out`}
+      </span>
+    </p>
+  );
+}
+
+function LegendRow({ table, row, scale, whole }: { table: Table; row: Row; scale: Scale; whole: boolean }) {
+  const id = table.text(row, "part");
+  const doc = table.text(row, "doc");
+  const ms = (column: string) => scaled(table.number(row, column), scale);
+  return (
+    <tr>
+      <th scope="row">
+        <Swatch id={id} />
+        <span class={doc ? "explained" : undefined} data-tip={doc || undefined} tabIndex={doc ? 0 : undefined}>
+          {table.text(row, "label") || part(id).label}
+        </span>
+      </th>
+      <td class="number">{ms("average_ms")}</td>
+      <td class="number">{percent(table.number(row, "share"))}</td>
+      {whole && (
+        <>
+          <td class="number">{ms("sdv_ms")}</td>
+          <td class="number">
+            {ms("minimum_ms")} – {ms("maximum_ms")}
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
+  const hasSteps = steps.rows.length > 0;
+  const total = breakdown.rows.reduce((sum, row) => sum + breakdown.number(row, "average_ms"), 0);
+  const scale = timeScale(total);
+  const used = breakdown.rows.filter(
+    (row) => breakdown.number(row, "average_ms") > 0 || breakdown.number(row, "maximum_ms") > 0,
+  );
+  const unused = breakdown.rows.filter((row) => !used.includes(row));
+  const source = summary.property("step_source");
+  return (
+    <Section
+      title={hasSteps ? "Where the step's time goes" : "Where the time goes"}
+      doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the host does counts only while no device works."
+      note={source && hasSteps ? `Steps: ${source}` : source}
+    >
+      <Headline steps={steps} summary={summary} total={total} />
+      <StackBar
+        pieces={used.map((row) => ({
+          part: part(breakdown.text(row, "part")),
+          value: breakdown.number(row, "average_ms"),
+          doc: breakdown.text(row, "doc"),
+        }))}
+      />
+      {used.length > 0 && (
+        <table class="legend">
+          <thead>
+            <tr>
+              <th scope="col">Part</th>
+              <th scope="col" class="number" data-tip="Mean over the complete steps">
+                {hasSteps ? "Average" : "Time"} <small>{scale.unit}</small>
+              </th>
+              <th scope="col" class="number" data-tip="Part of the average step">
+                Share
+              </th>
+              {hasSteps && (
+                <>
+                  <th scope="col" class="number" data-tip="Sample standard deviation over the complete steps">
+                    σ <small>{scale.unit}</small>
+                  </th>
+                  <th scope="col" class="number" data-tip="Smallest and largest over the complete steps">
+                    Range <small>{scale.unit}</small>
+                  </th>
+                </>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {used.map((row) => (
+              <LegendRow key={breakdown.text(row, "part")} table={breakdown} row={row} scale={scale} whole={hasSteps} />
+            ))}
+            <tr class="sum">
+              <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
+              <td class="number">{scaled(total, scale)}</td>
+              <td class="number">{percent(total > 0 ? 1 : 0)}</td>
+              {hasSteps && <td colSpan={2} />}
+            </tr>
+          </tbody>
+        </table>
+      )}
+      {unused.length > 0 && (
+        <p class="quiet">
+          No time in:{" "}
+          {unused.map((row) => breakdown.text(row, "label") || part(breakdown.text(row, "part")).label).join(", ")}.
+        </p>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,112 @@
+/** What to do next: hints with their evidence and the most they can win, then the general advice. */
+
+import type { Row, Table } from "../../base/datatable";
+import { time } from "../../base/format";
+import type { Store } from "../../state/store";
+import { Rich } from "../../view/rich";
+import { Section } from "../../view/section";
+import { GoLink, LevelMark, level } from "../../view/verdict";
+import { linkTo } from "../page";
+
+interface NextStepsProps {
+  readonly hints: Table;
+  readonly recommendation: Table;
+  readonly store: Store;
+}
+
+function Hint({ hints, row, store }: { hints: Table; row: Row; store: Store }) {
+  const gain = hints.cell(row, "gain_ms");
+  const next = linkTo(store, hints.text(row, "tool"));
+  return (
+    <li class="hint">
+      <LevelMark of={level(hints.text(row, "level"))} />
+      <div>
+        <b>{hints.text(row, "title")}</b>
+        {typeof gain === "number" && gain > 0 && (
+          <span
+            class="gain"
+            data-tip="The most that this can win in an average step: the time would be gone altogether."
+          >
+            at most {time(gain)} per step
+          </span>
+        )}
+        <div>
+          <Rich html={hints.text(row, "evidence")} /> {next && <GoLink {...next} />}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** Statements are named `statement` or `…_statement`; those that the verdict or a hint repeats are few, so all are shown. */
+function statements(recommendation: Table): string[] {
+  const names = recommendation.propertyNames.filter((name) => name.endsWith("statement"));
+  return [...new Set(names.map((name) => recommendation.property(name)).filter(Boolean))];
+}
+
+/** `input_pipeline_analyzer (especially …)`: the leading tool name becomes a link where the tool exists. */
+function Tip({ text, store }: { text: string; store: Store }) {
+  const [, name = "", rest = ""] = /^([a-z_]+)@?\b(.*)$/s.exec(text) ?? [];
+  const next = linkTo(store, name);
+  if (!next) return <Rich html={text} />;
+  return (
+    <>
+      <GoLink {...next} /> <Rich html={rest.trim()} />
+    </>
+  );
+}
+
+interface Group {
+  readonly title: string;
+  readonly tips: string[];
+}
+
+function tipGroups(recommendation: Table): Group[] {
+  const useless = recommendation.property("non_bottleneck_tip_types").split(",");
+  const groups = new Map<string, Group>();
+  for (const row of recommendation.rows) {
+    const kind = recommendation.text(row, "tip_type");
+    if (kind === "faq" || (useless.includes(kind) && kind !== "")) continue;
+    const title = recommendation.text(row, "description");
+    const group = groups.get(title) ?? { title, tips: [] };
+    group.tips.push(recommendation.text(row, "link"));
+    groups.set(title, group);
+  }
+  return [...groups.values()];
+}
+
+export function NextSteps({ hints, recommendation, store }: NextStepsProps) {
+  const said = statements(recommendation);
+  return (
+    <Section title="What to do next" doc="Hints come from this capture; the largest possible gain stands first.">
+      {hints.rows.length > 0 && (
+        <ol class="hints">
+          {hints.rows.map((row, place) => (
+            <Hint key={place} hints={hints} row={row} store={store} />
+          ))}
+        </ol>
+      )}
+      {said.length > 0 && (
+        <ul class="statements">
+          {said.map((text) => (
+            <li key={text}>
+              <Rich html={text} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {tipGroups(recommendation).map(({ title, tips }) => (
+        <div class="tips" key={title}>
+          <h3>{title}</h3>
+          <ul>
+            {tips.map((tip) => (
+              <li key={tip}>
+                <Tip text={tip} store={store} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </Section>
+  );
+}

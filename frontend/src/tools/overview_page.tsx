@@ -1,0 +1,62 @@
+/** Why is the step slow? The answer, where the time goes, which ops cost most, and what to do next. */
+
+import { useMemo } from "preact/hooks";
+import { tableAt } from "../base/datatable";
+import { Grid } from "../view/grid";
+import { Section } from "../view/section";
+import { StepChart } from "../view/stepchart";
+import { level, Verdict } from "../view/verdict";
+import { Breakdown } from "./overview/breakdown";
+import { Diagnostics, Environment, Precisions } from "./overview/facts";
+import { NextSteps } from "./overview/nextsteps";
+import { TopOps } from "./overview/topops";
+import { exportName, linkTo, type PageProps } from "./page";
+
+export default function OverviewPage(props: PageProps) {
+  const { data, store } = props;
+  const tables = useMemo(
+    () => ({
+      analysis: tableAt(data, 0),
+      steps: tableAt(data, 1),
+      environment: tableAt(data, 2),
+      recommendation: tableAt(data, 3),
+      latency: tableAt(data, 4),
+      diagnostics: tableAt(data, 6),
+      summary: tableAt(data, 7),
+      breakdown: tableAt(data, 8),
+      hints: tableAt(data, 9),
+    }),
+    [data],
+  );
+  const { summary, recommendation } = tables;
+  const sentence = summary.property("verdict") || recommendation.property("statement");
+  return (
+    <>
+      {sentence && (
+        <Verdict
+          level={level(summary.property("verdict_level"))}
+          text={sentence}
+          next={linkTo(store, summary.property("verdict_tool"))}
+        />
+      )}
+      <Diagnostics table={tables.diagnostics} />
+      <div class="columns wide-narrow">
+        <Breakdown breakdown={tables.breakdown} steps={tables.steps} summary={summary} />
+        <div>
+          <Environment environment={tables.environment} analysis={tables.analysis} summary={summary} />
+          <Precisions analysis={tables.analysis} breakdown={tables.breakdown} />
+        </div>
+      </div>
+      {tables.steps.rows.length > 0 && <StepChart steps={tables.steps} name={exportName(props, "")} />}
+      <div class="columns wide-narrow">
+        <TopOps analysis={tables.analysis} page={props} />
+        <NextSteps hints={tables.hints} recommendation={recommendation} store={store} />
+      </div>
+      {tables.latency.rows.length > 0 && (
+        <Section title="Inference latency" doc={tables.latency.doc("inference_latency")}>
+          <Grid table={tables.latency} name={exportName(props, "latency")} />
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+/** What a page of a tool gets; each sibling .tsx file exports one as its default, named like the tool. */
+
+import type { ComponentType } from "preact";
+import type { SessionEntry, ToolEntry } from "../api/types";
+import type { Store } from "../state/store";
+
+export interface PageProps {
+  /** The tool's answer as the server sent it. */
+  readonly data: unknown;
+  readonly tool: ToolEntry;
+  readonly session: SessionEntry;
+  readonly store: Store;
+}
+
+export type Page = ComponentType<PageProps>;
+
+/** A link to another tool of the same session; undefined where this capture has no such tool. */
+export function linkTo(store: Store, name: string): { label: string; href: string; go: () => void } | undefined {
+  const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
+  if (!tool || name === store.view.value.tool) return undefined;
+  return { label: tool.title, href: store.href({ tool: name }), go: () => store.go({ tool: name }) };
+}
+
+/** Names the files that tables are exported to. */
+export function exportName({ session, tool }: PageProps, table: string): string {
+  return `${session.run}_${tool.name}_${table}`;
+}

@@ -1,0 +1,65 @@
+/** A chart: draws an ECharts option, follows size and theme, and never blocks the page while its library arrives. */
+
+import type { ECElementEvent, EChartsType } from "echarts/core";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Palette, readPalette } from "./palette";
+
+export type ChartOption = Parameters<EChartsType["setOption"]>[0];
+
+export interface ChartProps {
+  readonly label: string;
+  readonly height: number;
+  /** Makes the option anew for each theme. Keep it stable (useCallback) while the data stays. */
+  readonly build: (palette: Palette) => ChartOption;
+  readonly onClick?: (event: ECElementEvent) => void;
+}
+
+/** Counts up whenever the page changes between light and dark. */
+function useThemeTurn(): number {
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const observer = new MutationObserver(() => setTurn((count) => count + 1));
+    observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+    return () => observer.disconnect();
+  }, []);
+  return turn;
+}
+
+export function Chart({ label, height, build, onClick }: ChartProps) {
+  const element = useRef<HTMLDivElement>(null);
+  const [chart, setChart] = useState<EChartsType | null>(null);
+  const [failed, setFailed] = useState(false);
+  const click = useRef(onClick);
+  click.current = onClick;
+  const theme = useThemeTurn();
+
+  useEffect(() => {
+    const target = element.current;
+    if (!target) return;
+    let made: EChartsType | null = null;
+    let gone = false;
+    const sizes = new ResizeObserver(() => made?.resize());
+    import("./echarts").then(
+      ({ init }) => {
+        if (gone) return;
+        made = init(target, undefined, { renderer: "canvas" });
+        made.on("click", (event) => click.current?.(event as ECElementEvent));
+        sizes.observe(target);
+        setChart(made);
+      },
+      () => setFailed(true),
+    );
+    return () => {
+      gone = true;
+      sizes.disconnect();
+      made?.dispose();
+    };
+  }, []);
+
+  useLayoutEffect(() => {
+    if (chart && element.current) chart.setOption(build(readPalette(element.current)), { notMerge: true });
+  }, [chart, build, theme]);
+
+  if (failed) return <p class="nothing">The chart could not be loaded; its figures are in the table.</p>;
+  return <div class="chart" ref={element} role="img" aria-label={label} style={{ height: `${height}px` }} />;
+}

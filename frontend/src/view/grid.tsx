@@ -1,0 +1,215 @@
+/** A table that sorts, filters, hides columns, exports itself, and stays quick with many rows. */
+
+import type { SortingState } from "@tanstack/table-core";
+import {
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  Virtualizer,
+  type VirtualizerOptions,
+} from "@tanstack/virtual-core";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import type { CellValue, Table } from "../base/datatable";
+import { count } from "../base/format";
+import { ColumnMenu, ExportMenu } from "./gridmenus";
+import { type ColumnSpec, facetValues, type GridModel, gridModel, type Presented, present } from "./gridmodel";
+
+const ROW = 24;
+/** Fewer rows than this are simply all drawn. */
+const VIRTUAL_FROM = 80;
+
+export interface GridProps {
+  readonly table: Table;
+  readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  /** Names the exported files. */
+  readonly name: string;
+  readonly sort?: SortingState;
+  readonly onRow?: (row: readonly CellValue[]) => void;
+}
+
+type Rows = ReturnType<GridModel["getRowModel"]>["rows"];
+
+function useVirtualRows(total: number, element: { current: HTMLDivElement | null }) {
+  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  const options: VirtualizerOptions<HTMLDivElement, HTMLTableRowElement> = {
+    count: total,
+    getScrollElement: () => element.current,
+    estimateSize: () => ROW,
+    overscan: 12,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => draw(undefined),
+  };
+  const virtualizer = useMemo(() => new Virtualizer<HTMLDivElement, HTMLTableRowElement>(options), []);
+  virtualizer.setOptions(options);
+  useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  if (total < VIRTUAL_FROM) return { from: 0, to: total, above: 0, below: 0 };
+  const items = virtualizer.getVirtualItems();
+  const from = items[0]?.index ?? 0;
+  const to = (items.at(-1)?.index ?? Math.min(total, 40) - 1) + 1;
+  return { from, to, above: from * ROW, below: (total - to) * ROW };
+}
+
+function Head({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map((column) => {
+          const sorted = model.getColumn(column.id)?.getIsSorted();
+          const direction = sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : "none";
+          return (
+            <th key={column.id} class={column.numeric ? "number" : undefined} aria-sort={direction} scope="col">
+              <button
+                type="button"
+                class={column.doc ? "explained" : undefined}
+                data-tip={column.doc || undefined}
+                onClick={(event) => model.getColumn(column.id)?.toggleSorting(undefined, event.shiftKey)}
+              >
+                {column.label}
+                {column.unit && <small> {column.unit}</small>}
+                <span class="direction" aria-hidden="true">
+                  {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
+                </span>
+              </button>
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+function Cell({ column, value }: { column: Presented; value: CellValue }) {
+  const text = column.show(value);
+  if (column.fill) {
+    const fill = `${Math.min(100, column.fill(value) * 100).toFixed(1)}%`;
+    return (
+      <td class="number bar" style={{ "--fill": fill }}>
+        {text}
+      </td>
+    );
+  }
+  return (
+    <td class={column.numeric ? "number" : undefined} title={!column.numeric && text.length > 24 ? text : undefined}>
+      {text}
+    </td>
+  );
+}
+
+interface BodyProps {
+  readonly rows: Rows;
+  readonly from: number;
+  readonly columns: readonly { readonly column: Presented; readonly place: number }[];
+  readonly onRow: GridProps["onRow"];
+}
+
+function Body({ rows, from, columns, onRow }: BodyProps) {
+  return (
+    <>
+      {rows.map((row, place) => (
+        <tr
+          key={row.id}
+          aria-rowindex={from + place + 2}
+          class={onRow ? "clickable" : undefined}
+          onClick={onRow && (() => onRow(row.original))}
+        >
+          {columns.map(({ column, place: at }) => (
+            <Cell key={column.id} column={column} value={row.original[at] ?? null} />
+          ))}
+        </tr>
+      ))}
+    </>
+  );
+}
+
+function Facets({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
+  const rows = model.getCoreRowModel().rows.map((row) => row.original);
+  return (
+    <>
+      {columns.map((column, place) => {
+        if (!column.facet) return null;
+        const values = facetValues(rows, place);
+        const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
+        return (
+          <select
+            key={column.id}
+            aria-label={`Only this ${column.label}`}
+            value={chosen}
+            onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
+          >
+            <option value="">{column.label}: all</option>
+            {values.map(([value, many]) => (
+              <option key={value} value={value}>
+                {value || "(none)"} ({count(many)})
+              </option>
+            ))}
+          </select>
+        );
+      })}
+    </>
+  );
+}
+
+export function Grid({ table, specs, name, sort, onRow }: GridProps) {
+  const presented = useMemo(() => present(table, specs), [table, specs]);
+  const model = useMemo(() => gridModel(presented, sort ?? []), [presented]);
+  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  useEffect(() => {
+    const { unsubscribe } = model.store.subscribe(() => draw(undefined));
+    return unsubscribe;
+  }, [model]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const { rows } = model.getRowModel();
+  const window = useVirtualRows(rows.length, scroller);
+  const hidden = model.store.state.columnVisibility;
+  const columns = presented.columns
+    .map((column, place) => ({ column, place }))
+    .filter(({ column }) => hidden[column.id] !== false);
+  const shown = columns.map(({ column }) => column);
+  const flexible = shown.filter((column) => !column.numeric).sort((a, b) => b.width - a.width)[0];
+  const total = presented.rows.length;
+  const filtered = rows.length !== total;
+  return (
+    <div class="grid">
+      <div class="toolbar">
+        {total > 8 && (
+          <input
+            type="search"
+            data-filter
+            placeholder="Filter rows"
+            aria-label="Filter rows"
+            data-tip="Shows the rows that contain every word. Key: /"
+            onInput={(event) => model.setGlobalFilter(event.currentTarget.value.trim() || undefined)}
+          />
+        )}
+        <Facets model={model} columns={presented.columns} />
+        <span class="quiet">{filtered ? `${count(rows.length)} of ${count(total)} rows` : `${count(total)} rows`}</span>
+        <span class="spring" />
+        {presented.columns.length > 7 && <ColumnMenu model={model} columns={presented.columns} />}
+        <ExportMenu name={name} columns={table.columns} rows={() => rows.map((row) => row.original)} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard */}
+      <div class="scroller" ref={scroller} tabIndex={0}>
+        <table
+          aria-rowcount={rows.length + 1}
+          style={{ minWidth: `${shown.reduce((sum, column) => sum + Math.min(column.width, 260), 0)}px` }}
+        >
+          <colgroup>
+            {shown.map((column) => (
+              <col key={column.id} style={column === flexible ? undefined : { width: `${column.width}px` }} />
+            ))}
+          </colgroup>
+          <Head model={model} columns={shown} />
+          <tbody>
+            {window.above > 0 && <tr class="spacer" style={{ height: `${window.above}px` }} />}
+            <Body rows={rows.slice(window.from, window.to)} from={window.from} columns={columns} onRow={onRow} />
+            {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
+          </tbody>
+        </table>
+        {rows.length === 0 && <p class="nothing">{filtered ? "No row contains this." : "No rows."}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+/** How a DataTable is presented: units, widths, what is sorted and filtered. No DOM here. */
+
+import {
+  columnFilteringFeature,
+  columnVisibilityFeature,
+  constructTable,
+  createFilteredRowModel,
+  createSortedRowModel,
+  type FilterFn,
+  filterFn_equalsString,
+  globalFilteringFeature,
+  rowSortingFeature,
+  type SortingState,
+  sortFn_basic,
+  sortFn_text,
+  tableFeatures,
+} from "@tanstack/table-core";
+import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
+import type { CellValue, Column, Row, Table } from "../base/datatable";
+import { bytes, decimalsFor, fixed, percent, scaled, timeScale } from "../base/format";
+
+/** What a page may say about a column beyond what the server says. */
+export interface ColumnSpec {
+  readonly label?: string;
+  /** `us`, `ms`, `percent` (a fraction), `bytes`; for columns that come without one. */
+  readonly unit?: string;
+  readonly doc?: string;
+  /** Draws the value as a bar behind the figure, against the column's largest or against 1 for fractions. */
+  readonly bar?: boolean;
+  readonly hidden?: boolean;
+  /** Offers the column's values as a filter. */
+  readonly facet?: boolean;
+}
+
+export interface Presented {
+  readonly id: string;
+  readonly label: string;
+  /** The unit of the shown figures; "" where the cells carry it themselves. */
+  readonly unit: string;
+  readonly doc: string;
+  readonly numeric: boolean;
+  readonly facet: boolean;
+  readonly hidden: boolean;
+  /** Pixels that the content wants. */
+  readonly width: number;
+  readonly show: (value: CellValue) => string;
+  /** Length of the bar, 0–1; null without one. */
+  readonly fill: ((value: CellValue) => number) | null;
+}
+
+export interface PresentedTable {
+  readonly columns: readonly Presented[];
+  readonly rows: readonly Row[];
+}
+
+const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
+const CHARACTER = 6.7;
+const SAMPLE = 300;
+
+/** A label without the unit that its author wrote into it. */
+export function plainLabel(label: string): string {
+  return label.replace(/\s*\((?:in )?(?:us|ms|ns|s|%)\)/i, "").trim();
+}
+
+function largest(values: readonly CellValue[]): number {
+  return values.reduce<number>(
+    (most, value) => (typeof value === "number" ? Math.max(most, Math.abs(value)) : most),
+    0,
+  );
+}
+
+function numbers(column: Column, unit: string, values: readonly CellValue[]): [string, (value: number) => string] {
+  const size = largest(values);
+  if (TIMES.has(unit)) {
+    const scale = timeScale(size, unit);
+    return [scale.unit, (value) => scaled(value, scale)];
+  }
+  if (unit === "percent") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
+  if (unit === "bytes") return ["", bytes];
+  const whole = values.every((value) => value === null || Number.isInteger(value));
+  const decimals = whole ? 0 : Math.max(2, decimalsFor(size));
+  return [unit || (/\(%\)/.test(column.label) ? "%" : ""), (value) => fixed(value, decimals)];
+}
+
+function presentColumn(column: Column, place: number, rows: readonly Row[], spec: ColumnSpec): Presented {
+  const values = rows.map((row) => row[place] ?? null);
+  const unitWanted = spec.unit ?? column.unit;
+  const numeric = column.type === "number";
+  const [unit, number] = numeric ? numbers(column, unitWanted, values) : ["", String];
+  const show = (value: CellValue) => {
+    if (value === null || value === "") return "";
+    if (typeof value === "boolean") return value ? "yes" : "–";
+    return typeof value === "number" ? number(value) : value;
+  };
+  const size = unitWanted === "percent" ? 1 : largest(values);
+  const label = spec.label ?? plainLabel(column.label || column.id);
+  const step = Math.max(1, Math.floor(rows.length / SAMPLE));
+  let characters = Math.max(...label.split(/\s/).map((word) => word.length), (label.length + unit.length) * 0.55);
+  for (let i = 0; i < values.length; i += step) characters = Math.max(characters, show(values[i] ?? null).length);
+  return {
+    id: column.id,
+    label,
+    unit,
+    doc: spec.doc ?? column.doc,
+    numeric,
+    facet: spec.facet ?? false,
+    hidden: spec.hidden ?? column.role === "tooltip",
+    width: Math.round(Math.min(numeric ? 130 : 460, Math.max(44, characters * CHARACTER + 26))),
+    show,
+    fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
+  };
+}
+
+export function present(table: Table, specs: Readonly<Record<string, ColumnSpec>> = {}): PresentedTable {
+  const columns = table.columns.map((column, place) =>
+    presentColumn(column, place, table.rows, specs[column.id] ?? {}),
+  );
+  return { columns, rows: table.rows };
+}
+
+const features = tableFeatures({
+  coreReactivityFeature: storeReactivityBindings(),
+  columnFilteringFeature,
+  globalFilteringFeature,
+  rowSortingFeature,
+  columnVisibilityFeature,
+  filteredRowModel: createFilteredRowModel(),
+  sortedRowModel: createSortedRowModel(),
+});
+
+/** Every word must occur somewhere in the row. */
+const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) => {
+  const text = row.original.map((value) => (typeof value === "string" ? value.toLowerCase() : "")).join("\n");
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+};
+
+/** A headless table that sorts, filters and hides; its store tells of changes. */
+export function gridModel({ columns, rows }: PresentedTable, sorting: SortingState) {
+  const first = columns[0]?.id;
+  return constructTable({
+    features,
+    data: rows,
+    columns: columns.map((column, place) => ({
+      id: column.id,
+      accessorFn: (row: Row) => row[place] ?? undefined,
+      sortFn: column.numeric ? sortFn_basic : sortFn_text,
+      sortDescFirst: column.numeric,
+      sortUndefined: "last" as const,
+      filterFn: filterFn_equalsString,
+    })),
+    initialState: {
+      sorting,
+      columnVisibility: Object.fromEntries(columns.filter((column) => column.hidden).map(({ id }) => [id, false])),
+    },
+    // The filter looks at whole rows, so it must run once per row and not once per column.
+    getColumnCanGlobalFilter: (column) => column.id === first,
+    globalFilterFn: everyWord,
+  });
+}
+
+export type GridModel = ReturnType<typeof gridModel>;
+
+/** The values of a column with how often each occurs, most frequent first. */
+export function facetValues(rows: readonly Row[], place: number): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const value = String(row[place] ?? "");
+    counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]);
+}

@@ -1,0 +1,28 @@
+/** The few pictograms of the page, drawn on a 16 px grid in the colour of the text. */
+
+const PATHS = {
+  ok: "M3 8.5l3.2 3.2L13 5",
+  info: "M8 7.2v4.3M8 4.6v.2",
+  warning: "M8 2.2L14.6 13.6H1.4zM8 6.4v3.4M8 11.6v.2",
+  error: "M5.4 5.4l5.2 5.2M10.6 5.4l-5.2 5.2",
+  down: "M4 6.2l4 4 4-4",
+  right: "M6.2 4l4 4-4 4",
+  arrow: "M2.5 8h10.4M9 4.2L12.9 8 9 11.8",
+  download: "M8 2.2v8M4.8 7.2L8 10.4l3.2-3.2M2.8 13.4h10.4",
+  copy: "M5.6 5.6V2.6h7.8v7.8h-3M2.6 5.6h7.8v7.8H2.6z",
+  theme: "M8 2.4a5.6 5.6 0 1 0 0 11.2zM8 2.4a5.6 5.6 0 0 1 0 11.2",
+  columns: "M2.4 3h11.2v10H2.4zM6.1 3v10M9.9 3v10",
+} as const;
+
+export type IconName = keyof typeof PATHS;
+
+const CIRCLED: ReadonlySet<IconName> = new Set(["info", "error"]);
+
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      {CIRCLED.has(name) && <circle cx="8" cy="8" r="6.2" />}
+      <path d={PATHS[name]} />
+    </svg>
+  );
+}

@@ -1,0 +1,39 @@
+/** What is being done and how far it is. */
+
+import type { Progress } from "../api/types";
+import { percent } from "../base/format";
+
+interface LoadingProps {
+  readonly what: string;
+  readonly progress: Progress | null;
+}
+
+function Phases({ progress }: { progress: Progress }) {
+  const waiting = progress.hosts.filter((host) => host.fraction < 1);
+  const shown = waiting.length ? waiting : progress.hosts;
+  return (
+    <>
+      {shown.slice(0, 8).map(({ host, phase, fraction }) => (
+        <div class="phase" key={host}>
+          <span class="host">{host}</span>
+          <span class="name">{phase}</span>
+          <progress max={1} value={fraction} aria-label={`${host}: ${phase}`} />
+          <span class="number">{percent(fraction, 0)}</span>
+        </div>
+      ))}
+      {shown.length > 8 && <p class="quiet">and {shown.length - 8} more hosts</p>}
+      {!waiting.length && progress.computing.length > 0 && <p>Computing {progress.computing.join(", ")}</p>}
+    </>
+  );
+}
+
+export function Loading({ what, progress }: LoadingProps) {
+  return (
+    <section class="state loading" role="status" aria-live="polite">
+      <h2>
+        <span class="spinner" aria-hidden="true" /> {what}
+      </h2>
+      {progress && <Phases progress={progress} />}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+/** Small pieces of text: legacy html as text and links, figures with their explanation, code to copy. */
+
+import { useState } from "preact/hooks";
+import { segments } from "../base/legacyhtml";
+import { Icon } from "./icons";
+
+export function Rich({ html }: { html: string }) {
+  return (
+    <>
+      {segments(html).map((segment, place) =>
+        segment.href === undefined ? (
+          segment.text
+        ) : (
+          <a key={place} href={segment.href} target="_blank" rel="noreferrer">
+            {segment.text}
+          </a>
+        ),
+      )}
+    </>
+  );
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly value: string;
+  readonly doc?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+/** One figure: its name, its value with the unit, and how it comes about on hover. */
+export function Figure({ label, value, doc, note }: FigureProps) {
+  return (
+    <div class="figure">
+      <dt class={doc ? "explained" : undefined} data-tip={doc} tabIndex={doc ? 0 : undefined}>
+        {label}
+      </dt>
+      <dd>
+        {value}
+        {note && <small> {note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+export function Code({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 1500);
+  };
+  return (
+    <div class="code">
+      <pre>{text}</pre>
+      <button type="button" class="button" onClick={copy} aria-label="Copy this code">
+        <Icon name={copied ? "ok" : "copy"} /> {copied ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/** One tooltip for the page: any element with `data-tip` explains itself on hover and on keyboard focus. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface Shown {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly above: boolean;
+}
+
+const DELAY_MS = 180;
+const WIDTH = 360;
+
+function place(target: Element, text: string): Shown {
+  const box = target.getBoundingClientRect();
+  const above = box.bottom > window.innerHeight * 0.65;
+  const x = Math.max(8, Math.min(box.left, window.innerWidth - WIDTH - 8));
+  return { text, x, y: above ? window.innerHeight - box.top + 6 : box.bottom + 6, above };
+}
+
+export function TipLayer() {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => {
+    const show = (event: Event) => {
+      clearTimeout(timer.current);
+      const target = (event.target as Element).closest?.("[data-tip]");
+      const text = target?.getAttribute("data-tip");
+      if (!target || !text) setShown(null);
+      else timer.current = setTimeout(() => setShown(place(target, text)), DELAY_MS);
+    };
+    const hide = () => {
+      clearTimeout(timer.current);
+      setShown(null);
+    };
+    const hideOnEscape = (event: KeyboardEvent) => event.key === "Escape" && hide();
+    document.addEventListener("pointerover", show);
+    document.addEventListener("focusin", show);
+    document.addEventListener("focusout", hide);
+    document.addEventListener("scroll", hide, true);
+    document.addEventListener("pointerdown", hide);
+    document.addEventListener("keydown", hideOnEscape);
+    return () => {
+      hide();
+      document.removeEventListener("pointerover", show);
+      document.removeEventListener("focusin", show);
+      document.removeEventListener("focusout", hide);
+      document.removeEventListener("scroll", hide, true);
+      document.removeEventListener("pointerdown", hide);
+      document.removeEventListener("keydown", hideOnEscape);
+    };
+  }, []);
+  if (!shown) return null;
+  const at = shown.above ? { bottom: `${shown.y}px` } : { top: `${shown.y}px` };
+  return (
+    <div class="tip" role="tooltip" style={{ left: `${shown.x}px`, maxWidth: `${WIDTH}px`, ...at }}>
+      {shown.text}
+    </div>
+  );
+}

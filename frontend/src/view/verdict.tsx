@@ -1,0 +1,63 @@
+/** The answer of a page in one sentence, with the way on. */
+
+import { Icon, type IconName } from "./icons";
+
+export type Level = "ok" | "warn" | "bad" | "info" | "unknown";
+
+const ICONS: Readonly<Record<Level, IconName>> = {
+  ok: "ok",
+  warn: "warning",
+  bad: "error",
+  info: "info",
+  unknown: "info",
+};
+const WORDS: Readonly<Record<Level, string>> = {
+  ok: "Good",
+  warn: "Could be better",
+  bad: "Bottleneck",
+  info: "Note",
+  unknown: "Not known",
+};
+
+export function level(text: string): Level {
+  return text in ICONS ? (text as Level) : "unknown";
+}
+
+export function LevelMark({ of }: { of: Level }) {
+  return (
+    <span class={`mark ${of}`} role="img" aria-label={WORDS[of]} data-tip={WORDS[of]}>
+      <Icon name={ICONS[of]} />
+    </span>
+  );
+}
+
+interface VerdictProps {
+  readonly level: Level;
+  readonly text: string;
+  /** Where to look next, e.g. the tool that shows the cause. */
+  readonly next?: { readonly label: string; readonly href: string; readonly go: () => void } | undefined;
+}
+
+export function Verdict({ level: of, text, next }: VerdictProps) {
+  return (
+    <p class={`verdict ${of}`}>
+      <LevelMark of={of} />
+      <span>{text}</span>
+      {next && <GoLink {...next} />}
+    </p>
+  );
+}
+
+/** A link that changes the view in place, and opens it in a new tab as other links do. */
+export function GoLink({ label, href, go }: { label: string; href: string; go: () => void }) {
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go();
+  };
+  return (
+    <a class="go" href={href} target="_top" onClick={onClick}>
+      {label} <Icon name="arrow" />
+    </a>
+  );
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from "vitest/config";
+
+// TensorBoard imports index.js by name and calls render(); everything else is found relative to it,
+// so a path prefix or a proxy needs no configuration.
+export default defineConfig({
+  base: "./",
+  build: {
+    outDir: "../tb_profile_plugin/static",
+    emptyOutDir: true,
+    target: "es2022",
+    // TensorBoard's CSP forbids data: and blob: scripts, so nothing may be inlined.
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    chunkSizeWarningLimit: 700, // Only the charts are that large, and they come lazily.
+    rollupOptions: {
+      input: { index: "src/app/index.tsx" },
+      preserveEntrySignatures: "exports-only",
+      output: {
+        entryFileNames: "index.js",
+        chunkFileNames: "static/[name]-[hash].js",
+        assetFileNames: "static/[name]-[hash][extname]",
+      },
+    },
+  },
+  test: { environment: "happy-dom", include: ["test/**/*.test.{ts,tsx}"] },
+});
