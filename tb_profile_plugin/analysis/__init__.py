@@ -1,0 +1,1 @@
+"""Tables in, numbers out: pure functions over the model."""

@@ -12,7 +12,7 @@ from ..model import kernels, names
 from ..model.host import Host
 from ..model.steps import Steps
 from ..xspace import Plane
-from ..xspace.wire import kernel
+from ..xspace.wire import Int, kernel
 
 Array = np.ndarray[Any, Any]
 
@@ -94,23 +94,14 @@ def whole_capture(host: Host) -> Breakdown:
 def _partition(host: Host, begin: Array, end: Array, step_of_event: Array, steps: Steps | None) -> Breakdown:
     devices = _device_timeline(host)
     activity = _host_activity(host, steps)
-    offset, stop = _cpu_range(host)
     lines = host.cpu.lines.first_event if host.cpu else np.zeros(1, np.int64)
-    trace = host.trace
-    rows = _outermost(
-        lines, trace.begin[offset:stop], trace.end[offset:stop], step_of_event[offset:stop], activity, len(Part)
-    )
+    threads = host.trace.rows(host.cpu) if host.cpu else slice(0, 0)
+    spans = host.trace.begin[threads], host.trace.end[threads]
+    rows = _outermost(lines, *spans, step_of_event[threads], activity, len(Part))
     rows = rows[np.lexsort((rows[:, 2], rows[:, 0]))]
     first = np.searchsorted(rows[:, 0], np.arange(len(begin) + 1))
     part_ps, segments = _sweep(begin, end, first, rows, devices, len(Part), int(Part.OTHER))
     return Breakdown(part_ps, segments)
-
-
-def _cpu_range(host: Host) -> tuple[int, int]:
-    for index, plane in enumerate(host.trace.planes):
-        if plane is host.cpu:
-            return int(host.trace.first[index]), int(host.trace.first[index + 1])
-    return 0, 0
 
 
 def _host_activity(host: Host, steps: Steps | None) -> Array:
@@ -125,10 +116,10 @@ def _host_activity(host: Host, steps: Steps | None) -> Array:
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
     activity[plane.stat("step_name").owner] = NOTHING
-    offset, stop = _cpu_range(host)
     if steps is not None:
-        markers = steps.marker[(steps.marker >= offset) & (steps.marker < stop)] - offset
-        activity[markers] = NOTHING
+        threads = host.trace.rows(plane)
+        inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
+        activity[steps.marker[inside] - threads.start] = NOTHING
     return activity
 
 
@@ -154,11 +145,11 @@ def _host_part(name: str, has_device: bool) -> int:
 
 
 def _root_stages(host: Host, plane: Plane) -> Array:
-    """Input pipeline stages (``_ipl_stage_name``) that lie in no other stage and in nothing that waits for a producer."""
+    """Input pipeline stages (``_ipl_stage_name``) in no other stage, and in nothing that waits for a producer."""
     stages = plane.stat("_ipl_stage_name").owner
     if not len(stages):
         return stages
-    offset, _ = _cpu_range(host)
+    offset = host.trace.rows(plane).start
     parent, _ = host.trace.nesting
     inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
     roots = []
@@ -183,7 +174,8 @@ def _device_timeline(host: Host) -> Array:
     _, segments = _sweep(
         np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing, len(Part), int(Part.OTHER)
     )
-    return segments[segments[:, 1] != Part.OTHER]
+    working: Array = segments[segments[:, 1] != Part.OTHER]
+    return working
 
 
 def _device_rows(host: Host, plane: Plane) -> Array:
@@ -196,7 +188,7 @@ def _device_rows(host: Host, plane: Plane) -> Array:
 
 
 def device_parts(plane: Plane) -> Array:
-    """int64[events]: the `Part` of each event of a device, by copy direction, HLO category, kernel name and op shape."""
+    """int64[events]: each event's `Part` on a device, by copy direction, HLO category, kernel name and op shape."""
     by_name = np.array([_device_part(name) for name in plane.names], np.int64)
     parts: Array = by_name[plane.events.name]
     category = plane.metadata_stat("hlo_category")
@@ -206,7 +198,9 @@ def device_parts(plane: Plane) -> Array:
             parts[plane.events.name == row] = part
     shape = plane.stat("shape")
     compute = parts[shape.owner] <= Part.COMPUTE_OTHER
-    for event, text in zip(shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist(), strict=True):
+    for event, text in zip(
+        shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist(), strict=True
+    ):
         width = kernels.precision(plane.names[plane.events.name[event]], text)
         parts[event] = _COMPUTE.get(width, Part.COMPUTE_OTHER)
     return parts
@@ -222,8 +216,8 @@ def _device_part(name: str) -> int:
 
 
 @kernel
-def _outermost(lines, begin, end, step, activity, parts):
-    """int64[k, 4] (step, part, begin, end): activities of each line, those within or touching one of their kind merged."""
+def _outermost(lines: Array, begin: Array, end: Array, step: Array, activity: Array, parts: Int) -> Array:
+    """int64[k, 4] (step, part, begin, end): activities of each line, touching ones of a kind merged."""
     rows = np.empty((1024, 4), np.int64)
     count = 0
     latest = np.full(parts, -1, np.int64)
@@ -248,7 +242,9 @@ def _outermost(lines, begin, end, step, activity, parts):
 
 
 @kernel
-def _sweep(step_begin, step_end, first, rows, devices, parts, other):
+def _sweep(
+    step_begin: Array, step_end: Array, first: Array, rows: Array, devices: Array, parts: Int, other: Int
+) -> tuple[Array, Array]:
     """Partition each step: at every moment the smallest part number among what is active, ``other`` where nothing is.
 
     ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps.
@@ -297,7 +293,7 @@ def _sweep(step_begin, step_end, first, rows, devices, parts, other):
 
 
 @kernel
-def _edges(row, low, high, edge, change, n):
+def _edges(row: Array, low: Int, high: Int, edge: Array, change: Array, n: Int) -> Int:
     begin, end = max(row[2], low), min(row[3], high)
     if begin < end:
         edge[n], change[n] = begin, row[1] + 1

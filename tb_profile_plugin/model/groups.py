@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..xspace.wire import kernel
+from ..xspace.wire import Int, kernel
 from .trace import MISSING, Trace
 
 Array = np.ndarray[Any, Any]
@@ -100,7 +100,19 @@ def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
 
 
 @kernel
-def _group(roots, level, parent, last, detached, source, target, targets, sources, of_event, chosen):
+def _group(
+    roots: Array,
+    level: Array,
+    parent: Array,
+    last: Array,
+    detached: Array,
+    source: Array,
+    target: Array,
+    targets: Array,
+    sources: Array,
+    of_event: Array,
+    chosen: Array,
+) -> None:
     count = 0
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
@@ -113,7 +125,9 @@ def _group(roots, level, parent, last, detached, source, target, targets, source
 
 
 @kernel
-def _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
+def _has_ancestor_of_level(
+    root: Int, level: Array, parent: Array, targets: Array, sources: Array, seen: Array, trail: Array
+) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
@@ -145,7 +159,7 @@ def _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
 
 
 @kernel
-def _spread(root, index, last, detached, source, target, of_event):
+def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, target: Array, of_event: Array) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links."""
     pending = np.empty(64, np.int64)
     pending[0] = root

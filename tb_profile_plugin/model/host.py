@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..problems import Problem
-from ..xspace import Plane, XSpace
+from ..xspace import Plane, XSpace, hlo
 from . import steps as step_rules
 from .steps import Steps
 from .trace import Trace, is_derived
@@ -58,6 +58,11 @@ class Host:
     def trace(self) -> Trace:
         """All events with nesting and links."""
         return Trace(self.space)
+
+    @cached_property
+    def modules(self) -> dict[int, hlo.Module]:
+        """XLA programs by id."""
+        return hlo.modules(self.space)
 
     @property
     def steps(self) -> Steps:

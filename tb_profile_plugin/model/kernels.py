@@ -34,3 +34,25 @@ def precision(name: str, shape: str = "") -> str:
 def is_collective(name: str) -> bool:
     """Whether a kernel moves data between devices for a collective operation (NCCL, RCCL)."""
     return name[:4].lower() in ("nccl", "rccl") or "ncclDevKernel" in name or "ncclKernel" in name
+
+
+_TENSOR_CORE = re.compile(
+    r"16816|c1688|h1688|s1688|h884|s884|i8816|i16832|hmma|imma|wgmma|gmma|tensorop|xmma_(gemm|implicit_gemm|sparse|warp)"
+    r"|conv1x1|conv2d_c1_k1|dgrad_1x1_stride_2x2|direct_group|first_layer_wgrad_kernel|nvjet_|flash_(fwd|bwd)"
+)
+_ELIGIBLE = re.compile(
+    r"(^|/)(\w*Conv(2D|3D)(Backprop(Filter|Input)(V2)?)?|DepthwiseConv2dNative(Backprop(Filter|Input))?|_?FusedConv2D"
+    r"|_?FusedMatMul|(Sparse|Batch)?MatMul(V\d)?|Einsum|XlaDot(V2)?|CudnnRNN\w*|dot_general|conv_general_dilated)(_\d+)?$"
+)
+
+
+@lru_cache(maxsize=65536)
+def uses_tensor_core(kernel_name: str) -> bool:
+    """Whether a kernel of that name is known to run on tensor cores."""
+    return bool(_TENSOR_CORE.search(kernel_name))
+
+
+@lru_cache(maxsize=65536)
+def is_eligible(op_name: str, op_type: str) -> bool:
+    """Whether an op could run on tensor cores: matrix products and convolutions."""
+    return bool(_ELIGIBLE.search(op_type) or _ELIGIBLE.search(op_name))

@@ -61,7 +61,7 @@ class Session:
         for each in self.hosts:
             try:
                 readable.append(self.host(each))
-            except ProblemError as error:
+            except ProblemError as error:  # noqa: PERF203 - one unreadable host must not hide the others
                 failure = error
         if failure and not readable:
             raise failure

@@ -60,7 +60,7 @@ class Steps:
 
 
 def find(trace: Trace, chosen: str = "") -> Steps:
-    """The steps by the first rule of `SOURCES` that finds any; ``chosen`` names the event to use as the step instead."""
+    """The steps by the first rule of `SOURCES` that finds any, or the events of the name ``chosen``."""
     if chosen:
         rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
     elif any(plane.name.startswith("/device:TPU:") for plane in trace.planes):
@@ -125,20 +125,20 @@ def _device_time(trace: Trace, roots: Array) -> Array:
     """int64[n] ps: how long devices work for each root, summed over their streams."""
     found = grouping.group(trace, roots, np.ones(len(roots), np.int64))
     time = np.zeros(len(found.root) + 1, np.int64)
-    for index, plane in enumerate(trace.planes):
+    for first, plane in trace.parts:
         if plane.name.startswith("/device:"):
-            part = slice(int(trace.first[index]), int(trace.first[index + 1]))
+            part = slice(first, first + len(plane.events))
             np.add.at(time, found.of_event[part], plane.events.duration)
     return np.array([time[group] if group >= 0 else 0 for group in found.of_event[roots].tolist()], np.int64)
 
 
 def _stored(trace: Trace) -> Steps | None:
-    """Groups that the profiler wrote into the capture (``group_id``), where device or host events tell that they are steps."""
+    """Groups that the profiler wrote into the capture (``group_id``) and of which some event names a step."""
     events, values = trace.stat("group_id")
     values = np.where((values >= 0) & (values < 2**31), values, -1)
     on_host = np.zeros(len(events), bool)
     wanted: set[int] = set()
-    for first, plane in zip(trace.first.tolist(), trace.planes, strict=False):
+    for first, plane in trace.parts:
         inside = (events >= first) & (events < first + len(plane.events))
         on_host |= inside & (plane.name == _CPU)
         marks = plane.stat("step_name").owner
@@ -156,7 +156,7 @@ def _stored(trace: Trace) -> Steps | None:
 def _spread_stored(trace: Trace, of_event: Array) -> None:
     """Groups for planes that hold none, over the links from those that do."""
     lacking = np.zeros(len(trace), bool)
-    for first, plane in zip(trace.first.tolist(), trace.planes, strict=False):
+    for first, plane in trace.parts:
         lacking[first : first + len(plane.events)] = not plane.has_stat("group_id")
     links = trace.links
     reach = lacking[links.target] & (of_event[links.source] >= 0)
@@ -176,7 +176,7 @@ def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps:
 def _device(trace: Trace) -> Steps | None:
     """Events of the first device's ``Steps`` line, else runs of its busiest XLA module."""
     for line_name in ("Steps", "XLA Modules"):
-        for first, plane in zip(trace.first.tolist(), trace.planes, strict=False):
+        for first, plane in trace.parts:
             if not plane.name.startswith("/device:") or line_name not in list(plane.lines.name):
                 continue
             rows = np.arange(len(plane.events))[plane.lines.events(list(plane.lines.name).index(line_name))]
@@ -236,9 +236,9 @@ def _reach(trace: Trace, of_event: Array, groups: Array, everything: bool) -> Ar
     """int64[n]: where the groups' device work (or all their work) ends; very small where there is none."""
     size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
     reach = np.full(size, np.iinfo(np.int64).min, np.int64)
-    for index, plane in enumerate(trace.planes):
+    for first, plane in trace.parts:
         if everything or plane.name.startswith("/device:"):
-            part = slice(int(trace.first[index]), int(trace.first[index + 1]))
+            part = slice(first, first + len(plane.events))
             mine = of_event[part] >= 0
             np.maximum.at(reach, of_event[part][mine], trace.end[part][mine])
     return reach[groups]
@@ -261,12 +261,10 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
 
 def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     wanted = set(roots.tolist())
-    found = {}
-    for first, plane in zip(trace.first.tolist(), trace.planes, strict=False):
+    found: dict[int, str] = {}
+    for first, plane in trace.parts:
         column = plane.stat("graph_type")
-        for owner, text in zip((column.owner + first).tolist(), column.strings, strict=True):
-            if owner in wanted:
-                found[owner] = text
+        found |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,11 +65,16 @@ class Trace:
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.end)
-        for first, plane in zip(self.first.tolist(), self.planes, strict=False):
+        for first, plane in self.parts:
             _stretch_regions(plane, self.end[first : first + len(plane.events)])
 
     def __len__(self) -> int:
         return int(self.first[-1])
+
+    @property
+    def parts(self) -> list[tuple[int, Plane]]:
+        """Each plane with the number of its first event."""
+        return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
 
     def _joined(self, column: Callable[[Plane], Array]) -> Array:
         parts = [column(plane) for plane in self.planes]
@@ -80,34 +85,38 @@ class Trace:
         index = int(np.searchsorted(self.first, event, side="right")) - 1
         return self.planes[index], event - int(self.first[index])
 
+    def rows(self, plane: Plane) -> slice:
+        """Where the events of one of the planes stand."""
+        index = next(i for i, other in enumerate(self.planes) if other is plane)
+        return slice(int(self.first[index]), int(self.first[index + 1]))
+
     def name(self, event: int) -> str:
         """The event's name."""
         plane, row = self.plane_of(event)
-        return plane.names[plane.events.name[row]]
+        return plane.names[int(plane.events.name[row])]
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each."""
         events, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for first, plane in zip(self.first.tolist(), self.planes, strict=False):
+        for first, plane in self.parts:
             column = plane.stat(name)
             events.append(column.owner + first)
             values.append(column.numbers)
         return np.concatenate(events), np.concatenate(values)
 
-    def named(self, wanted: Callable[[str], bool], planes: Iterable[int] | None = None) -> Array:
-        """int64[k]: events whose name is wanted, over all planes or those of the given indices."""
+    def named(self, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: events whose name is wanted, over all planes."""
         found = [np.empty(0, np.int64)]
-        for index in range(len(self.planes)) if planes is None else planes:
-            plane = self.planes[index]
+        for first, plane in self.parts:
             mask = np.array([wanted(name) for name in plane.names], bool)
             if mask.any():
-                found.append(np.flatnonzero(mask[plane.events.name]) + self.first[index])
+                found.append(np.flatnonzero(mask[plane.events.name]) + first)
         return np.concatenate(found)
 
     @cached_property
     def lines(self) -> Array:
         """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
-        parts = [plane.lines.first_event[1:] + first for first, plane in zip(self.first, self.planes, strict=False)]
+        parts = [plane.lines.first_event[1:] + first for first, plane in self.parts]
         return np.concatenate([np.zeros(1, np.int64), *parts])
 
     @cached_property
@@ -140,9 +149,9 @@ class Trace:
     def _launches(self) -> tuple[Array, Array, Array]:
         events, values = self.stat("correlation_id")
         host = np.zeros(len(events), bool)
-        for index, plane in enumerate(self.planes):
+        for first, plane in self.parts:
             if plane.name == "/host:CPU":
-                host |= (events >= self.first[index]) & (events < self.first[index + 1])
+                host |= (events >= first) & (events < first + len(plane.events))
         valid = values > 0
         launch, run = events[host & valid], events[~host & valid]
         source, target = join(values[host & valid], values[~host & valid], last=True)
@@ -203,7 +212,9 @@ def join(left: Array, right: Array, last: bool = False) -> tuple[Array, Array]:
 def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
     """Small integers that are equal where both parts of a pair are equal, for two lists of pairs."""
     split = len(left[0])
-    codes = [np.unique(np.concatenate(parts), return_inverse=True)[1].reshape(-1) for parts in zip(left, right, strict=True)]
+    codes = [
+        np.unique(np.concatenate(parts), return_inverse=True)[1].reshape(-1) for parts in zip(left, right, strict=True)
+    ]
     both = codes[0].astype(np.int64) * (int(codes[1].max(initial=0)) + 1) + codes[1]
     merged = np.unique(both, return_inverse=True)[1].reshape(-1)
     return merged[:split], merged[split:]
@@ -223,7 +234,7 @@ def _stretch_regions(plane: Plane, end: Array) -> None:
 
 
 @kernel
-def nest(lines, begin, end, detached, parent, last):
+def nest(lines: Array, begin: Array, end: Array, detached: Array, parent: Array, last: Array) -> None:
     """Nesting by containment on each line; see `Trace.nesting`."""
     stack = np.empty(64, np.int64)
     for line in range(len(lines) - 1):

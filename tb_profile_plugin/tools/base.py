@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.session import Host, Session
+from ..model.host import Host
+from ..model.session import Session
 from ..problems import Problem, ProblemError
 
 JsonValue = Any
@@ -91,6 +92,9 @@ class Param:
     doc: str
     choices: tuple[str, ...] = ()
 
+
+STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
+"""The option of every tool that speaks of steps."""
 
 Availability = Callable[[Session], "Problem | None"]
 ToolFunction = Callable[..., JsonValue]

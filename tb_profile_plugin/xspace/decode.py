@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def warm() -> None:
     decode(_EVERYTHING)
 
 
-_EVERYTHING = bytes.fromhex("0a1e12017022070801120312016e2a0708011203120173" "1a07220508011002" "1800")
+_EVERYTHING = bytes.fromhex("0a1e12017022070801120312016e2a07080112031201731a072205080110021800")
 """A tiny XSpace that leads through every kernel."""
 
 
@@ -111,8 +112,14 @@ class _Damage:
     def problems(self) -> tuple[Problem, ...]:
         found = []
         if self.nothing:
-            message = "The file is empty." if not self.size else "The file holds no planes: it is not an XSpace capture."
-            found.append(Problem("empty_capture", message, "Capture again, and let the capture end before you copy it.", self.where))
+            message = (
+                "The file is empty." if not self.size else "The file holds no planes: it is not an XSpace capture."
+            )
+            found.append(
+                Problem(
+                    "empty_capture", message, "Capture again, and let the capture end before you copy it.", self.where
+                )
+            )
         if self.places:
             message = (
                 f"The capture is damaged or cut short at byte {self.first:,} of {self.size:,}; "
@@ -123,8 +130,12 @@ class _Damage:
                 remedy = "A text tool has replaced the file's bytes; copy the original again in binary mode."
             found.append(Problem("damaged_capture", message, remedy, self.where))
         if self.clamped:
-            message = f"{self.clamped:,} events carry times that cannot be (negative or beyond 13 days); they were cut to that range."
-            found.append(Problem("impossible_times", message, "Treat figures that involve them with care.", self.where, "warning"))
+            message = f"{self.clamped:,} events carry impossible times (negative, or beyond 13 days), which were cut."
+            found.append(
+                Problem(
+                    "impossible_times", message, "Treat figures that involve them with care.", self.where, "warning"
+                )
+            )
         return tuple(found)
 
 
@@ -156,7 +167,7 @@ def _chunks(begins: Array, ends: Array) -> list[slice]:
     pieces = min(len(begins), 4 * (os.cpu_count() or 1))
     cuts = np.searchsorted(sizes, np.arange(1, pieces) * sizes[-1] // pieces) + 1
     bounds = np.unique(np.concatenate(([0], cuts, [len(begins)]))).tolist()
-    return [slice(low, high) for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [slice(low, high) for low, high in pairwise(bounds)]
 
 
 def _count(data: Array, sketches: list[_Sketch], damage: _Damage, progress: Callable[[float], None]) -> None:
@@ -222,7 +233,8 @@ def _fill(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -> Plan
     first = _first(stat_counts)
     columns = _new_stats(int(first[-1]))
     wire.fill_metadata_stats(data, begins, ends, first[1:], stat_keys, columns)
-    metadata = EventMetadata(event_key, *event_texts, Stats(data, first, *columns))
+    name, display, blob = event_texts
+    metadata = EventMetadata(event_key, name, display, blob, Stats(data, first, *columns))
 
     begins, ends = sketch.spans_of(_STATS)
     columns = _new_stats(len(begins))
@@ -282,5 +294,6 @@ def _ordered(events: Events) -> Events:
     counts = np.diff(stats.first)[order]
     first = _first(counts)
     rows = np.arange(first[-1]) + np.repeat(stats.first[order] - first[:-1], counts)
-    columns = (column[order] for column in (events.line, events.name, events.begin, events.duration, events.occurrences))
-    return Events(*columns, Stats(stats.buffer, first, stats.name[rows], stats.kind[rows], stats.value[rows]))
+    moved = Stats(stats.buffer, first, stats.name[rows], stats.kind[rows], stats.value[rows])
+    names, spans = (events.line[order], events.name[order]), (events.begin[order], events.duration[order])
+    return Events(*names, *spans, events.occurrences[order], moved)

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 
 Array = np.ndarray[Any, Any]
+Int = Any
+"""A whole number: int64 inside a kernel, int outside."""
 
 GOOD = -1
 """No damage."""
@@ -29,7 +31,7 @@ kernel = njit(cache=True, nogil=True)
 
 
 @kernel
-def varint(buf, pos, end):
+def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
     """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
     value = np.int64(0)
     shift = np.int64(0)
@@ -45,7 +47,7 @@ def varint(buf, pos, end):
 
 
 @kernel
-def _fixed64(buf, pos):
+def _fixed64(buf: Array, pos: Int) -> Int:
     value = np.int64(0)
     for i in range(8):
         value |= np.int64(buf[pos + i]) << np.int64(8 * i)
@@ -53,7 +55,7 @@ def _fixed64(buf, pos):
 
 
 @kernel
-def field(buf, pos, end):
+def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """The field at ``pos``: (number, wire type, value, begin, next).
 
     Value is the number itself or, for a length-delimited field, the declared length; its payload is
@@ -80,7 +82,7 @@ def field(buf, pos, end):
 
 
 @kernel
-def messages(buf, begin, end):
+def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
     """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
     table = np.empty((16, 5), np.int64)
     count = 0
@@ -103,11 +105,11 @@ def messages(buf, begin, end):
 
 
 @kernel
-def stat(buf, pos, end):
+def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
     while pos < end:
-        number, wire, number_value, begin, after = field(buf, pos, end)
+        number, wire, number_value, _, after = field(buf, pos, end)
         if after < 0:
             break
         if wire == _VARINT and number == 1:
@@ -123,12 +125,12 @@ def stat(buf, pos, end):
 
 
 @kernel
-def _prefix(buf, pos, end):
+def _prefix(buf: Array, pos: Int, end: Int) -> Int:
     return varint(buf, pos, end)[1]
 
 
 @kernel
-def row_of(key, dense, keys, rows):
+def row_of(key: Int, dense: Array, keys: Array, rows: Array) -> Int:
     """The table row of a metadata key: by direct lookup where keys are dense, else by bisection; 0 if missing."""
     if len(dense):
         return np.int64(dense[key]) if 0 <= key < len(dense) else np.int64(0)
@@ -143,11 +145,12 @@ def row_of(key, dense, keys, rows):
 
 
 @kernel
-def count_lines(buf, begins, ends, head, spans):
+def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
     """First pass over XLine messages.
 
     ``head`` int64[n, 8] takes id, timestamp_ns, duration_ps, display_id, number of events, number of stats,
-    number of aggregated events (`num_occurrences` instead of a time) and damage; ``spans`` int64[n, 4] takes begin and end of name and display name.
+    number of aggregated events (`num_occurrences` instead of a time) and damage; ``spans`` int64[n, 4] takes
+    begin and end of name and display name.
     """
     for i in range(len(begins)):
         pos, end = begins[i], ends[i]
@@ -184,7 +187,7 @@ def count_lines(buf, begins, ends, head, spans):
 
 
 @kernel
-def _count_stats(buf, pos, end):
+def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:
         number, wire, value, begin, after = field(buf, pos, end)
@@ -201,7 +204,19 @@ def _count_stats(buf, pos, end):
 
 
 @kernel
-def fill_lines(buf, begins, ends, line_ids, line_begin, first_event, first_stat, event_keys, stat_keys, events, stats):
+def fill_lines(
+    buf: Array,
+    begins: Array,
+    ends: Array,
+    line_ids: Array,
+    line_begin: Array,
+    first_event: Array,
+    first_stat: Array,
+    event_keys: tuple[Array, Array, Array],
+    stat_keys: tuple[Array, Array, Array],
+    events: tuple[Array, Array, Array, Array, Array, Array],
+    stats: tuple[Array, Array, Array],
+) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.
 
     ``event_keys`` and ``stat_keys`` are (dense, keys, rows) for `row_of`; ``events`` is (line int32, name int32,
@@ -245,8 +260,8 @@ def fill_lines(buf, begins, ends, line_ids, line_begin, first_event, first_stat,
                     at = following
                 if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
                     clamped += 1
-                    offset = min(max(offset, -TIME_LIMIT), TIME_LIMIT)
-                    duration = min(max(duration, 0), TIME_LIMIT)
+                    offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
+                    duration = np.int64(min(max(int(duration), 0), TIME_LIMIT))
                 name_column[row] = row_of(metadata_id, event_keys[0], event_keys[1], event_keys[2])
                 begin_column[row] = line_begin[i] + offset
                 duration_column[row] = duration
@@ -256,7 +271,7 @@ def fill_lines(buf, begins, ends, line_ids, line_begin, first_event, first_stat,
 
 
 @kernel
-def read_metadata(buf, begins, ends, head, spans):
+def read_metadata(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
     """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
     takes begin and end of name, display name (or description) and metadata bytes."""
     for i in range(len(begins)):
@@ -291,7 +306,14 @@ def read_metadata(buf, begins, ends, head, spans):
 
 
 @kernel
-def fill_metadata_stats(buf, begins, ends, first_stat, stat_keys, stats):
+def fill_metadata_stats(
+    buf: Array,
+    begins: Array,
+    ends: Array,
+    first_stat: Array,
+    stat_keys: tuple[Array, Array, Array],
+    stats: tuple[Array, Array, Array],
+) -> None:
     """Second pass over event metadata: the stats of entry i into rows ``first_stat[i]`` on."""
     stat_name, stat_kind, stat_value = stats
     for i in range(len(begins)):
@@ -318,7 +340,9 @@ def fill_metadata_stats(buf, begins, ends, first_stat, stat_keys, stats):
 
 
 @kernel
-def fill_stats(buf, begins, ends, stat_keys, stats):
+def fill_stats(
+    buf: Array, begins: Array, ends: Array, stat_keys: tuple[Array, Array, Array], stats: tuple[Array, Array, Array]
+) -> None:
     """XStat messages into rows 0 … n-1."""
     stat_name, stat_kind, stat_value = stats
     for i in range(len(begins)):
@@ -329,7 +353,7 @@ def fill_stats(buf, begins, ends, stat_keys, stats):
 
 
 @kernel
-def payload(buf, prefix):
+def payload(buf: Array, prefix: Int) -> tuple[Int, Int]:
     """Begin and end of the length-delimited payload whose length prefix stands at ``prefix``."""
     length, begin = varint(buf, prefix, np.int64(len(buf)))
     if begin < 0 or length < 0:
@@ -338,7 +362,7 @@ def payload(buf, prefix):
 
 
 @kernel
-def is_ordered(line, begin, duration):
+def is_ordered(line: Array, begin: Array, duration: Array) -> bool:
     """Whether the events of each line come by begin, the longer one first."""
     for i in range(1, len(line)):
         if line[i] == line[i - 1] and (

@@ -1,0 +1,330 @@
+"""What the figures say: is the input the bottleneck, what else is, and what to do about it with what gain at most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import names
+from ..model.host import Host
+from .breakdown import Part
+from .functions import function_calls
+from .ops import Op, OpTable
+from .steptime import PS_PER_MS, StepTimes
+
+INPUT = (Part.INPUT_WAIT, Part.INPUT_COPY)
+DEVICE_COMPUTE = (Part.COMPUTE_16, Part.COMPUTE_32, Part.COMPUTE_OTHER)
+DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.COLLECTIVES)
+
+HIGH, MODERATE = 15.0, 3.0
+"""Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
+
+
+@dataclass(frozen=True)
+class Bottlenecks:
+    """The classification of where steps lose time; the thresholds are those of TensorFlow's profiler."""
+
+    input: str
+    """``host`` (input-bound), ``both``, ``device`` (not input-bound) or ``unknown``."""
+    statement: str
+    collectives: str
+    """``high``, ``moderate`` or ``no``, as the two below."""
+    collectives_statement: str
+    kernel_launch: str
+    kernel_launch_statement: str
+    all_other: str
+    all_other_statement: str
+
+
+def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> Bottlenecks:
+    """Classify by the shares of the counted steps."""
+    if not len(steps):
+        statement = "No steps were found, so the bottleneck cannot be told from step time."
+        return Bottlenecks("unknown", statement, "no", "", "no", "", "no", "")
+    waiting, other = steps.percent(*INPUT), steps.percent(Part.OTHER)
+    kind, statement = _input(waiting, other)
+    explained = kind == "both" and waiting < 5
+    collectives, launch = steps.percent(Part.COLLECTIVES), steps.percent(Part.KERNEL_LAUNCH)
+    contention = (
+        " The input pipeline's threads may compete with the launching thread for the CPU: "
+        "try TF_GPU_THREAD_MODE=gpu_private."
+        if uses_tf_data
+        else ""
+    )
+    return Bottlenecks(
+        kind,
+        statement,
+        *_level(collectives, "{:.1f} % of step time goes into 'Device Collective Communication'."),
+        *_level(launch, "{:.1f} % of step time goes into 'Kernel Launch'." + contention),
+        *_level(0.0 if explained else other, "{:.1f} % of step time is 'All Others': nothing recorded; often Python."),
+    )
+
+
+def _input(waiting: float, other: float) -> tuple[str, str]:
+    if waiting >= 20:
+        return (
+            "host",
+            f"HIGHLY input-bound: steps spend {waiting:.1f}% of their time on input. Speed up the input first.",
+        )
+    if waiting >= 5:
+        text = f"MODERATELY input-bound: steps spend {waiting:.1f}% of their time on input. Speed up both."
+        return "both", text
+    if other >= MODERATE:
+        text = f"POTENTIALLY input-bound: {other:.1f}% of step time is 'All Others', which may hide I/O or Python work."
+        return "both", text
+    return (
+        "device",
+        f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step.",
+    )
+
+
+def _level(percent: float, text: str) -> tuple[str, str]:
+    if percent < MODERATE:
+        return "no", ""
+    return "high" if percent >= HIGH else "moderate", text.format(percent)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in one sentence, and the tool to open next."""
+
+    text: str
+    level: str
+    """``ok``, ``warn``, ``bad`` or ``unknown``."""
+    tool: str
+
+
+def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdict:
+    """The largest cause of lost time; ``counted_steps`` is False where ``steps`` are whole captures."""
+    if not int(steps.part_ps.sum()):
+        return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
+    average = float((steps.duration_ps[steps.counted] / PS_PER_MS).mean())
+    span = f"average step of {_ms(average)}" if counted_steps else f"capture of {_ms(average)} (no steps were found)"
+
+    def share(*parts: Part) -> str:
+        percent = steps.percent(*parts)
+        return f"{percent:.0f} % of the {span} ({_ms(average * percent / 100)})"
+
+    waiting = steps.percent(*INPUT)
+    lead = "" if counted_steps else "No steps found. "
+    if waiting >= 5:
+        word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
+        level = "bad" if waiting >= 20 else "warn"
+        return Verdict(f"{lead}{word}: {share(*INPUT)} goes into input.", level, "input_pipeline_analyzer")
+    rest = [
+        ("Kernel-launch-bound", "launches kernels while the device waits", "trace_viewer", (Part.KERNEL_LAUNCH,), HIGH),
+        ("Communication-bound", "is collective communication", "trace_viewer", (Part.COLLECTIVES,), HIGH),
+        ("Compilation", "compiles functions", "trace_viewer", (Part.COMPILE,), HIGH),
+        ("Output-bound", "copies results to the host", "trace_viewer", (Part.OUTPUT,), HIGH),
+        ("Unexplained time", "shows no recorded activity, often Python", "trace_viewer", (Part.OTHER,), HIGH),
+    ]
+    parts = [entry for entry in rest if steps.percent(*entry[3]) >= entry[4]]
+    if parts:
+        word, what, tool, part, _ = max(parts, key=lambda entry: steps.percent(*entry[3]))
+        return Verdict(f"{lead}{word}: {share(*part)} {what}.", "warn", tool)
+    if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
+        return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
+    return Verdict(
+        f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is computation on the host.", "ok", "framework_op_stats"
+    )
+
+
+def _ms(value: float) -> str:
+    return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Something worth doing, with the figure that caused it."""
+
+    title: str
+    evidence: str
+    gain_ms: float | None
+    """At most, per step; None where it cannot be bounded."""
+    tool: str
+    level: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the rules look at."""
+
+    hosts: Sequence[Host]
+    steps: StepTimes
+    """Where no step was found, each host's whole capture."""
+    host_ops: OpTable
+    device_ops: OpTable
+
+    @property
+    def average_ms(self) -> float:
+        """Average step, or capture, in ms."""
+        return float((self.steps.duration_ps[self.steps.counted] / PS_PER_MS).mean()) if len(self.steps) else 0.0
+
+    def gain(self, *parts: Part) -> float:
+        """Average time of the parts per step, ms."""
+        return self.average_ms * self.steps.percent(*parts) / 100
+
+    def per_step(self, ops: Iterable[Op]) -> float:
+        """Total time of the ops per step, ms."""
+        return sum(op.total_ps for op in ops) / PS_PER_MS / max(len(self.steps), 1)
+
+
+def hints(evidence: Evidence) -> list[Hint]:
+    """What the rules find, the largest possible gain first."""
+    found = [hint for rule in RULES if (hint := rule(evidence)) is not None]
+    return sorted(found, key=lambda hint: -(hint.gain_ms or 0.0))
+
+
+def _waiting(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(*INPUT)
+    if percent < 5:
+        return None
+    text = f"{percent:.1f} % of step time waits for data or copies it to the device."
+    return Hint(
+        "Speed up the input pipeline",
+        text,
+        e.gain(*INPUT),
+        "input_pipeline_analyzer",
+        "bad" if percent >= 20 else "warn",
+    )
+
+
+def _no_prefetch(e: Evidence) -> Hint | None:
+    outer = [
+        op.name.removeprefix("Iterator::").removeprefix("Root::").removeprefix("Model::")
+        for op in e.host_ops.ops
+        if op.is_dataset
+    ]
+    roots = {name.split("::")[0] for name in outer} - {"Root", "Model", "Iterator", ""}
+    if e.steps.percent(Part.INPUT_WAIT) < 5 or not roots or any("Prefetch" in name for name in roots):
+        return None
+    percent, ends = e.steps.percent(Part.INPUT_WAIT), ", ".join(sorted(roots))
+    text = f"{percent:.1f} % of step time waits for input, and the pipeline ends in {ends}, not in Prefetch."
+    return Hint(
+        "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
+        text,
+        e.gain(Part.INPUT_WAIT),
+        "input_pipeline_analyzer",
+        "warn",
+    )
+
+
+def _launching(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.KERNEL_LAUNCH)
+    if percent < MODERATE:
+        return None
+    kernels = sum(op.kernels for op in e.device_ops.ops)
+    mean = sum(op.total_ps for op in e.device_ops.ops) / 1e6 / kernels if kernels else 0.0
+    small = (
+        f" Kernels run for {mean:.1f} µs on average: fuse them with XLA (jit_compile=True) or use larger batches."
+        if 0 < mean < 20
+        else ""
+    )
+    text = f"{percent:.1f} % of step time launches kernels while no device works.{small}"
+    return Hint("Launch fewer, larger kernels", text, e.gain(Part.KERNEL_LAUNCH), "trace_viewer", "warn")
+
+
+def _unexplained(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.OTHER)
+    if percent < MODERATE:
+        return None
+    text = f"In {percent:.1f} % of step time nothing was recorded on the step's threads: usually Python between ops."
+    return Hint(
+        "Find what runs between the ops",
+        text,
+        e.gain(Part.OTHER),
+        "trace_viewer",
+        "warn" if percent >= HIGH else "info",
+    )
+
+
+def _communicating(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.COLLECTIVES)
+    if percent < MODERATE:
+        return None
+    text = f"{percent:.1f} % of step time is collective communication that no computation overlaps."
+    return Hint("Overlap or shrink collective communication", text, e.gain(Part.COLLECTIVES), "pod_viewer", "warn")
+
+
+def _precision(e: Evidence) -> Hint | None:
+    half, single = e.steps.percent(Part.COMPUTE_16), e.steps.percent(Part.COMPUTE_32)
+    if half + single <= 0 or half / (half + single) >= 0.1:
+        return None
+    share = 100 * half / (half + single)
+    text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision halves the rest at most."
+    return Hint(
+        "Use 16-bit floats where the model allows it", text, e.gain(Part.COMPUTE_32) / 2, "kernel_stats", "info"
+    )
+
+
+def _transposes(e: Evidence) -> Hint | None:
+    moved = [
+        op
+        for op in e.device_ops.ops
+        if op.type == "Transpose" and ("LayoutOptimizer" in op.name or "NHWC" in op.name or "NCHW" in op.name)
+    ]
+    if not moved:
+        return None
+    gain = e.per_step(moved)
+    text = f"{len(moved)} ops only convert between NHWC and NCHW around convolutions; they take {gain:.3g} ms per step."
+    return Hint("Keep one data layout", text, gain, "framework_op_stats", "info")
+
+
+def eager(e: Evidence) -> Hint | None:
+    """Much of the host's time goes into ops that run one by one."""
+    whole, eager = e.host_ops.self_ps, e.host_ops.eager_ps
+    if not whole or eager / whole <= 0.1:
+        return None
+    text = f"{100 * eager / whole:.1f} % of the host's op time runs op by op."
+    return Hint("Wrap eager code in tf.function", text, None, "framework_op_stats", "info")
+
+
+def retracing(e: Evidence) -> Hint | None:
+    """tf.functions that are traced again and again, or run eagerly."""
+    costly = [calls for calls in function_calls(e.hosts) if calls.expensive_percent >= 20]
+    if not costly:
+        return None
+    shown = ", ".join(f'"{calls.name}"' for calls in costly[:3]) + (" and more" if len(costly) > 3 else "")
+    lost = sum(calls.self_ps.get("traced", 0) + calls.self_ps.get("eager", 0) for calls in costly)
+    share = costly[0].expensive_percent
+    text = f"{shown}: {share:.0f} % of the time is spent in calls that were traced anew or ran eagerly."
+    return Hint("Stop retracing tf.functions", text, lost / PS_PER_MS / max(len(e.steps), 1), "trace_viewer", "warn")
+
+
+def outside(e: Evidence) -> Hint | None:
+    """Data goes back and forth to ops that XLA did not compile."""
+    whole = e.device_ops.self_ps
+    outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
+    if not whole or outside / whole <= 0.05:
+        return None
+    text = f"{100 * outside / whole:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
+    return Hint("Bring ops inside the compiled program", text, None, "framework_op_stats", "warn")
+
+
+RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
+    _waiting,
+    _no_prefetch,
+    _launching,
+    _unexplained,
+    _communicating,
+    _precision,
+    _transposes,
+    eager,
+    retracing,
+    outside,
+)
+
+
+def uses_tf_data(table: OpTable) -> bool:
+    """Whether the host runs a tf.data pipeline or instrumented input stages."""
+    return any(op.framework in (names.TFDATA, "InputPipeline") for op in table.ops)
+
+
+def precision_percent(steps: StepTimes) -> tuple[float, float, float]:
+    """Shares (0–100) of device compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
+    shares = np.array([steps.percent(part) for part in DEVICE_COMPUTE])
+    whole = shares.sum()
+    half, single, rest = (100 * shares / whole if whole else shares).tolist()
+    return half, single, rest

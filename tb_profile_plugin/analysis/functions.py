@@ -1,0 +1,70 @@
+"""tf.function calls: how often each was traced anew or ran eagerly, and what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..model.host import Host
+from .ops import nested_times
+
+_MODES = {
+    "eager": "eager",
+    "concrete": "concrete",
+    "traced-xla": "traced",
+    "traced-nonXla": "traced",
+    "notTraced-xla": "not traced",
+    "notTraced-nonXla": "not traced",
+}
+
+
+@dataclass
+class FunctionCalls:
+    """Calls of one tf.function by how they ran."""
+
+    name: str
+    calls: dict[str, int] = field(default_factory=dict)
+    self_ps: dict[str, int] = field(default_factory=dict)
+    """Time without that of tf.functions called inside."""
+    tracings: int = 0
+    """How often the function had been traced by the end of the capture."""
+
+    @property
+    def expensive_percent(self) -> float:
+        """Share of its time spent in calls that were traced or ran eagerly, 0–100."""
+        whole = sum(self.self_ps.values())
+        costly = self.self_ps.get("traced", 0) + self.self_ps.get("eager", 0)
+        return 100.0 * costly / whole if whole else 0.0
+
+
+def function_calls(hosts: Sequence[Host]) -> list[FunctionCalls]:
+    """All tf.functions of the hosts, the most expensive share first."""
+    found: dict[str, FunctionCalls] = {}
+    for host in hosts:
+        _collect(host, found)
+    return sorted(found.values(), key=lambda calls: (-calls.expensive_percent, calls.name))
+
+
+def _collect(host: Host, found: dict[str, FunctionCalls]) -> None:
+    plane = host.cpu
+    column = plane.stat("tf_function_call") if plane else None
+    if plane is None or column is None or not len(column):
+        return
+    kinds: dict[tuple[str, str], int] = {}
+    op = np.full(len(plane.events), -1, np.int32)
+    for event, mode in zip(column.owner.tolist(), column.strings, strict=True):
+        if mode in _MODES:
+            key = (plane.names[plane.events.name[event]], _MODES[mode])
+            op[event] = kinds.setdefault(key, len(kinds))
+    figures, _ = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op, len(kinds))
+    for (name, mode), row in zip(kinds, figures.tolist(), strict=True):
+        calls = found.setdefault(name, FunctionCalls(name))
+        calls.calls[mode] = calls.calls.get(mode, 0) + row[0]
+        calls.self_ps[mode] = calls.self_ps.get(mode, 0) + row[2]
+    tracings = plane.stat("tracing_count")
+    for event, count in zip(tracings.owner.tolist(), tracings.numbers.tolist(), strict=True):
+        name = plane.names[plane.events.name[event]]
+        if name in found:
+            found[name].tracings = max(found[name].tracings, count)

@@ -1,0 +1,190 @@
+"""How long steps take and what they consist of, over one host or many; the one home of every step-time figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+from .breakdown import Breakdown, Part, breakdown, whole_capture
+
+Array = np.ndarray[Any, Any]
+
+PS_PER_MS = 1e9
+
+
+@dataclass(frozen=True)
+class Share:
+    """A reported part of the step."""
+
+    id: str
+    label: str
+    parts: tuple[Part, ...]
+    doc: str
+
+
+SHARES = (
+    Share("compile", "Compilation", (Part.COMPILE,), "Compiling functions while no device works."),
+    Share(
+        "input",
+        "Input",
+        (Part.INPUT_WAIT, Part.INPUT_COPY),
+        "Waiting for the input pipeline, and copies from host to device.",
+    ),
+    Share("output", "Output", (Part.OUTPUT,), "Copies from device to host."),
+    Share(
+        "kernel_launch",
+        "Kernel launch",
+        (Part.KERNEL_LAUNCH,),
+        "The host launches kernels while no device works.",
+    ),
+    Share(
+        "host_compute",
+        "Host compute",
+        (Part.HOST_COMPUTE,),
+        "Other work of the host for this step while no device works.",
+    ),
+    Share("device_to_device", "Device to device", (Part.DEVICE_TO_DEVICE,), "Copies on and between devices."),
+    Share(
+        "collectives",
+        "Collectives",
+        (Part.COLLECTIVES,),
+        "Collective communication between devices (NCCL, all-reduce).",
+    ),
+    Share(
+        "device_compute_16", "Device compute 16-bit", (Part.COMPUTE_16,), "Kernels known to compute in 16-bit floats."
+    ),
+    Share(
+        "device_compute_32", "Device compute 32-bit", (Part.COMPUTE_32,), "Kernels known to compute in 32-bit floats."
+    ),
+    Share(
+        "device_compute_other",
+        "Device compute other",
+        (Part.COMPUTE_OTHER,),
+        "Kernels of other or unknown precision.",
+    ),
+    Share(
+        "other",
+        "All others",
+        (Part.OTHER,),
+        "Nothing that was recorded: mostly Python, or the host doing something else.",
+    ),
+)
+"""Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Steps and their parts, in order of step number and time."""
+
+    name: list[str]
+    host: list[str]
+    number: Array
+    """int64[n]."""
+    begin: Array
+    """int64[n] ps."""
+    complete: Array
+    """bool[n]: the others are left out of averages."""
+    part_ps: Array
+    """int64[n, len(Part)]: sums to the step's duration."""
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @property
+    def duration_ps(self) -> Array:
+        """int64[n]."""
+        answer: Array = self.part_ps.sum(axis=1)
+        return answer
+
+    @cached_property
+    def counted(self) -> Array:
+        """int64[m]: the steps that averages go over: the complete ones, or all where none is."""
+        complete = np.flatnonzero(self.complete)
+        return complete if len(complete) else np.arange(len(self))
+
+    def ms(self, *parts: Part) -> Array:
+        """float64[n]: time in these parts, all steps."""
+        answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
+        return answer
+
+    def percent(self, *parts: Part) -> float:
+        """Share of these parts in the time of the counted steps, 0–100; 0 without steps."""
+        whole = int(self.part_ps[self.counted].sum())
+        return 100.0 * int(self.part_ps[self.counted][:, list(parts)].sum()) / whole if whole else 0.0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Average, sample standard deviation, smallest and largest of some samples; all 0 without samples."""
+
+    average: float = 0.0
+    deviation: float = 0.0
+    minimum: float = 0.0
+    maximum: float = 0.0
+    median: float = 0.0
+
+
+def summary(samples: Array) -> Summary:
+    """`Summary` of float64[n]."""
+    if not len(samples):
+        return Summary()
+    low, high = float(samples.min()), float(samples.max())
+    deviation = float(samples.std(ddof=1)) if high > low else 0.0
+    return Summary(float(samples.mean()), deviation, low, high, float(np.median(samples)))
+
+
+def host_breakdown(host: Host, step_event: str = "") -> Breakdown:
+    """The partition of the host's steps, computed once."""
+    return host.once(("breakdown", step_event), lambda: breakdown(host, host.steps_named(step_event)))
+
+
+def host_steps(host: Host, step_event: str = "") -> StepTimes:
+    """The steps of one host."""
+    steps = host.steps_named(step_event)
+    part_ps = host_breakdown(host, step_event).part_ps
+    return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps)
+
+
+def whole(hosts: Sequence[Host]) -> StepTimes:
+    """Each host's whole capture as if it were a step: for captures without steps."""
+    parts = [host.once("whole", partial(whole_capture, host)).part_ps for host in hosts]
+    begin = np.array([host.window[0] for host in hosts], np.int64)
+    count = len(hosts)
+    names = ["capture"] * count
+    return StepTimes(
+        names, [h.name for h in hosts], np.zeros(count, np.int64), begin, np.ones(count, bool), np.concatenate(parts)
+    )
+
+
+def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
+    """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
+    each = [host_steps(host, step_event) for host in hosts]
+    if len(each) == 1:
+        return each[0]
+    joined = StepTimes(
+        [name for steps in each for name in steps.name],
+        [host for steps in each for host in steps.host],
+        np.concatenate([steps.number for steps in each]),
+        np.concatenate([steps.begin for steps in each]),
+        np.concatenate([steps.complete for steps in each]),
+        np.concatenate([steps.part_ps for steps in each]),
+    )
+    order = np.lexsort((-joined.duration_ps, joined.number))
+    number = joined.number[order]
+    first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
+    worst = {int(n): bool(joined.complete[joined.number == n].all()) for n in np.unique(joined.number)}
+    complete = np.array([worst[int(n)] for n in joined.number[first]], bool)
+    picked = first.tolist()
+    return StepTimes(
+        [joined.name[i] for i in picked],
+        [joined.host[i] for i in picked],
+        joined.number[first],
+        joined.begin[first],
+        complete,
+        joined.part_ps[first],
+    )
