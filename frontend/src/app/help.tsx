@@ -42,11 +42,9 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
         ))}
       </dl>
       <p class="quiet">Point at any underlined word or figure to learn what it means and how it comes about.</p>
-      <form method="dialog">
-        <button type="submit" class="button">
-          Close
-        </button>
-      </form>
+      <button type="button" class="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
     </dialog>
   );
 }

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { setBase } from "../api/client";
-import { PARTS } from "../base/parts";
+import { INPUT_PARTS, PARTS } from "../base/parts";
 import { createStore } from "../state/store";
 import frame from "../view/style/frame.css?inline";
 import page from "../view/style/page.css?inline";
@@ -24,7 +24,7 @@ export function render(): void {
   const root = document.documentElement;
   effect(() => {
     root.dataset.theme = store.theme.value;
-    for (const part of PARTS) {
+    for (const part of [...PARTS, ...INPUT_PARTS]) {
       root.style.setProperty(`--part-${part.id}`, store.theme.value === "dark" ? part.dark : part.light);
     }
   });

@@ -51,7 +51,7 @@ export function Shell({ store }: { store: Store }) {
   return (
     <>
       <header class="frame">
-        <div class="bar">
+        <div class="strip">
           <Picker store={store} />
           <span class="spring" />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
@@ -60,7 +60,7 @@ export function Shell({ store }: { store: Store }) {
             ?
           </button>
         </div>
-        <div class="bar">
+        <div class="strip">
           <Tabs store={store} />
           <span class="spring" />
           <HostSelect store={store} />

@@ -63,8 +63,12 @@ export function timeScale(size: number, unit = "ms"): Scale {
   return { unit: name, factor: from / per, decimals: Math.min(3, decimalsFor(picoseconds / per)) };
 }
 
+/** A figure of a column with this scale; something too small for its decimals is not shown as nothing. */
 export function scaled(value: number, scale: Scale): string {
-  return fixed(value * scale.factor, scale.decimals);
+  const figure = value * scale.factor;
+  const least = 10 ** -scale.decimals;
+  if (figure > 0 && figure < least / 2) return `<${THIN}${fixed(least, scale.decimals)}`;
+  return fixed(figure, scale.decimals);
 }
 
 /** One time with its unit, e.g. `1.43 ms`. */

@@ -27,7 +27,16 @@ export const PARTS: readonly Part[] = [
   { id: "other", label: "All others", light: "#a3a9b2", dark: "#6d7480", pattern: "plain" },
 ];
 
-const BY_ID: ReadonlyMap<string, Part> = new Map(PARTS.map((part) => [part.id, part]));
+/** What the host does to get input; shades of the input's red, told apart by lightness and pattern. */
+export const INPUT_PARTS: readonly Part[] = [
+  { id: "input_demanded", label: "Reading files on demand", light: "#7a0f1c", dark: "#a8232f", pattern: "plain" },
+  { id: "input_advanced", label: "Reading files in advance", light: "#b91c2c", dark: "#e5484d", pattern: "forward" },
+  { id: "input_preprocessing", label: "Preprocessing", light: "#e5736f", dark: "#f59a94", pattern: "dots" },
+  { id: "input_enqueue", label: "Enqueuing to the device", light: "#f5bdb4", dark: "#fbd0c8", pattern: "upright" },
+  { id: "input_other", label: "Other reading or processing", light: "#a3a9b2", dark: "#6d7480", pattern: "backward" },
+];
+
+const BY_ID: ReadonlyMap<string, Part> = new Map([...PARTS, ...INPUT_PARTS].map((part) => [part.id, part]));
 const OTHER = BY_ID.get("other") as Part;
 
 export function part(id: string): Part {

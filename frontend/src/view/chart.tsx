@@ -11,7 +11,8 @@ export interface ChartProps {
   readonly height: number;
   /** Makes the option anew for each theme. Keep it stable (useCallback) while the data stays. */
   readonly build: (palette: Palette) => ChartOption;
-  readonly onClick?: (event: ECElementEvent) => void;
+  /** The pointer is over an element of the chart. */
+  readonly onPoint?: (event: ECElementEvent) => void;
 }
 
 /** Counts up whenever the page changes between light and dark. */
@@ -25,12 +26,12 @@ function useThemeTurn(): number {
   return turn;
 }
 
-export function Chart({ label, height, build, onClick }: ChartProps) {
+export function Chart({ label, height, build, onPoint }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const [failed, setFailed] = useState(false);
-  const click = useRef(onClick);
-  click.current = onClick;
+  const point = useRef(onPoint);
+  point.current = onPoint;
   const theme = useThemeTurn();
 
   useEffect(() => {
@@ -43,7 +44,7 @@ export function Chart({ label, height, build, onClick }: ChartProps) {
       ({ init }) => {
         if (gone) return;
         made = init(target, undefined, { renderer: "canvas" });
-        made.on("click", (event) => click.current?.(event as ECElementEvent));
+        made.on("mouseover", (event) => point.current?.(event as ECElementEvent));
         sizes.observe(target);
         setChart(made);
       },

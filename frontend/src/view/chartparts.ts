@@ -22,10 +22,10 @@ export function tooltip(palette: Palette) {
   };
 }
 
-export function axis(palette: Palette, name: string) {
+export function axis(palette: Palette, name: string, align: "left" | "right" = "left") {
   return {
     name,
-    nameTextStyle: { color: palette.quiet, fontFamily: FONT, fontSize: 11 },
+    nameTextStyle: { color: palette.quiet, fontFamily: FONT, fontSize: 11, align },
     axisLine: { lineStyle: { color: palette.line } },
     axisTick: { lineStyle: { color: palette.line } },
     axisLabel: { color: palette.quiet, fontFamily: FONT, fontSize: 11, hideOverlap: true },

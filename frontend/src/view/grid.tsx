@@ -27,6 +27,11 @@ export interface GridProps {
   readonly onRow?: (row: readonly CellValue[]) => void;
 }
 
+/** Text is cut rather than pushing the figures out of sight; the column with the longest one takes what is left over. */
+function widthOf(column: Presented): number {
+  return Math.min(column.width, column.numeric ? 130 : 200);
+}
+
 type Rows = ReturnType<GridModel["getRowModel"]>["rows"];
 
 function useVirtualRows(total: number, element: { current: HTMLDivElement | null }) {
@@ -131,6 +136,7 @@ function Facets({ model, columns }: { model: GridModel; columns: readonly Presen
       {columns.map((column, place) => {
         if (!column.facet) return null;
         const values = facetValues(rows, place);
+        if (values.length < 2) return null;
         const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
         return (
           <select
@@ -194,11 +200,11 @@ export function Grid({ table, specs, name, sort, onRow }: GridProps) {
       <div class="scroller" ref={scroller} tabIndex={0}>
         <table
           aria-rowcount={rows.length + 1}
-          style={{ minWidth: `${shown.reduce((sum, column) => sum + Math.min(column.width, 260), 0)}px` }}
+          style={{ minWidth: `${shown.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
         >
           <colgroup>
             {shown.map((column) => (
-              <col key={column.id} style={column === flexible ? undefined : { width: `${column.width}px` }} />
+              <col key={column.id} style={column === flexible ? undefined : { width: `${widthOf(column)}px` }} />
             ))}
           </colgroup>
           <Head model={model} columns={shown} />

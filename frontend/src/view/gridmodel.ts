@@ -72,7 +72,8 @@ function largest(values: readonly CellValue[]): number {
 function numbers(column: Column, unit: string, values: readonly CellValue[]): [string, (value: number) => string] {
   const size = largest(values);
   if (TIMES.has(unit)) {
-    const scale = timeScale(size, unit);
+    // Rows of a table differ by orders of magnitude, so they get more decimals than a figure of its own.
+    const scale = { ...timeScale(size, unit), decimals: 3 };
     return [scale.unit, (value) => scaled(value, scale)];
   }
   if (unit === "percent") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
@@ -105,7 +106,7 @@ function presentColumn(column: Column, place: number, rows: readonly Row[], spec
     numeric,
     facet: spec.facet ?? false,
     hidden: spec.hidden ?? column.role === "tooltip",
-    width: Math.round(Math.min(numeric ? 130 : 460, Math.max(44, characters * CHARACTER + 26))),
+    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
   };

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 
 interface SectionProps {
   readonly title: string;
-  readonly doc?: string;
+  readonly doc?: string | undefined;
   readonly note?: ComponentChildren;
   readonly controls?: ComponentChildren;
   readonly class?: string;

@@ -1,6 +1,6 @@
 /** One horizontal bar of parts, drawn in their colours and patterns. */
 
-import { percent, time } from "../base/format";
+import { percent, scaled, time, timeScale } from "../base/format";
 import { type Part, part } from "../base/parts";
 
 export interface Piece {
@@ -44,5 +44,47 @@ export function StackBar({ pieces }: { pieces: readonly Piece[] }) {
           </span>
         ))}
     </div>
+  );
+}
+
+/** The bar's twin: one row per piece with its time and share, and the sum. */
+export function StackLegend({ pieces, sumLabel }: { pieces: readonly Piece[]; sumLabel: string }) {
+  const sum = pieces.reduce((total, piece) => total + piece.value, 0);
+  const scale = timeScale(sum);
+  return (
+    <table class="legend">
+      <thead>
+        <tr>
+          <th scope="col">Part</th>
+          <th scope="col" class="number">
+            Time <small>{scale.unit}</small>
+          </th>
+          <th scope="col" class="number">
+            Share
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {pieces
+          .filter((piece) => piece.value > 0)
+          .map((piece) => (
+            <tr key={piece.part.id}>
+              <th scope="row">
+                <Swatch id={piece.part.id} />
+                <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
+                  {piece.part.label}
+                </span>
+              </th>
+              <td class="number">{scaled(piece.value, scale)}</td>
+              <td class="number">{percent(sum > 0 ? piece.value / sum : 0)}</td>
+            </tr>
+          ))}
+        <tr class="sum">
+          <th scope="row">{sumLabel}</th>
+          <td class="number">{scaled(sum, scale)}</td>
+          <td class="number">{percent(sum > 0 ? 1 : 0)}</td>
+        </tr>
+      </tbody>
+    </table>
   );
 }

@@ -1,14 +1,11 @@
 /** Step time over steps as stacked columns, one colour per part; incomplete steps are pale and named so. */
 
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import type { Row, Table } from "../base/datatable";
-import { percent, scaled, timeScale } from "../base/format";
+import { time, timeScale } from "../base/format";
 import { type Part, partOfColumn } from "../base/parts";
-import { Chart } from "./chart";
-import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
-import { Grid } from "./grid";
 import type { Palette } from "./palette";
-import { Section } from "./section";
+import { ChartSection, type Stacked, stackedOption } from "./stacked";
 
 interface Measured {
   readonly id: string;
@@ -37,102 +34,45 @@ export function isIncomplete(steps: Table, row: Row): boolean {
   return steps.cell(row, "incomplete") === true;
 }
 
-function option(steps: Table, parts: readonly Measured[], palette: Palette) {
-  const times = steps.rows.map((row) => stepTime(steps, row, parts));
-  const scale = timeScale(Math.max(...times, 0));
-  const whole = times.filter((_, place) => !isIncomplete(steps, steps.rows[place] ?? []));
-  const mean = whole.reduce((sum, time) => sum + time, 0) / Math.max(1, whole.length);
-  const zoomed = steps.rows.length > 60;
-  const describe = (place: number) => {
-    const row = steps.rows[place] ?? [];
-    const total = times[place] ?? 0;
-    const lines = parts.map(({ id, part, label }) => {
-      const value = steps.number(row, id);
-      const share = total > 0 ? ` · ${percent(value / total)}` : "";
-      return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
-    });
-    const cut = isIncomplete(steps, row) ? " · incomplete, not in the averages" : "";
-    const head = `Step ${steps.text(row, "stepnum")} · ${scaled(total, scale)} ${scale.unit}${cut}`;
-    return `<div style="margin-bottom:4px"><b>${escapeHtml(head)}</b></div>${lines.reverse().join("")}`;
-  };
+function stacked(steps: Table): Stacked {
+  const parts = measuredParts(steps);
+  const columns = steps.rows.map((row) => {
+    const total = stepTime(steps, row, parts);
+    const faded = isIncomplete(steps, row);
+    const name = steps.text(row, "stepnum");
+    const head = `Step ${name} · ${time(total)}${faded ? " · incomplete, not in the averages" : ""}`;
+    return { name: faded ? `${name} …` : name, head, total, faded };
+  });
+  const complete = columns.filter(({ faded }) => !faded);
+  const mean = complete.reduce((sum, { total }) => sum + total, 0) / Math.max(1, complete.length);
   return {
-    animation: false,
-    textStyle: textStyle(palette),
-    aria: { enabled: true, decal: { show: true } },
-    grid: { left: 8, right: 64, top: 34, bottom: zoomed ? 48 : 24, containLabel: true },
-    legend: { ...legend(palette), top: 0, left: 36 },
-    tooltip: {
-      ...tooltip(palette),
-      trigger: "axis" as const,
-      axisPointer: { type: "shadow" as const },
-      formatter: (items: unknown) => describe((items as { dataIndex: number }[])[0]?.dataIndex ?? 0),
-    },
-    xAxis: {
-      ...axis(palette, "Step"),
-      type: "category" as const,
-      data: steps.rows.map((row) =>
-        isIncomplete(steps, row) ? `${steps.text(row, "stepnum")} …` : steps.text(row, "stepnum"),
-      ),
-    },
-    yAxis: { ...axis(palette, scale.unit), type: "value" as const, axisLine: { show: false } },
-    dataZoom: [
-      { type: "inside" as const, zoomOnMouseWheel: "ctrl" as const, moveOnMouseWheel: false },
-      ...(zoomed
-        ? [{ type: "slider" as const, height: 18, bottom: 4, borderColor: palette.line, textStyle: textStyle(palette) }]
-        : []),
-    ],
-    series: parts.map(({ id, part, label }, place) => ({
-      name: label,
-      type: "bar" as const,
-      stack: "step",
-      barMaxWidth: 48,
-      itemStyle: partStyle(part, palette),
-      data: steps.rows.map((row) => ({
-        value: steps.number(row, id) * scale.factor,
-        ...(isIncomplete(steps, row) && { itemStyle: { opacity: 0.4 } }),
-      })),
-      ...(place === 0 && {
-        markLine: {
-          silent: true,
-          symbol: "none",
-          lineStyle: { color: palette.text, type: "dashed" as const, opacity: 0.7 },
-          label: { ...textStyle(palette, 10), formatter: `mean ${scaled(mean, scale)}`, position: "end" as const },
-          data: [{ yAxis: mean * scale.factor }],
-        },
-      }),
+    layers: parts.map(({ id, part, label }) => ({
+      part,
+      label,
+      values: steps.rows.map((row) => steps.number(row, id)),
     })),
+    columns,
+    scale: timeScale(Math.max(0, ...columns.map(({ total }) => total))),
+    axisName: "Step",
+    line: complete.length > 1 ? { label: "mean", value: mean } : null,
+    sliderFrom: 60,
   };
 }
 
-interface StepChartProps {
-  readonly steps: Table;
-  readonly name: string;
-  readonly title?: string;
-}
-
-export function StepChart({ steps, name, title = "Step-time graph" }: StepChartProps) {
-  const [asTable, setAsTable] = useState(false);
-  const parts = useMemo(() => measuredParts(steps), [steps]);
-  const build = useCallback((palette: Palette) => option(steps, parts, palette), [steps, parts]);
-  const cut = steps.rows.filter((row) => isIncomplete(steps, row)).length;
-  const toggle = (
-    <button type="button" class="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
-      {asTable ? "Show as chart" : "Show as table"}
-    </button>
-  );
-  const note = cut > 0 ? `${cut} incomplete, shown pale and left out of the averages` : undefined;
+export function StepChart({ steps, name }: { steps: Table; name: string }) {
+  const of = useMemo(() => stacked(steps), [steps]);
+  const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
+  const cut = of.columns.filter(({ faded }) => faded).length;
   return (
-    <Section
-      title={title}
+    <ChartSection
+      title="Step-time graph"
       doc="How long each step took and what its time went into. Click a part in the legend to leave it out; Ctrl and the wheel zoom."
-      note={note}
-      controls={toggle}
-    >
-      {asTable ? (
-        <Grid table={steps} name={`${name}_steps`} />
-      ) : (
-        <Chart label={`Step time of ${steps.rows.length} steps, stacked by part`} height={260} build={build} />
-      )}
-    </Section>
+      note={cut > 0 ? `${cut} incomplete, shown pale and left out of the averages` : undefined}
+      label={`Step time of ${of.columns.length} steps, stacked by part`}
+      height={260}
+      build={build}
+      twin={steps}
+      name={name}
+    />
   );
 }

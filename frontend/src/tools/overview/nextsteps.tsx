@@ -56,20 +56,28 @@ function Tip({ text, store }: { text: string; store: Store }) {
   );
 }
 
+/** Whether the text sends people to a tool that this session does not have. */
+function isDeadEnd(text: string, store: Store): boolean {
+  const name = /^([a-z]+_[a-z_]+)@? \(/.exec(text)?.[1];
+  return name !== undefined && linkTo(store, name) === undefined;
+}
+
 interface Group {
   readonly title: string;
   readonly tips: string[];
 }
 
-function tipGroups(recommendation: Table): Group[] {
+function tipGroups(recommendation: Table, store: Store): Group[] {
   const useless = recommendation.property("non_bottleneck_tip_types").split(",");
   const groups = new Map<string, Group>();
   for (const row of recommendation.rows) {
     const kind = recommendation.text(row, "tip_type");
     if (kind === "faq" || (useless.includes(kind) && kind !== "")) continue;
+    const link = recommendation.text(row, "link");
+    if (isDeadEnd(link, store)) continue;
     const title = recommendation.text(row, "description");
     const group = groups.get(title) ?? { title, tips: [] };
-    group.tips.push(recommendation.text(row, "link"));
+    group.tips.push(link);
     groups.set(title, group);
   }
   return [...groups.values()];
@@ -95,7 +103,7 @@ export function NextSteps({ hints, recommendation, store }: NextStepsProps) {
           ))}
         </ul>
       )}
-      {tipGroups(recommendation).map(({ title, tips }) => (
+      {tipGroups(recommendation, store).map(({ title, tips }) => (
         <div class="tips" key={title}>
           <h3>{title}</h3>
           <ul>

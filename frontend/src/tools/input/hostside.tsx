@@ -1,0 +1,126 @@
+/** What the host's input pipeline spends its time on, op by op, and the advice that fits. */
+
+import type { Table } from "../../base/datatable";
+import { time } from "../../base/format";
+import { part } from "../../base/parts";
+import { Grid } from "../../view/grid";
+import type { ColumnSpec } from "../../view/gridmodel";
+import { Rich } from "../../view/rich";
+import { Section } from "../../view/section";
+import { type Piece, StackBar, StackLegend } from "../../view/stackbar";
+import { exportName, type PageProps } from "../page";
+
+/** The parts, the property that measures each (in µs), its meaning, and how the advice about it begins. */
+const CATEGORIES: readonly (readonly [string, string, string, RegExp])[] = [
+  [
+    "input_demanded",
+    "demanded_file_read_us",
+    "Files are read only when the pipeline asks for them.",
+    /^reading .* on demand/i,
+  ],
+  [
+    "input_advanced",
+    "advanced_file_read_us",
+    "Files are read ahead by prefetch, interleave or parallel map.",
+    /^reading .* in advance/i,
+  ],
+  ["input_preprocessing", "preprocessing_us", "Ops of the pipeline which are no file readers.", /preprocessing/i],
+  ["input_enqueue", "enqueue_us", "Handing data over to the device.", /^enqueuing/i],
+  ["input_other", "unclassified_nonequeue_us", "Input time of no known kind.", /^other/i],
+];
+
+const SPECS: Readonly<Record<string, ColumnSpec>> = {
+  opName: { label: "Input op", doc: "Name of the op in the input pipeline." },
+  count: { doc: "How often the op ran." },
+  timeInMs: { label: "Total time", unit: "ms", doc: "Time of all its executions, with what they called." },
+  timeInPercent: {
+    label: "Total time",
+    unit: "percent",
+    doc: "Total time as a share of all input-processing time (the sum of self times); nested ops make it exceed 100 %.",
+  },
+  selfTimeInMs: { label: "Self time", unit: "ms", doc: "Time of all its executions without what they called." },
+  selfTimeInPercent: {
+    label: "Self time",
+    unit: "percent",
+    bar: true,
+    doc: "Self time as a share of all input-processing time.",
+  },
+  category: { facet: true, doc: "What kind of input work the op does." },
+};
+
+interface HostSideProps {
+  readonly ops: Table;
+  readonly recommendation: Table;
+  readonly page: PageProps;
+}
+
+interface Advice {
+  readonly html: string;
+  readonly ms: number;
+}
+
+/** Advice about parts that took time, largest first; advice that belongs to no part comes last. */
+export function fittingAdvice(recommendation: Table, milliseconds: (property: string) => number): Advice[] {
+  const column = recommendation.columns[0]?.id ?? "";
+  return recommendation.rows
+    .map((row) => {
+      const html = recommendation.text(row, column);
+      const category = CATEGORIES.find(([, , , start]) => start.test(html));
+      return { html, ms: category ? milliseconds(category[1]) : -1 };
+    })
+    .filter(({ ms }) => ms !== 0)
+    .sort((a, b) => b.ms - a.ms);
+}
+
+export function HostSide({ ops, recommendation, page }: HostSideProps) {
+  const milliseconds = (property: string) => (ops.figure(property) ?? 0) / 1000;
+  const pieces: Piece[] = CATEGORIES.map(([id, property, doc]) => ({
+    part: part(id),
+    value: milliseconds(property),
+    doc: ops.doc(property) || doc,
+  }));
+  const total = pieces.reduce((sum, piece) => sum + piece.value, 0);
+  const advice = fittingAdvice(recommendation, milliseconds);
+  return (
+    <>
+      <Section
+        title="What the host does for input"
+        doc="Time of all threads of the input pipeline over the whole capture, by kind of work."
+      >
+        {total > 0 ? (
+          <>
+            <StackBar pieces={pieces} />
+            <StackLegend pieces={pieces} sumLabel="All input work" />
+          </>
+        ) : (
+          <p class="nothing">
+            No op of an input pipeline was recorded on this host. tf.data shows up with host tracer level 2 or higher;
+            other loaders do not show up at all.
+          </p>
+        )}
+      </Section>
+      {ops.rows.length > 0 && (
+        <Section title="Input ops" doc="Every op of the input pipelines, by self time.">
+          <Grid
+            table={ops}
+            specs={SPECS}
+            name={exportName(page, "input_ops")}
+            sort={[{ id: "selfTimeInMs", desc: true }]}
+          />
+        </Section>
+      )}
+      {total > 0 && advice.length > 0 && (
+        <Section title="What can be done" doc="Only advice for work that took time here, the largest first.">
+          <ul class="statements">
+            {advice.map(({ html, ms }) => (
+              <li key={html}>
+                <Rich html={html} />
+                {ms > 0 && <span class="gain">{time(ms)} of input work</span>}
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+    </>
+  );
+}

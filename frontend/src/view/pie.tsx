@@ -1,0 +1,83 @@
+/** A pie of the largest shares, with its names and figures beside it; the rest is one grey slice. */
+
+import { useCallback, useMemo } from "preact/hooks";
+import { percent, time } from "../base/format";
+import { colourOf } from "../base/hue";
+import { Chart } from "./chart";
+import { escapeHtml, textStyle, tooltip } from "./chartparts";
+import type { Palette } from "./palette";
+
+export interface Share {
+  readonly name: string;
+  /** In microseconds. */
+  readonly value: number;
+}
+
+const SLICES = 8;
+
+/** The largest shares and the sum of the rest. */
+export function largestShares(shares: readonly Share[], limit = SLICES): Share[] {
+  const sorted = shares.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  if (sorted.length <= limit + 1) return sorted;
+  const rest = sorted.slice(limit);
+  const name = `${rest.length} others`;
+  return [...sorted.slice(0, limit), { name, value: rest.reduce((sum, { value }) => sum + value, 0) }];
+}
+
+function colour(share: Share, place: number, dark: boolean): string {
+  return place >= SLICES ? (dark ? "#6d7480" : "#a3a9b2") : colourOf(share.name, dark);
+}
+
+export function Pie({ title, shares }: { title: string; shares: readonly Share[] }) {
+  const slices = useMemo(() => largestShares(shares), [shares]);
+  const sum = slices.reduce((total, { value }) => total + value, 0);
+  const build = useCallback(
+    (palette: Palette) => ({
+      animation: false,
+      textStyle: textStyle(palette),
+      tooltip: {
+        ...tooltip(palette),
+        trigger: "item" as const,
+        formatter: (item: unknown) => {
+          const { name, value } = item as Share;
+          return `${escapeHtml(name)}<br><b>${percent(value / sum)}</b> · ${time(value, "us")}`;
+        },
+      },
+      series: [
+        {
+          type: "pie" as const,
+          radius: ["38%", "96%"],
+          itemStyle: { borderColor: palette.panel, borderWidth: 1 },
+          label: { show: false },
+          emphasis: { scale: false },
+          data: slices.map((share, place) => ({ ...share, itemStyle: { color: colour(share, place, palette.dark) } })),
+        },
+      ],
+    }),
+    [slices, sum],
+  );
+  return (
+    <figure class="pie">
+      <figcaption>{title}</figcaption>
+      <Chart label={`${title}: shares of ${time(sum, "us")}`} height={132} build={build} />
+      <PieLegend slices={slices} sum={sum} />
+    </figure>
+  );
+}
+
+function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
+  return (
+    <ol>
+      {slices.map((share, place) => (
+        <li key={share.name} data-tip={`${share.name}: ${time(share.value, "us")}`}>
+          <i
+            class="swatch both"
+            style={{ "--on-light": colour(share, place, false), "--on-dark": colour(share, place, true) }}
+          />
+          <span>{share.name}</span>
+          <span class="number">{percent(share.value / sum)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

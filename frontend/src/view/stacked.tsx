@@ -1,0 +1,139 @@
+/** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
+
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Table } from "../base/datatable";
+import { percent, type Scale, scaled } from "../base/format";
+import type { Part } from "../base/parts";
+import { Chart, type ChartProps } from "./chart";
+import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
+import { Grid } from "./grid";
+import type { Palette } from "./palette";
+import { Section } from "./section";
+
+export interface Layer {
+  readonly label: string;
+  readonly part: Part;
+  /** One per column, in ms. */
+  readonly values: readonly number[];
+}
+
+export interface StackedColumn {
+  readonly name: string;
+  /** First line of its tooltip. */
+  readonly head: string;
+  readonly total: number;
+  readonly faded?: boolean;
+}
+
+export interface Stacked {
+  /** Bottom to top. */
+  readonly layers: readonly Layer[];
+  readonly columns: readonly StackedColumn[];
+  readonly scale: Scale;
+  readonly axisName: string;
+  readonly line: { readonly label: string; readonly value: number } | null;
+  /** From this many columns on there is a slider to choose a range. */
+  readonly sliderFrom: number;
+}
+
+function lineAcross({ line, scale }: Stacked, palette: Palette) {
+  if (!line) return {};
+  return {
+    markLine: {
+      silent: true,
+      symbol: "none",
+      lineStyle: { color: palette.text, type: "dashed" as const, opacity: 0.7 },
+      label: {
+        ...textStyle(palette, 10),
+        formatter: `${line.label} ${scaled(line.value, scale)}`,
+        position: "end" as const,
+      },
+      data: [{ yAxis: line.value * scale.factor }],
+    },
+  };
+}
+
+/** The tooltip of one column: its parts from top to bottom, as they stand. */
+function describe({ layers, columns, scale }: Stacked, place: number, palette: Palette): string {
+  const column = columns[place];
+  if (!column) return "";
+  const rows = layers
+    .filter(({ values }) => (values[place] ?? 0) > 0)
+    .map(({ label, part, values }) => {
+      const value = values[place] ?? 0;
+      const share = column.total > 0 ? ` · ${percent(value / column.total)}` : "";
+      return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
+    });
+  return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}`;
+}
+
+export function stackedOption(of: Stacked, palette: Palette) {
+  const { layers, columns, scale } = of;
+  const slider = columns.length >= of.sliderFrom;
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    aria: { enabled: true, decal: { show: true } },
+    grid: { left: 8, right: 72, top: 34, bottom: slider ? 48 : 24, containLabel: true },
+    legend: { ...legend(palette), top: 0, left: 36 },
+    tooltip: {
+      ...tooltip(palette),
+      trigger: "axis" as const,
+      axisPointer: { type: "shadow" as const },
+      formatter: (items: unknown) => describe(of, (items as { dataIndex: number }[])[0]?.dataIndex ?? -1, palette),
+    },
+    xAxis: { ...axis(palette, of.axisName), type: "category" as const, data: columns.map(({ name }) => name) },
+    yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
+    dataZoom: [
+      { type: "inside" as const, zoomOnMouseWheel: "ctrl" as const, moveOnMouseWheel: false },
+      ...(slider ? [{ type: "slider" as const, height: 18, bottom: 4, textStyle: textStyle(palette) }] : []),
+    ],
+    series: layers.map(({ label, part, values }, place) => ({
+      name: label,
+      type: "bar" as const,
+      stack: "all",
+      barMaxWidth: 48,
+      itemStyle: partStyle(part, palette),
+      data: columns.map(({ faded }, at) => ({
+        value: (values[at] ?? 0) * scale.factor,
+        ...(faded && { itemStyle: { opacity: 0.4 } }),
+      })),
+      ...(place === 0 && lineAcross(of, palette)),
+    })),
+  };
+}
+
+interface ChartSectionProps extends ChartProps {
+  readonly title: string;
+  readonly doc: string;
+  readonly note?: string | undefined;
+  readonly controls?: ComponentChildren;
+  /** The same figures for reading and copying. */
+  readonly twin: Table;
+  readonly name: string;
+  readonly children?: ComponentChildren;
+}
+
+/** A titled chart that can be shown as a table. */
+export function ChartSection({ title, doc, note, controls, twin, name, children, ...chart }: ChartSectionProps) {
+  const [asTable, setAsTable] = useState(false);
+  return (
+    <Section
+      title={title}
+      doc={doc}
+      note={note}
+      controls={
+        <>
+          {!asTable && controls}
+          <button type="button" class="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+            {asTable ? "Show as chart" : "Show as table"}
+          </button>
+        </>
+      }
+    >
+      {children}
+      {asTable ? <Grid table={twin} name={name} /> : <Chart {...chart} />}
+    </Section>
+  );
+}
