@@ -8,6 +8,7 @@ import { Content } from "./content";
 import { Health } from "./health";
 import { Help } from "./help";
 import { listen } from "./keys";
+import { Params } from "./params";
 import { Picker } from "./picker";
 import { HostSelect, Tabs } from "./tabs";
 
@@ -64,6 +65,7 @@ export function Shell({ store }: { store: Store }) {
           <Tabs store={store} />
           <span class="spring" />
           <HostSelect store={store} />
+          <Params store={store} />
         </div>
         <Health store={store} />
       </header>

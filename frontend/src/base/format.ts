@@ -63,6 +63,11 @@ export function timeScale(size: number, unit = "ms"): Scale {
   return { unit: name, factor: from / per, decimals: Math.min(3, decimalsFor(picoseconds / per)) };
 }
 
+/** One decimal more, for tables of parts which are smaller than their sum. */
+export function finer(scale: Scale): Scale {
+  return { ...scale, decimals: Math.min(3, scale.decimals + 1) };
+}
+
 /** A figure of a column with this scale; something too small for its decimals is not shown as nothing. */
 export function scaled(value: number, scale: Scale): string {
   const figure = value * scale.factor;

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Row, Table, tableAt } from "../base/datatable";
 import { percent } from "../base/format";
 import { Grid } from "../view/grid";
-import type { ColumnSpec } from "../view/gridmodel";
+import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
 import { Pie, type Share } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
@@ -55,18 +55,6 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   bound_by: { label: "Bound by", doc: "What limits the op: computing, or a kind of memory." },
   eager: { label: "Execution", doc: "Eager, or part of a tf.function." },
 };
-
-/** Hides columns in which nothing stands, e.g. those of the device in a capture without one. */
-function specsFor(table: Table): Readonly<Record<string, ColumnSpec>> {
-  const empty = table.columns.filter(
-    (column, place) =>
-      column.id !== "rank" &&
-      table.rows.every(
-        (row) => row[place] === 0 || row[place] === null || row[place] === "" || row[place] === "Unknown",
-      ),
-  );
-  return { ...SPECS, ...Object.fromEntries(empty.map(({ id }) => [id, { ...SPECS[id], hidden: true }])) };
-}
 
 function sharesOf(table: Table, where: string, column: "type" | "operation"): Share[] {
   const sums = new Map<string, number>();
@@ -164,7 +152,7 @@ export default function OpsPage(props: PageProps) {
   const grouped = options.group === "type";
   const table = useMemo(() => tableAt(data, idle ? 0 : 1), [data, idle]);
   const shown = useMemo(() => (grouped ? groupByType(table) : table), [table, grouped]);
-  const specs = useMemo(() => specsFor(shown), [shown]);
+  const specs = useMemo(() => withoutEmpty(shown, SPECS), [shown]);
   const set = (name: string, value: string) => store.go({ options: { ...store.view.peek().options, [name]: value } });
   const isIdle = (row: Row) => table.text(row, "type") === "IDLE";
   const sentence = headline(table);

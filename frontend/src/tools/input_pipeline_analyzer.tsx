@@ -50,7 +50,7 @@ export default function InputPage(props: PageProps) {
           ))}
         </ul>
       )}
-      <Diagnostics table={tables.diagnostics} />
+      <Diagnostics table={tables.diagnostics} store={store} />
       {steps.rows.length > 0 && <WaitChart steps={steps} page={props} />}
       <HostSide ops={tables.ops} recommendation={tables.recommendation} page={props} />
     </>

@@ -39,7 +39,7 @@ export default function OverviewPage(props: PageProps) {
           next={linkTo(store, summary.property("verdict_tool"))}
         />
       )}
-      <Diagnostics table={tables.diagnostics} />
+      <Diagnostics table={tables.diagnostics} store={store} />
       <div class="columns wide-narrow">
         <Breakdown breakdown={tables.breakdown} steps={tables.steps} summary={summary} />
         <div>

@@ -25,11 +25,18 @@ export interface ColumnSpec {
   /** `us`, `ms`, `percent` (a fraction), `bytes`; for columns that come without one. */
   readonly unit?: string;
   readonly doc?: string;
-  /** Draws the value as a bar behind the figure, against the column's largest or against 1 for fractions. */
+  /** Draws the value as a bar behind the figure, as long as the value is against the column's largest. */
   readonly bar?: boolean;
   readonly hidden?: boolean;
   /** Offers the column's values as a filter. */
   readonly facet?: boolean;
+}
+
+/** Hides columns in which nothing stands, e.g. those of the device in a capture without one. */
+export function withoutEmpty(table: Table, specs: Readonly<Record<string, ColumnSpec>>): Record<string, ColumnSpec> {
+  const nothing: ReadonlySet<CellValue> = new Set<CellValue>([0, null, "", "Unknown", false]);
+  const empty = table.columns.filter((_, place) => table.rows.every((row) => nothing.has(row[place] ?? null)));
+  return { ...specs, ...Object.fromEntries(empty.map(({ id }) => [id, { ...specs[id], hidden: true }])) };
 }
 
 export interface Presented {
@@ -93,7 +100,7 @@ function presentColumn(column: Column, place: number, rows: readonly Row[], spec
     if (typeof value === "boolean") return value ? "yes" : "–";
     return typeof value === "number" ? number(value) : value;
   };
-  const size = unitWanted === "percent" ? 1 : largest(values);
+  const size = largest(values);
   const label = spec.label ?? plainLabel(column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
   let characters = Math.max(...label.split(/\s/).map((word) => word.length), (label.length + unit.length) * 0.55);

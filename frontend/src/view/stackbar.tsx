@@ -1,6 +1,6 @@
 /** One horizontal bar of parts, drawn in their colours and patterns. */
 
-import { percent, scaled, time, timeScale } from "../base/format";
+import { finer, percent, scaled, time, timeScale } from "../base/format";
 import { type Part, part } from "../base/parts";
 
 export interface Piece {
@@ -50,7 +50,7 @@ export function StackBar({ pieces }: { pieces: readonly Piece[] }) {
 /** The bar's twin: one row per piece with its time and share, and the sum. */
 export function StackLegend({ pieces, sumLabel }: { pieces: readonly Piece[]; sumLabel: string }) {
   const sum = pieces.reduce((total, piece) => total + piece.value, 0);
-  const scale = timeScale(sum);
+  const scale = finer(timeScale(sum));
   return (
     <table class="legend">
       <thead>

@@ -1,10 +1,11 @@
 /** Where the average step's time goes: one bar and a table whose rows sum to the step. */
 
 import type { Row, Table } from "../../base/datatable";
-import { count, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
+import { count, finer, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
+import { isIncomplete } from "../../view/stepchart";
 
 interface BreakdownProps {
   readonly breakdown: Table;
@@ -20,6 +21,14 @@ function Headline({ steps, summary, total }: { steps: Table; summary: Table; tot
       <p class="headline">
         <b>{time(total)}</b>{" "}
         <span class="quiet">captured; no complete step was found, so this is the whole capture</span>
+      </p>
+    );
+  }
+  if (complete === 1) {
+    return (
+      <p class="headline">
+        <b>{time(total)}</b>{" "}
+        <span class="quiet">the only complete step{incomplete > 0 && ` of ${count(incomplete + 1)}`}</span>
       </p>
     );
   }
@@ -41,7 +50,7 @@ function Headline({ steps, summary, total }: { steps: Table; summary: Table; tot
   );
 }
 
-function LegendRow({ table, row, scale, whole }: { table: Table; row: Row; scale: Scale; whole: boolean }) {
+function LegendRow({ table, row, scale, several }: { table: Table; row: Row; scale: Scale; several: boolean }) {
   const id = table.text(row, "part");
   const doc = table.text(row, "doc");
   const ms = (column: string) => scaled(table.number(row, column), scale);
@@ -55,7 +64,7 @@ function LegendRow({ table, row, scale, whole }: { table: Table; row: Row; scale
       </th>
       <td class="number">{ms("average_ms")}</td>
       <td class="number">{percent(table.number(row, "share"))}</td>
-      {whole && (
+      {several && (
         <>
           <td class="number">{ms("sdv_ms")}</td>
           <td class="number">
@@ -69,8 +78,9 @@ function LegendRow({ table, row, scale, whole }: { table: Table; row: Row; scale
 
 export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
   const hasSteps = steps.rows.length > 0;
+  const several = steps.rows.filter((row) => !isIncomplete(steps, row)).length > 1;
   const total = breakdown.rows.reduce((sum, row) => sum + breakdown.number(row, "average_ms"), 0);
-  const scale = timeScale(total);
+  const scale = finer(timeScale(total));
   const used = breakdown.rows.filter(
     (row) => breakdown.number(row, "average_ms") > 0 || breakdown.number(row, "maximum_ms") > 0,
   );
@@ -101,7 +111,7 @@ export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
               <th scope="col" class="number" data-tip="Part of the average step">
                 Share
               </th>
-              {hasSteps && (
+              {several && (
                 <>
                   <th scope="col" class="number" data-tip="Sample standard deviation over the complete steps">
                     σ <small>{scale.unit}</small>
@@ -115,13 +125,19 @@ export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
           </thead>
           <tbody>
             {used.map((row) => (
-              <LegendRow key={breakdown.text(row, "part")} table={breakdown} row={row} scale={scale} whole={hasSteps} />
+              <LegendRow
+                key={breakdown.text(row, "part")}
+                table={breakdown}
+                row={row}
+                scale={scale}
+                several={several}
+              />
             ))}
             <tr class="sum">
               <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
               <td class="number">{scaled(total, scale)}</td>
               <td class="number">{percent(total > 0 ? 1 : 0)}</td>
-              {hasSteps && <td colSpan={2} />}
+              {several && <td colSpan={2} />}
             </tr>
           </tbody>
         </table>

@@ -2,6 +2,7 @@
 
 import type { Table } from "../../base/datatable";
 import { percent, time } from "../../base/format";
+import type { Store } from "../../state/store";
 import { ProblemLine } from "../../view/problems";
 import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
@@ -80,15 +81,21 @@ export function Precisions({ analysis, breakdown }: { analysis: Table; breakdown
 
 const SEVERITIES: Readonly<Record<string, "error" | "warning" | "info">> = { ERROR: "error", WARNING: "warning" };
 
-export function Diagnostics({ table }: { table: Table }) {
-  if (!table.rows.length) return null;
+/** What the tool itself notes; what Capture health says already is not said twice. */
+export function Diagnostics({ table, store }: { table: Table; store: Store }) {
+  const health = store.details.state.value.value?.problems ?? [];
+  const lines = table.rows
+    .map((row) => ({
+      message: table.text(row, "message"),
+      severity: SEVERITIES[table.text(row, "severity")] ?? "info",
+    }))
+    .filter(({ message }) => !health.some((problem) => message.includes(problem.message)));
+  if (!lines.length) return null;
   return (
     <ul class="problems">
-      {table.rows.map((row, place) => {
-        const severity = SEVERITIES[table.text(row, "severity")] ?? "info";
-        const message = table.text(row, "message");
-        return <ProblemLine key={place} problem={{ code: "", message, remedy: "", where: "", severity }} />;
-      })}
+      {lines.map((line) => (
+        <ProblemLine key={line.message} problem={{ code: "", remedy: "", where: "", ...line }} />
+      ))}
     </ul>
   );
 }

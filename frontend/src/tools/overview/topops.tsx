@@ -1,8 +1,9 @@
 /** The ten ops that take most of the device's time, or why there are none. */
 
+import { useMemo } from "preact/hooks";
 import type { Table } from "../../base/datatable";
 import { Grid } from "../../view/grid";
-import type { ColumnSpec } from "../../view/gridmodel";
+import { type ColumnSpec, withoutEmpty } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
@@ -27,8 +28,7 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
 export function TopOps({ analysis, page }: { analysis: Table; page: PageProps }) {
   const more = linkTo(page.store, "framework_op_stats");
   const hasDevice = analysis.rows.length > 0;
-  const quiet = ["flopRate"].filter((id) => analysis.rows.every((row) => analysis.number(row, id) === 0));
-  const specs = { ...SPECS, ...Object.fromEntries(quiet.map((id) => [id, { ...SPECS[id], hidden: true }])) };
+  const specs = useMemo(() => withoutEmpty(analysis, SPECS), [analysis]);
   return (
     <Section
       title="Top 10 ops on the device"

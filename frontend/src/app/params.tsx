@@ -1,0 +1,46 @@
+/** The options of a tool, as the server declares them; what is set stands in the URL. */
+
+import type { ToolParam } from "../api/types";
+import type { Store } from "../state/store";
+import { Menu } from "../view/menu";
+
+function readable(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+function Field({ store, param }: { store: Store; param: ToolParam }) {
+  const value = store.view.value.options[param.name] ?? param.default;
+  const set = (text: string) => {
+    const chosen = text === param.default ? "" : text;
+    store.go({ options: { ...store.view.peek().options, [param.name]: chosen } });
+  };
+  const id = `param-${param.name}`;
+  return (
+    <div class="param">
+      <label for={id}>{readable(param.name)}</label>
+      {param.choices.length > 0 ? (
+        <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
+          {param.choices.map((choice) => (
+            <option key={choice} value={choice}>
+              {choice}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input id={id} type="search" value={value} onChange={(event) => set(event.currentTarget.value.trim())} />
+      )}
+      <small class="quiet">{param.doc}</small>
+    </div>
+  );
+}
+
+export function Params({ store }: { store: Store }) {
+  const tool = store.tool.value;
+  if (!tool || tool.unavailable || !tool.params.length) return null;
+  const set = tool.params.filter((param) => store.view.value.options[param.name]).length;
+  return (
+    <Menu label={set ? `Options (${set})` : "Options"} name="Options" tip={`Options of ${tool.title}`} align="right">
+      {() => tool.params.map((param) => <Field key={param.name} store={store} param={param} />)}
+    </Menu>
+  );
+}
