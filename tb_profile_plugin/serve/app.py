@@ -37,6 +37,8 @@ class App:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; whatever goes wrong is told as a problem in JSON."""
+        # Whoever asks for anything is about to look at a capture.
+        self.warm()
         if self._prefix:
             path = environ.get("PATH_INFO", "")
             script = environ.get("SCRIPT_NAME", "") + self._prefix

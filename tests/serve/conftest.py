@@ -96,6 +96,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
+    monkeypatch.setattr(App, "warm", lambda app: None)
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes
 

@@ -1,0 +1,172 @@
+"""A real TensorBoard and a standalone server; pages fail the test for faults that a visitor would not notice."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, sync_playwright
+
+from tb_profile_plugin.store import Logdir
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+TRACES = ROOT / "tests" / "traces"
+TIMEOUT_MS = 90_000
+"""The first capture after an install waits for the decoder's compiler."""
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+COMMANDS = {
+    "tensorboard": ["-m", "tensorboard.main", "--logdir"],
+    "standalone": ["-m", "tb_profile_plugin.cli", "serve"],
+}
+
+
+@dataclass
+class Site:
+    """A running server, and where its views lie."""
+
+    kind: str
+    url: str
+    process: subprocess.Popen[str]
+
+    def link(self, **view: str) -> str:
+        """The address of a view: ``run``, ``tool``, ``host``."""
+        if self.kind == "standalone":
+            return self.url + "#" + "&".join(f"{key}={quote(value)}" for key, value in view.items())
+        pairs = [f"p.profile.{key}={quote(value)}" for key, value in view.items()]
+        return self.url + "#" + "&".join(["profile", *pairs])
+
+    def body(self, page: Page) -> Page | FrameLocator:
+        """What holds our page: the tab's frame in TensorBoard, the page itself on its own."""
+        return page if self.kind == "standalone" else page.frame_locator("iframe")
+
+    def main(self, page: Page) -> Locator:
+        return self.body(page).locator("main")
+
+
+def start(kind: str, logdir: Path | str, *flags: str) -> Site:
+    process = subprocess.Popen(
+        [sys.executable, *COMMANDS[kind], str(logdir), "--port", "0", *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    said = []
+    assert process.stdout
+    for line in process.stdout:
+        said.append(line)
+        address = re.search(r"http://\S+/", line)
+        if address:
+            return Site(kind, address[0], process)
+    raise AssertionError(f"{kind} did not start: {''.join(said)}")
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Callable[..., Site]]:
+    """Start a server, or return the one that serves the same already."""
+    started: dict[tuple[object, ...], Site] = {}
+
+    def get(kind: str, logdir: Path | str, *flags: str) -> Site:
+        key = (kind, str(logdir), *flags)
+        if key not in started:
+            started[key] = start(kind, logdir, *flags)
+        return started[key]
+
+    yield get
+    for each in started.values():
+        each.process.terminate()
+        each.process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    names = ["chromium", "chromium-browser", "google-chrome"]
+    path = next((found for found in map(shutil.which, names) if found), None)
+    assert path, "These tests drive Chromium; `scripts/setup tests` installs it."
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What a page did that it must not do."""
+
+    faults: list[str] = field(default_factory=list)
+
+    def over(self, page: Page) -> None:
+        page.on("request", lambda request: self._request(request.url))
+        page.on("response", lambda response: self._status(response.status, response.url))
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("console", lambda message: self._console(message.type, message.text, message.location["url"]))
+
+    def _request(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob") and parts.hostname not in ("127.0.0.1", "localhost"):
+            self.faults.append(f"foreign request: {url}")
+
+    def _status(self, status: int, url: str) -> None:
+        if status >= 400:
+            self.faults.append(f"status {status}: {url}")
+
+    def _console(self, kind: str, text: str, source: str) -> None:
+        # Breaches of the content security policy come this way, too. TensorBoard's own bundle warns about itself.
+        theirs = kind == "warning" and urlsplit(source).path.endswith("/index.js") and "/data/plugin/" not in source
+        if kind in ("error", "warning") and not theirs:
+            self.faults.append(f"console {kind}: {text} ({source})")
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(TIMEOUT_MS)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
+    page = context.new_page()
+    watch.over(page)
+    yield page
+    assert watch.faults == []
+
+
+def bundled() -> list[str]:
+    """Names of the sessions among the bundled captures."""
+    return sorted(session.name for session in Logdir(str(TRACES)).sessions())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "run" in metafunc.fixturenames:
+        metafunc.parametrize("run", bundled())
+
+
+@pytest.fixture
+def traces() -> Path:
+    return TRACES
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
