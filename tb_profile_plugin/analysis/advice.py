@@ -131,6 +131,20 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
     )
 
 
+def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
+    """How much of the average step (or of the capture) the input costs, in one sentence."""
+    if not int(steps.part_ps.sum()):
+        return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
+    waiting = steps.percent(*INPUT)
+    average = float((steps.duration_ps[steps.counted] / PS_PER_MS).mean())
+    span = "average step" if counted_steps else "capture (no steps were found)"
+    cost = f"{waiting:.1f} % of the {span} ({_ms(average * waiting / 100)} of {_ms(average)}) goes into input."
+    if waiting < 5:
+        return Verdict(f"Not input-bound: {cost}", "ok" if counted_steps else "unknown", "overview_page")
+    word, level = ("Input-bound", "bad") if waiting >= 20 else ("Moderately input-bound", "warn")
+    return Verdict(f"{word}: {cost}", level, "tf_data_bottleneck_analysis")
+
+
 def _ms(value: float) -> str:
     return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
 

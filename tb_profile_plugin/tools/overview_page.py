@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..analysis import advice, steptime
-from ..analysis.ops import OpTable, device_ops, host_ops, merged
+from ..analysis.deviceops import device_ops
+from ..analysis.hostops import host_ops
+from ..analysis.ops import OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..model import kernels
 from ..model.devices import GPU, TPU, device_count, device_type, hardware_type
@@ -17,7 +19,7 @@ from ..model.session import Session
 from ..model.steps import SOURCES
 from .base import STEP_EVENT, Column, DataTable, JsonValue, tool
 from .diagnostics import diagnostics
-from .steptable import step_table, step_times_ms
+from .steptable import next_step, step_table, step_times_ms
 
 _TOP = 10
 
@@ -48,15 +50,6 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> J
         _breakdown(basis),
         _hints(evidence),
     ]
-
-
-def next_step(found: advice.Bottlenecks, tf_data: bool) -> str:
-    """Where the Input Pipeline Analyzer sends the reader."""
-    if found.input not in ("host", "both"):
-        return "Input is not what holds these steps up; you can skip the rest of this page."
-    if tf_data:
-        return "See Section 3: it breaks the host's input time down."
-    return "No tf.data pipeline was recorded: build the input with tf.data, then capture again. Section 3 stays empty without it."
 
 
 def _analysis(steps: StepTimes, hosts: Sequence[Host], on_host: OpTable, on_device: OpTable, kind: str) -> DataTable:

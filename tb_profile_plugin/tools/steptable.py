@@ -62,6 +62,15 @@ def step_table(steps: StepTimes, hosts: Sequence[Host], found: Bottlenecks, next
     return DataTable(columns, _rows(steps), _properties(steps, hosts, found, next_step), _DOCS)
 
 
+def next_step(found: Bottlenecks, tf_data: bool) -> str:
+    """Where the Input Pipeline Analyzer sends the reader."""
+    if found.input not in ("host", "both"):
+        return "Input is not what holds these steps up; you can skip the rest of this page."
+    if tf_data:
+        return "See Section 3: it breaks the host's input time down."
+    return "No tf.data pipeline was recorded, so Section 3 is empty: build the input with tf.data, capture again."
+
+
 def step_times_ms(steps: StepTimes) -> Summary:
     """Average, deviation and range of the counted steps' times in ms."""
     return summary(steps.duration_ps[steps.counted] / PS_PER_MS)

@@ -1,0 +1,163 @@
+"""Ops on the devices: framework ops, or HLO ops where no framework op is known, by the durations of their kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model import kernels, names
+from ..model.host import Host
+from ..model.trace import MISSING
+from ..xspace import Plane
+from .ops import Op, OpTable, append, merged, nested_times
+
+Array = np.ndarray[Any, Any]
+
+
+def device_ops(host: Host) -> OpTable:
+    """The ops of all devices of the host, with executions, kernels and the capture's own counts of FLOPs and bytes."""
+    return host.once("device_ops", lambda: merged([_device_ops(host, plane) for plane in host.devices]))
+
+
+def _device_ops(host: Host, plane: Plane) -> OpTable:
+    lines = host.stream_lines(plane) if host.gpus else _op_lines(plane)
+    spans = [plane.lines.events(line) for line in lines.tolist()]
+    rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
+    if not len(rows):
+        return OpTable()
+    op_of_event, ops = _op_of_event(host, plane)
+    chosen, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
+    if host.gpus:
+        figures = _flat_times(begin, end, chosen, len(ops), host.steps.of_event[host.trace.rows(plane)][rows])
+    else:
+        bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
+        figures, _ = nested_times(bounds, begin, end, chosen, len(ops))
+    for op, (occurrences, total, own, low, high) in zip(ops, figures.tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = occurrences, total, own, low, high
+    _count(plane, rows, chosen, ops)
+    table = merged([OpTable([op for op in ops if op.kernels])])
+    table.busy_ps, table.window_ps = _union(begin, end), int(end.max() - begin.min())
+    return table
+
+
+def _op_lines(plane: Plane) -> Array:
+    return np.array([i for i, name in enumerate(plane.lines.name) if name == "XLA Ops"], np.int64)
+
+
+def _union(begin: Array, end: Array) -> int:
+    """Time covered by at least one of the intervals, ps."""
+    order = np.argsort(begin, kind="stable")
+    whole = np.array([0, len(begin)])
+    _, lines = nested_times(whole, begin[order], end[order], np.zeros(len(begin), np.int32), 1)
+    return int(lines[0, 0])
+
+
+def _flat_times(begin: Array, end: Array, op: Array, ops: int, step: Array) -> Array:
+    """int64[ops, 5]: executions, total, self, min and max, for kernels side by side on streams; min and max per kernel.
+
+    An execution of an op is a run of its kernels within one step with no other op between them.
+    """
+    figures = np.zeros((ops, 5), np.int64)
+    known = op >= 0
+    op, step, time = op[known], step[known], (end - begin)[known]
+    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(step) != 0))[: len(op)]
+    np.add.at(figures[:, 0], op[fresh], 1)
+    np.add.at(figures[:, 1], op, time)
+    figures[:, 2] = figures[:, 1]
+    figures[:, 3] = np.iinfo(np.int64).max
+    np.minimum.at(figures[:, 3], op, time)
+    np.maximum.at(figures[:, 4], op, time)
+    return figures
+
+
+def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
+    """Kernels, time on tensor cores, FLOPs and bytes of each op."""
+    rows, op = rows[op >= 0], op[op >= 0]
+    name = plane.events.name[rows]
+    uses = np.array([kernels.uses_tensor_core(text) for text in plane.names], bool)
+    size = len(ops)
+    on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
+    counts = [np.bincount(op, _stated(plane, stat)[rows], size) for stat in ("flops", "model_flops", "bytes_accessed")]
+    executed = np.bincount(op, minlength=size)
+    for i, each in enumerate(ops):
+        each.kernels, each.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
+        each.flops, each.bytes = float(counts[0][i]), float(counts[2][i])
+        each.model_flops = float(counts[1][i]) or each.flops
+
+
+def _stated(plane: Plane, stat: str) -> Array:
+    """float64[events]: a count that the event or its metadata states; 0 elsewhere."""
+    by_name = np.zeros(len(plane.metadata))
+    shared = plane.metadata_stat(stat)
+    by_name[shared.owner] = shared.numbers
+    answer: Array = by_name[plane.events.name]
+    own = plane.stat(stat)
+    answer[own.owner] = own.numbers
+    return answer
+
+
+def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
+    """int32[events] and the ops they index: by HLO op and program, else ``tf_op``, ``level 0`` or ``annotation``."""
+    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "hlo_module")]
+    hlo, tf_op, level, annotation, module = texts
+    program = plane.stat("program_id").spread(len(plane.events), MISSING)
+    tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
+    kind = plane.events.name.astype(np.int64)
+    for codes in (*(column.codes for column in texts[:4]), program):
+        kind = np.unique(np.stack((kind, codes)), axis=1, return_inverse=True)[1].reshape(-1)
+    _, example, kind = np.unique(kind, return_index=True, return_inverse=True)
+    found: dict[tuple[str, str, str], Op] = {}
+    keys: list[tuple[str, str, str] | None] = []
+    for event in example.tolist():
+        name = int(plane.events.name[event])
+        text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
+        op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        keys.append((op.name, op.module, op.framework) if op else None)
+        if op:
+            found.setdefault((op.name, op.module, op.framework), op)
+    ops: list[Op] = []
+    index = dict(zip(found, append(ops, list(found.values())).tolist(), strict=True))
+    place = np.array([index[key] if key else -1 for key in keys], np.int32)
+    return place[kind.reshape(-1)], ops
+
+
+def _op(
+    host: Host, plane: Plane, name: int, hlo: str, program: int, module: str, text: str, category: str
+) -> Op | None:
+    if not host.gpus:
+        hlo = plane.display_names[name]
+    leaf = hlo.rpartition("::")[2]
+    if leaf:
+        known = host.modules.get(program)
+        instruction = known.instructions.get(leaf) if known else None
+        category = category or (instruction.category if instruction else "unknown")
+        parsed = names.parse(text if not host.gpus else instruction.provenance if instruction else "")
+        shown = known.name if known else module
+        if parsed.name and parsed.type:
+            return Op(parsed.name, parsed.type, category, shown, parsed.category)
+        return Op(leaf, "", category, shown, names.JAX)
+    parsed = names.parse(text.partition("#")[0])
+    if parsed.known:
+        return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
+    copy = names.memcpy(plane.names[name])
+    return Op(plane.names[name], copy, copy, framework=names.MEMCPY) if copy else None
+
+
+class _Column:
+    """A string stat at every event: a code and its text; code -1 and the empty text where there is none."""
+
+    def __init__(self, plane: Plane, name: str):
+        column = plane.stat(name)
+        codes, self._texts = column.codes
+        self.codes = np.full(len(plane.events), -1, np.int64)
+        self.codes[column.owner] = codes
+
+    def __getitem__(self, event: int) -> str:
+        code = self.codes[event]
+        return self._texts[code] if code >= 0 else ""
+
+
+def _metadata_texts(plane: Plane, name: str) -> dict[int, str]:
+    column = plane.metadata_stat(name)
+    return dict(zip(column.owner.tolist(), column.strings, strict=True))

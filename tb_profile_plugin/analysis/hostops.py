@@ -1,0 +1,153 @@
+"""Ops on the host's threads: framework ops, tf.data iterators, input stages, XLA:CPU ops; times by nesting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..model import names
+from ..model.host import Host
+from ..xspace import Plane
+from ..xspace.wire import kernel
+from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
+
+Array = np.ndarray[Any, Any]
+
+
+def host_ops(host: Host) -> OpTable:
+    """Framework ops, tf.data iterators, input stages and XLA:CPU ops on the host's threads; times by nesting."""
+    return host.once("host_ops", lambda: _host_ops(host))
+
+
+def _host_ops(host: Host) -> OpTable:
+    plane = host.cpu
+    if plane is None or not len(plane.events):
+        return OpTable()
+    op_of_event, ops = _host_op_of_event(plane)
+    eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
+    figures, lines = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op_of_event, len(ops))
+    if len(eager):
+        chosen = op_of_event[eager]
+        for index in np.unique(chosen[chosen >= 0]).tolist():
+            ops[index].eager = ops[index].framework == names.TENSORFLOW
+    for op, (occurrences, total, own, low, high) in zip(ops, figures.tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = occurrences, total, own, low, high
+    table = merged([OpTable([op for op in ops if op.occurrences])])
+    table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
+    return table
+
+
+def _host_op_of_event(plane: Plane) -> tuple[Array, list[Op]]:
+    """int32[events] and the ops they index: an input stage, else a ``tf_op`` stat, else the name, else ``hlo_op``."""
+    ops: list[Op] = []
+    by_name = np.full(len(plane.names), -1, np.int32)
+    for row, name in enumerate(plane.names):
+        parsed = names.parse(name)
+        if parsed.known and row:
+            by_name[row] = len(ops)
+            ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
+    op_of_event = by_name[plane.events.name]
+    _assign_hlo_ops(plane, op_of_event, ops)
+    column = plane.stat("tf_op")
+    codes, texts = column.codes
+    parsed_ops = [names.parse(text) if text else None for text in texts]
+    index = append(
+        ops, [Op(p.name, p.type, p.type, framework=p.category) if p and p.known else None for p in parsed_ops]
+    )
+    _put(op_of_event, column.owner, index[codes])
+    _assign_stages(plane, op_of_event, ops)
+    return op_of_event, ops
+
+
+def _put(target: Array, at: Array, value: Array) -> None:
+    known = value >= 0
+    target[at[known]] = value[known]
+
+
+def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
+    """XLA:CPU's ops: named by ``hlo_op`` in their ``hlo_module``, for events that no framework name covers."""
+    column = plane.stat("hlo_op")
+    if not len(column):
+        return
+    codes, texts = column.codes
+    module = plane.stat("hlo_module")
+    module_codes, modules = module.codes
+    of_event = dict(zip(module.owner.tolist(), module_codes.tolist(), strict=True))
+    pairs = [(code, of_event.get(owner, -1)) for code, owner in zip(codes.tolist(), column.owner.tolist(), strict=True)]
+    distinct = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
+    made = [Op(texts[code], "", "", modules[m] if m >= 0 else "", names.JAX) for code, m in distinct]
+    index = append(ops, [op if op.name else None for op in made])
+    free = op_of_event[column.owner] < 0
+    _put(op_of_event, column.owner[free], index[[distinct[pair] for pair in pairs]][free])
+
+
+def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
+    """Input pipeline stages: events with ``_ipl_stage_id``, kept apart from everything else by that id."""
+    stages = plane.stat("_ipl_stage_id")
+    if not len(stages):
+        return
+    category = plane.stat("_ipl_stage_cat")
+    kinds = dict(zip(category.owner.tolist(), category.strings, strict=True))
+    made: dict[int, Op] = {}
+    for owner, stage in zip(stages.owner.tolist(), stages.numbers.tolist(), strict=True):
+        if owner in kinds and stage not in made:
+            name = plane.names[plane.events.name[owner]]
+            made[stage] = Op(name, kinds[owner], kinds[owner], framework=INPUT_PIPELINE)
+    place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
+    op_of_event[stages.owner] = [place.get(stage, -1) for stage in stages.numbers.tolist()]
+
+
+def _eager(host: Host, plane: Plane) -> Array:
+    """int64[k]: events that ran under an EagerExecute of a single op (``is_func`` 0), not of a compiled function."""
+    trace = host.trace
+    calls = trace.named("EagerExecute".__eq__)
+    if not len(calls):
+        return calls
+    is_func = trace.spread("is_func", calls)
+    single = is_func == 0
+    if not single.any():
+        return calls[:0]
+    _, last = trace.nesting
+    mark = np.zeros(len(trace), np.int8)
+    order = np.argsort(calls)
+    _mark_eager(calls[order], single[order], last, trace.links.source, trace.links.target, mark)
+    found: Array = np.flatnonzero(mark[trace.rows(plane)] == 1)
+    return found
+
+
+@kernel
+def _mark_eager(calls: Array, single: Array, last: Array, source: Array, target: Array, mark: Array) -> None:
+    """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
+    for wanted in (2, 1):
+        pending = np.empty(64, np.int64)
+        for c in range(len(calls)):
+            if (1 if single[c] else 2) != wanted:
+                continue
+            pending[0] = calls[c]
+            count = 1
+            while count > 0:
+                count -= 1
+                top = pending[count]
+                stop = last[top]
+                following = np.searchsorted(calls, top, "right")
+                i = np.int64(top)
+                while i < stop:
+                    if following < len(calls) and calls[following] == i:
+                        i = np.int64(last[i])
+                        while following < len(calls) and calls[following] < i:
+                            following += 1
+                        continue
+                    if mark[i] == 0:
+                        mark[i] = wanted
+                    i += 1
+                row = np.searchsorted(source, top)
+                while row < len(source) and source[row] < stop:
+                    if mark[source[row]] == wanted and mark[target[row]] == 0:
+                        if count == len(pending):
+                            larger = np.empty(2 * count, np.int64)
+                            larger[:count] = pending
+                            pending = larger
+                        pending[count] = target[row]
+                        count += 1
+                    row += 1

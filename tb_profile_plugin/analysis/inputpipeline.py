@@ -1,0 +1,98 @@
+"""What the host does to prepare input: its ops by kind, and how its time splits between these kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import names
+from ..model.host import Host
+from .breakdown import Part
+from .hostops import host_ops
+from .ops import INPUT_PIPELINE, Op, merged
+from .steptime import StepTimes
+
+ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"
+PREPROCESSING, UNKNOWN = "Preprocessing", "Unknown"
+
+_STAGES = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
+_READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
+_AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
+
+
+@dataclass(frozen=True)
+class HostInput:
+    """The host's input processing, in ps over the whole capture."""
+
+    ops: list[tuple[Op, str]]
+    """Input ops with their kind, by self time descending."""
+    demanded_ps: float
+    """Reading files when the data is asked for."""
+    advanced_ps: float
+    """Reading files ahead: inside interleave, prefetch, parallel map."""
+    preprocessing_ps: float
+    enqueue_ps: float
+    """Handing data to the device."""
+    other_ps: float
+
+    @property
+    def self_ps(self) -> int:
+        """Self time of all input ops."""
+        return sum(op.self_ps for op, _ in self.ops)
+
+
+def kind_of(op: Op) -> str:
+    """The kind of an input op; empty for an op that is none."""
+    if op.framework == INPUT_PIPELINE:
+        return _STAGES.get(op.type.lower(), "")
+    if _enqueues(op.type):
+        return ENQUEUE
+    if not op.is_dataset:
+        return ""
+    if op.name.rpartition("::")[2] in _READERS and "::" in op.name:
+        return ADVANCED if any(ahead in op.name for ahead in _AHEAD) else DEMANDED
+    return PREPROCESSING
+
+
+def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
+    """Input ops of the hosts, and the split of input time.
+
+    What the enqueuing thread spends outside of enqueuing is taken as the time that the rest of the pipeline costs;
+    it is shared among the kinds by their self times. Without such a thread the self times themselves stand.
+    """
+    table = merged([host_ops(host) for host in hosts])
+    ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
+    spent = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, UNKNOWN), 0)
+    for op, kind in ops:
+        spent[kind] += op.self_ps
+    rest = spent[DEMANDED] + spent[ADVANCED] + spent[PREPROCESSING]
+    ratio = _enqueue_ratio(hosts, steps)
+    enqueue = float(spent[ENQUEUE])
+    outside = enqueue * (1 - ratio) / ratio if ratio and enqueue else float(rest)
+    shares = [outside * spent[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
+    demanded, advanced, preprocessing = shares
+    return HostInput(ops, demanded, advanced, preprocessing, enqueue, max(0.0, outside - sum(shares)))
+
+
+def _enqueues(op_type: str) -> bool:
+    return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
+
+
+def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
+    """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
+    busy = between = 0
+    for host in hosts:
+        plane = host.cpu
+        if plane is None:
+            continue
+        parsed = [names.parse(name) for name in plane.names]
+        wanted = np.array([op.known and _enqueues(op.type) for op in parsed], bool)
+        events = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+        same = plane.events.line[events][1:] == plane.events.line[events][:-1]
+        busy += int(plane.events.duration[events][:-1][same].sum())
+        between += int(np.diff(plane.events.begin[events])[same].sum())
+    if between > 0:
+        return min(1.0, busy / between)
+    return min(1.0, steps.percent(Part.INPUT_COPY) / 100)
