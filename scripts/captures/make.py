@@ -1,0 +1,69 @@
+"""Runs the programs beside this file, each in a process and a folder of its own, and files their captures."""
+
+import getpass
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TRACES = ROOT / "tests" / "traces"
+LARGEST = 300_000
+"""Bytes: captures lie in git."""
+
+
+def main(*names: str) -> None:
+    """Make the captures of these programs, or of all."""
+    programs = [path.stem for path in sorted(HERE.glob("*.py")) if path.name != "make.py"]
+    for name in names or programs:
+        with tempfile.TemporaryDirectory() as folder:
+            # The program runs from a copy, so that the capture names no folder of ours.
+            program = Path(folder, f"{name}.py")
+            program.write_bytes((HERE / f"{name}.py").read_bytes())
+            environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
+            subprocess.run([sys.executable, program, "out"], cwd=folder, env=environment, check=True)
+            file_away(name, folder)
+
+
+def file_away(name: str, folder: str) -> None:
+    """Copy the captures to tests/traces, without what would tell whose machine made them."""
+    found = sorted(Path(folder, "out").rglob("*.xplane.pb"))
+    for number, path in enumerate(found):
+        host = f"worker-{number}" if len(found) > 1 else "host"
+        target = TRACES / name / "plugins" / "profile" / "run" / f"{host}.xplane.pb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        data = anonymous(path.read_bytes(), folder, host)
+        if len(data) > LARGEST:
+            sys.exit(f"{name}: {len(data):,} bytes are too many, at most {LARGEST:,}: profile fewer steps")
+        target.write_bytes(data)
+        print(f"{target.relative_to(ROOT)}: {len(data):,} bytes")
+
+
+def anonymous(data: bytes, folder: str, host: str) -> bytes:
+    """The capture with another host name, and with neutral folders of the same length."""
+    from tensorflow.tsl.profiler.protobuf import xplane_pb2
+
+    space = xplane_pb2.XSpace.FromString(data)
+    del space.hostnames[:]
+    space.hostnames.append(host)
+    data = space.SerializeToString(deterministic=True)
+    places = [sysconfig.get_path("purelib"), sysconfig.get_path("stdlib"), folder, str(ROOT), str(Path.home())]
+    for place in places:
+        data = data.replace(place.encode(), neutral(place))
+    for word in (socket.gethostname(), getpass.getuser()):
+        if len(word) > 3 and word.encode() in data:
+            print(f"  look whether {word!r} in it tells anything", file=sys.stderr)
+    return data
+
+
+def neutral(place: str) -> bytes:
+    """A path of the same length: lengths in the file stay true."""
+    return ("/home/" + "u" * len(place))[: len(place)].encode()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

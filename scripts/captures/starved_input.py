@@ -1,0 +1,32 @@
+"""A model that waits for its input: records are read, resized one by one and not prefetched."""
+
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+with tf.io.TFRecordWriter("images.tfrecord") as writer:
+    for image in np.random.randint(0, 255, (64, 96, 96, 3), np.uint8):
+        writer.write(tf.io.encode_jpeg(image).numpy())
+
+
+def load(record):
+    image = tf.image.resize(tf.io.decode_jpeg(record), (224, 224), "bicubic")
+    return tf.image.resize(image, (32, 32))
+
+
+data = tf.data.TFRecordDataset(["images.tfrecord"]).repeat().map(load).batch(4)
+weight = tf.Variable(tf.random.normal((3, 4)))
+
+
+@tf.function
+def step(x):
+    return tf.reduce_sum(tf.linalg.matmul(x, weight))
+
+
+batches = iter(data)
+step(next(batches))
+with tf.profiler.experimental.Profile(sys.argv[1]):
+    for number in range(4):
+        with tf.profiler.experimental.Trace("train", step_num=number, _r=1):
+            step(next(batches))

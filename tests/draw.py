@@ -1,0 +1,138 @@
+"""Captures drawn as text: a few lines give an XSpace, a `Host`, or a session on disk.
+
+    /host:CPU {process_id=7}
+      python   | train[0,900]{_r=1, step_num=7+s}  model/MatMul:MatMul[100,300]
+               | Launch[110,5]{c=1}
+    /device:GPU:0
+      Stream #13(Compute) | gemm[120,80]{c=1, shape='(half[2])'}
+    error: Failed to load libcupti
+
+Unindented lines name planes with their own stats, indented ones lines of events ``name[begin,duration]{stats}`` in µs.
+Everything is drawn once per step s = 0 … ``steps - 1``, shifted by ``every`` µs. Values of stats: ``7`` int64, ``7u``
+uint64, ``7+s`` and ``10s+1`` int64 by step, ``7.5`` double, ``'text'`` or a bare word text, ``&text`` a reference.
+``c=n`` stands for a correlation id that differs from step to step. A name ``?`` has no metadata.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import tb_profile_plugin
+from tb_profile_plugin import xspace
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.xspace.protos import message
+
+XSpace = message("tensorflow.profiler.XSpace")
+
+_EVENT = re.compile(r"\s*(.+?)\[(-?[\d.]+),([\d.]+)\](?:\{(.*?)\})?(?=\s|$)")
+_STAT = re.compile(r"\s*([^=,]+)=('[^']*'|[^,]*)(?:,|$)")
+_BY_STEP = re.compile(r"(\d*)s(?:\+(\d+))?$|(\d+)\+s$")
+_FIRST_DERIVED = -559038737
+_DERIVED = ["Steps", "Launch Stats", "TensorFlow Name Scope", "TensorFlow Ops", "XLA Modules", "XLA Ops"]
+
+
+def space(text: str, steps: int = 1, every: float = 1000) -> Any:
+    """The XSpace message that the text draws."""
+    drawn = XSpace()
+    pen: _Pen | None = None
+    line = None
+    for row in filter(str.strip, text.splitlines()):
+        head, bar, events = row.partition("|")
+        if bar:
+            assert pen, "a line of events needs a plane above it"
+            line = pen.line(head.strip()) if head.strip() else line
+            pen.events(line, events, steps, every)
+            continue
+        kind, _, said = row.strip().partition(": ")
+        if kind in ("error", "warning", "hostname"):
+            getattr(drawn, kind + "s").append(said)
+        else:
+            pen = _Pen(drawn, row.strip())
+    return drawn
+
+
+def host(text: str, steps: int = 1, every: float = 1000, name: str = "host") -> Host:
+    """The drawn host, encoded and decoded again."""
+    return decoded(space(text, steps, every), name)
+
+
+def decoded(drawn: Any, name: str = "host") -> Host:
+    """The host of an XSpace message."""
+    return Host(name, xspace.decode(drawn.SerializeToString(), name))
+
+
+def session(folder: Path, **hosts: Any) -> Capture:
+    """A session of these hosts (drawn spaces, or bytes) in files below the folder."""
+    run = folder / "plugins" / "profile" / "run"
+    run.mkdir(parents=True, exist_ok=True)
+    for name, drawn in hosts.items():
+        data = drawn if isinstance(drawn, bytes) else drawn.SerializeToString()
+        (run / f"{name}.xplane.pb").write_bytes(data)
+    return tb_profile_plugin.open(run)
+
+
+class _Pen:
+    """Draws into one plane."""
+
+    def __init__(self, drawn: Any, header: str):
+        name, brace, stats = header.partition(" {")
+        self.plane = drawn.planes.add(id=len(drawn.planes), name=name)
+        self.names: dict[str, int] = {}
+        self.stats: dict[str, int] = {}
+        if brace:
+            self._stats(self.plane.stats, stats.rstrip("}"), 0)
+
+    def line(self, name: str) -> Any:
+        number = re.search(r"#(\d+)", name)
+        line_id = int(number[1]) if number else len(self.plane.lines) + 1
+        if name in _DERIVED and self.plane.name.startswith("/device:"):
+            line_id = _FIRST_DERIVED + _DERIVED.index(name)
+        return self.plane.lines.add(id=line_id, name=name)
+
+    def events(self, line: Any, text: str, steps: int, every: float) -> None:
+        rest = text.strip()
+        found = list(_EVENT.finditer(rest))
+        assert "".join(match[0] for match in found).strip() == rest, f"cannot read {text!r}"
+        for step in range(steps):
+            for name, begin, duration, stats in (match.groups() for match in found):
+                event = line.events.add(metadata_id=self._name(name), duration_ps=round(float(duration) * 1e6))
+                event.offset_ps = round((float(begin) + step * every) * 1e6)
+                self._stats(event.stats, stats or "", step)
+
+    def _name(self, name: str) -> int:
+        if name == "?":
+            return 999_999
+        if name not in self.names:
+            self.names[name] = len(self.names) + 1
+            self.plane.event_metadata[self.names[name]].id = self.names[name]
+            self.plane.event_metadata[self.names[name]].name = name
+        return self.names[name]
+
+    def _stat_id(self, name: str) -> int:
+        if name not in self.stats:
+            self.stats[name] = len(self.stats) + 1
+            self.plane.stat_metadata[self.stats[name]].id = self.stats[name]
+            self.plane.stat_metadata[self.stats[name]].name = name
+        return self.stats[name]
+
+    def _stats(self, stats: Any, text: str, step: int) -> None:
+        for name, value in _STAT.findall(text):
+            if name == "c":
+                stats.add(metadata_id=self._stat_id("correlation_id"), int64_value=1000 * (step + 1) + int(value))
+                continue
+            stat = stats.add(metadata_id=self._stat_id(name.strip()))
+            by_step = _BY_STEP.match(value)
+            if by_step:
+                factor, more, start = by_step.groups()
+                stat.int64_value = int(start) + step if start else int(factor or 1) * step + int(more or 0)
+            elif re.fullmatch(r"-?\d+", value):
+                stat.int64_value = int(value)
+            elif re.fullmatch(r"\d+u", value):
+                stat.uint64_value = int(value[:-1])
+            elif re.fullmatch(r"-?\d+\.\d+", value):
+                stat.double_value = float(value)
+            elif value.startswith("&"):
+                stat.ref_value = self._stat_id(value[1:])
+            else:
+                stat.str_value = value.strip("'")
