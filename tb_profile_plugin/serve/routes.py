@@ -162,6 +162,13 @@ def _hosts(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, [{"hostname": name} for name in sorted(names)])
 
 
+def _module_list(desk: Desk, request: Request) -> Response:
+    session = _known(desk, request)
+    modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
+    names = sorted({f"{module.name}({module.program_id})" for module in modules})
+    return answers.text(request, ",".join(names) or "NO_MODULE")
+
+
 def _known(desk: Desk, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
     run = _parameter(request, "run")
@@ -197,6 +204,7 @@ ROUTES = (
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),
+    Route("/module_list", ("run",), _module_list),
     Route("/config", (), _config),
     Route("/version", (), _version),
     Route("/capture_profile", (), _capture_profile),

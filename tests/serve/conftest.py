@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,20 @@ from tb_profile_plugin.tools.base import Column, DataTable, Param, Tool, tool
 TABLE = DataTable([Column("op", "Op, name", "string"), Column("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
 
 
+@dataclass
+class Module:
+    name: str
+    program_id: int
+
+
+class FakeHost(str):
+    """A host by its name; only ``b`` ran XLA programs."""
+
+    @property
+    def modules(self) -> dict[int, Module]:
+        return {6: Module("jit_step", 6), 2: Module("jit_init", 2)} if self == "b" else {}
+
+
 class FakeSession:
     """Answers like a session; a host named ``bad`` cannot be read."""
 
@@ -26,12 +41,12 @@ class FakeSession:
         self.name = stored.name
         self.hosts = stored.hosts
 
-    def select(self, host: str) -> list[str]:
+    def select(self, host: str = "") -> list[FakeHost]:
         if host in ("", "ALL_HOSTS"):
-            return list(self.hosts)
+            return [FakeHost(name) for name in self.hosts]
         if host not in self.hosts:
             raise ProblemError(Problem("unknown_host", f"There is no host {host!r}."), 404)
-        return [host]
+        return [FakeHost(host)]
 
     def facts(self) -> dict[str, Any]:
         if "bad" in self.hosts:

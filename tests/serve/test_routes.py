@@ -183,6 +183,8 @@ def test_routes_of_the_older_plugin(client: Client) -> None:
     assert hosts == ["ALL_HOSTS", "a", "b"]
     assert get(client, "/hosts", run=RUN, tag="one").get_json() == [{"hostname": "a"}, {"hostname": "b"}]
     assert get(client, "/hosts", run="none", tag="one").get_json() == []
+    assert get(client, "/module_list", run=RUN).text == "jit_init(2),jit_step(6)"
+    assert get(client, "/module_list", run="single").text == "NO_MODULE"
     assert get(client, "/config").get_json()["hideCaptureProfileButton"] is True
     version = get(client, "/version")
     assert (version.text, version.mimetype) == (__version__, "text/plain")
