@@ -56,7 +56,8 @@ _CATEGORIES = (
     ("reduce-scatter", Part.COLLECTIVES),
 )
 _MARKERS = ("train", "test", "TraceContext")
-_CALLS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun")
+_CALLS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", "ThreadpoolListener::StartRegion")
+"""Events that only enclose or lead to work; the work itself is recorded inside or elsewhere."""
 _COMPILES = ("XlaCompile", "XlaJitCompile", "backend_compile", "PjRtCpuClient::Compile", "PjRtClient::Compile")
 _DEVICE_LINES = ("XLA Ops", "Framework Ops", "TensorFlow Ops")
 

@@ -33,8 +33,8 @@ def _device_ops(host: Host, plane: Plane) -> OpTable:
     else:
         bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
         figures, _ = nested_times(bounds, begin, end, chosen, len(ops))
-    for op, (occurrences, total, own, low, high) in zip(ops, figures.tolist(), strict=True):
-        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = occurrences, total, own, low, high
+    for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
     _count(plane, rows, chosen, ops)
     table = merged([OpTable([op for op in ops if op.kernels])])
     table.busy_ps, table.window_ps = _union(begin, end), int(end.max() - begin.min())

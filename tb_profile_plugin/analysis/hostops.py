@@ -31,9 +31,10 @@ def _host_ops(host: Host) -> OpTable:
         chosen = op_of_event[eager]
         for index in np.unique(chosen[chosen >= 0]).tolist():
             ops[index].eager = ops[index].framework == names.TENSORFLOW
-    for op, (occurrences, total, own, low, high) in zip(ops, figures.tolist(), strict=True):
-        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = occurrences, total, own, low, high
-    table = merged([OpTable([op for op in ops if op.occurrences])])
+    for op, row in zip(ops, figures.tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
+    seen = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
+    table = merged([OpTable(seen)])
     table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     return table
 

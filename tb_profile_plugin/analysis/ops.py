@@ -126,11 +126,13 @@ def append(ops: list[Op], more: list[Op | None]) -> Array:
 
 @kernel
 def nested_times(lines: Array, begin: Array, end: Array, op: Array, ops: Int) -> tuple[Array, Array]:
-    """Per op: occurrences, total, self, min, max (int64[ops, 5]); per line: busy and window (int64[lines, 2]), in ps.
+    """Per op: occurrences, total, self, min, max and first event (int64[ops, 6]); per line: busy and window.
+
+    Times in ps; per line int64[lines, 2].
 
     At every moment the op that began last has the line: self times sum to the union of all ops, however they overlap.
     """
-    figures = np.zeros((ops, 5), np.int64)
+    figures = np.zeros((ops, 6), np.int64)
     per_line = np.zeros((len(lines) - 1, 2), np.int64)
     stack = np.empty(64, np.int64)
     for line in range(len(lines) - 1):
@@ -161,6 +163,7 @@ def nested_times(lines: Array, begin: Array, end: Array, op: Array, ops: Int) ->
             time = end[i] - begin[i]
             row[3] = min(row[3], time) if row[0] else time
             row[4] = max(row[4], time)
+            row[5] = row[5] if row[0] else i
             row[0] += 1
             row[1] += time
             if depth == len(stack):
