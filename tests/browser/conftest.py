@@ -16,6 +16,8 @@ from tb_profile_plugin.store import Logdir
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TRACES = ROOT / "tests" / "traces"
+PUBLIC = ROOT.parent / "shared" / "profiles"
+"""Captures from all over the world that lie beside a checkout on some machines; they are no part of the project."""
 TIMEOUT_MS = 90_000
 """The first capture after an install waits for the decoder's compiler."""
 
@@ -151,19 +153,25 @@ def page(context: BrowserContext, watch: Watch) -> Iterator[Page]:
     assert watch.faults == []
 
 
-def bundled() -> list[str]:
-    """Names of the sessions among the bundled captures."""
-    return sorted(session.name for session in Logdir(str(TRACES)).sessions())
+def names(logdir: Path) -> list[str]:
+    return sorted(session.name for session in Logdir(str(logdir)).sessions())
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "run" in metafunc.fixturenames:
-        metafunc.parametrize("run", bundled())
+        metafunc.parametrize("run", names(TRACES))
+    if "public_run" in metafunc.fixturenames:
+        metafunc.parametrize("public_run", names(PUBLIC))
 
 
 @pytest.fixture
 def traces() -> Path:
     return TRACES
+
+
+@pytest.fixture
+def public_traces() -> Path:
+    return PUBLIC
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -41,6 +41,15 @@ def test_the_overview_of_every_bundled_capture(site: Sites, page: Page, traces: 
     expect(server.body(page).locator("header.frame")).to_contain_text(run)
 
 
+def test_the_overview_of_every_public_capture(site: Sites, page: Page, public_traces: Path, public_run: str) -> None:
+    server = site("standalone", public_traces)
+    page.goto(server.link(run=public_run, tool="overview_page"))
+    main = settled(server, page)
+    expect(main.locator(".verdict, .state")).not_to_have_count(0)
+    if public_run.startswith("mangled/"):
+        expect(server.body(page).locator(".health")).to_be_visible(timeout=LONG)
+
+
 @BOTH
 def test_the_first_visit_shows_the_newest_session(site: Sites, page: Page, traces: Path, kind: str) -> None:
     server = site(kind, traces)

@@ -1,3 +1,4 @@
+import argparse
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -81,3 +82,12 @@ def test_a_wrong_call_exits_with_2(arguments: list[str], capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as raised:
         run(*arguments)
     assert raised.value.code == 2
+
+
+def test_the_readme_names_every_verb_and_option() -> None:
+    readme = (Path(__file__).resolve().parent.parent.parent / "README.md").read_text(encoding="utf-8")
+    verbs = next(action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction))
+    for name, verb in verbs.choices.items():
+        assert f"tb-profile {name}" in readme
+        options = {option for action in verb._actions for option in action.option_strings} - {"-h", "--help"}
+        assert {option for option in options if option not in readme} == set()
