@@ -1,45 +1,82 @@
-"""What the name of a device's kernel tells about it."""
+"""What the name of a device's kernel tells about it, and what its launch says about its size."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
+
+from . import kerneltable
+from .kerneltable import BF16, FP16, FP32, HALF, TF32, Rule
 
 COMPUTE_16, COMPUTE_32, COMPUTE_OTHER = "16", "32", "other"
 
-_HALF = re.compile(
-    r"half|fp16|bf16|bfloat|float16|[hs]884|[hs]1688(?!.*tf32)|s16816|h16816|hmma|(?<![a-z])f16|(?<![a-z])b16|_HH[SH]_|_BBS_|_BSS_|_HSS_|_B_|nvjet_[ht]s",
-    re.IGNORECASE,
-)
-_SINGLE = re.compile(r"\bfloat\b|sgemm|fp32|(?<![a-z])f32|tf32|float32|scudnn|_S_B_|_Cijk_S|nvjet_ss", re.IGNORECASE)
-_NARROW = re.compile(r"e4m3|e5m2|fp8|float8|i8816|i16832|imma|int8|(?<![a-z])s8|(?<![a-z])u8", re.IGNORECASE)
+_WIDTHS = {BF16: COMPUTE_16, FP16: COMPUTE_16, HALF: COMPUTE_16, TF32: COMPUTE_32, FP32: COMPUTE_32}
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What is known of a kernel by its name; empty and None where nothing is."""
+
+    library: str
+    dtype: str
+    """Type of the numbers it works on, as `kerneltable` names them."""
+    tensor_core: bool | None
+    """Whether it runs on tensor cores (AMD: matrix cores)."""
+    generation: str
+    """Of GPUs that it was built for."""
+    source: str
+    """Where this knowledge comes from."""
+
+
+_RULES = [(re.compile(rule.pattern), rule) for rule in kerneltable.RULES]
+_DTYPES = [(re.compile(pattern, re.IGNORECASE), dtype) for pattern, dtype in kerneltable.DTYPES]
+_GENERATIONS = [(re.compile(pattern), generation) for pattern, generation in kerneltable.GENERATIONS]
+_UNKNOWN = Rule("", "", None, "")
+_MANGLED_DTYPES = dict(kerneltable.MANGLED)
+_TEMPLATE = re.compile(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[fdijlmxyhabst]*E))")
+
+
+@lru_cache(maxsize=65536)
+def recognise(name: str) -> Recognition:
+    """What a kernel's name tells, by `kerneltable.RULES`."""
+    rule = next((rule for pattern, rule in _RULES if pattern.search(name)), _UNKNOWN)
+    generation = next((text for pattern, text in _GENERATIONS if pattern.search(name)), "")
+    return Recognition(rule.library, rule.dtype or _dtype(name), rule.tensor_core, generation, rule.source)
+
+
+def _dtype(name: str) -> str:
+    if name.startswith("_Z"):
+        first = _TEMPLATE.search(name)
+        if first:
+            return _MANGLED_DTYPES.get(first.group(1), "")
+    return next((dtype for pattern, dtype in _DTYPES if pattern.search(name)), "")
+
+
+_SHAPE = re.compile(r"(bfloat16|half|float16|tf32|float)\[")
+_OF_SHAPE = {"bfloat16": COMPUTE_16, "half": COMPUTE_16, "float16": COMPUTE_16}
 
 
 @lru_cache(maxsize=65536)
 def precision(name: str, shape: str = "") -> str:
     """The width of the arithmetic of a kernel: `COMPUTE_16`, `COMPUTE_32` or `COMPUTE_OTHER` (narrower or unknown).
 
-    ``shape`` is the op's ``shape`` stat, e.g. ``(half[8,128])``; where it is given it decides.
+    ``shape`` is the op's ``shape`` stat, e.g. ``(half[8,128])``; where it names such a type it decides.
     """
-    for text in filter(None, (shape, name)):
-        if _NARROW.search(text) and text is name:
-            return COMPUTE_OTHER
-        if _HALF.search(text):
-            return COMPUTE_16
-        if _SINGLE.search(text) or (text is shape and "float[" in text):
-            return COMPUTE_32
-    return COMPUTE_OTHER
+    kinds = [_OF_SHAPE.get(kind, COMPUTE_32) for kind in _SHAPE.findall(shape)]
+    return min(kinds) if kinds else _WIDTHS.get(recognise(name).dtype, COMPUTE_OTHER)
 
 
 def is_collective(name: str) -> bool:
     """Whether a kernel moves data between devices for a collective operation (NCCL, RCCL)."""
-    return name[:4].lower() in ("nccl", "rccl") or "ncclDevKernel" in name or "ncclKernel" in name
+    return recognise(name).library == "NCCL"
 
 
-_TENSOR_CORE = re.compile(
-    r"16816|c1688|h1688|s1688|h884|s884|i8816|i16832|hmma|imma|wgmma|gmma|tensorop|xmma_(gemm|implicit_gemm|sparse|warp)"
-    r"|conv1x1|conv2d_c1_k1|dgrad_1x1_stride_2x2|direct_group|first_layer_wgrad_kernel|nvjet_|flash_(fwd|bwd)"
-)
+def uses_tensor_core(name: str) -> bool:
+    """Whether a kernel of that name is known to run on tensor cores."""
+    return recognise(name).tensor_core is True
+
+
 _ELIGIBLE = re.compile(
     r"(^|/)(\w*Conv(2D|3D)(Backprop(Filter|Input)(V2)?)?|DepthwiseConv2dNative(Backprop(Filter|Input))?|_?FusedConv2D"
     r"|_?FusedMatMul|(Sparse|Batch)?MatMul(V\d)?|Einsum|XlaDot(V2)?|CudnnRNN\w*|dot_general|conv_general_dilated)(_\d+)?$"
@@ -47,12 +84,62 @@ _ELIGIBLE = re.compile(
 
 
 @lru_cache(maxsize=65536)
-def uses_tensor_core(kernel_name: str) -> bool:
-    """Whether a kernel of that name is known to run on tensor cores."""
-    return bool(_TENSOR_CORE.search(kernel_name))
-
-
-@lru_cache(maxsize=65536)
 def is_eligible(op_name: str, op_type: str) -> bool:
     """Whether an op could run on tensor cores: matrix products and convolutions."""
     return bool(_ELIGIBLE.search(op_type) or _ELIGIBLE.search(op_name))
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel was launched; None where the capture does not say."""
+
+    registers: int | None = None
+    """Per thread."""
+    shared_bytes: int | None = None
+    """Shared memory of a block (AMD: group memory), static and dynamic."""
+    private_bytes: int | None = None
+    """Scratch memory of a thread (AMD)."""
+    block: tuple[int, ...] = (1, 1, 1)
+    grid: tuple[int, ...] = (1, 1, 1)
+    occupancy_percent: float | None = None
+    """Theoretical: the share of a multiprocessor's threads that such blocks can fill."""
+
+
+_SHARED = ("static_shared", "dynamic_shared", "shm", "group_mem")
+
+
+@lru_cache(maxsize=65536)
+def parse_launch(details: str) -> Launch:
+    """A ``kernel_details`` stat, e.g. ``regs:32 static_shared:0 dynamic_shared:16384 grid:2,1,1 block:32,1,1``.
+
+    What cannot be read is taken as not said; an occupancy of 0 as well, because profilers write it for unknown.
+    """
+    facts = dict(part.split(":") for part in details.split() if part.count(":") == 1)
+    shared = [size for size in (_whole(facts.get(key)) for key in _SHARED) if size is not None]
+    try:
+        occupancy = float(facts.get("occ_pct", ""))
+    except ValueError:
+        occupancy = 0.0
+    return Launch(
+        _whole(facts.get("regs")),
+        sum(shared) if shared else None,
+        _whole(facts.get("private_mem")),
+        _triple(facts.get("block", "")),
+        _triple(facts.get("grid", "")),
+        occupancy if occupancy > 0 else None,
+    )
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None
+
+
+def _triple(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else (1, 1, 1)
+
+
+def copied_bytes(details: str) -> int:
+    """The size in a ``memcpy_details`` stat, e.g. ``size:4096 dest:0 async:1``; 0 where there is none."""
+    found = re.search(r"\bsize:(\d+)", details)
+    return int(found.group(1)) if found else 0
