@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..model import kernels, names
+from ..model.codes import combine
 from ..model.host import Host
 from ..model.trace import MISSING
 from ..xspace import Plane
@@ -26,8 +27,8 @@ def _device_ops(host: Host, plane: Plane) -> OpTable:
     rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
     if not len(rows):
         return OpTable()
-    op_of_event, ops = _op_of_event(host, plane)
-    chosen, begin, end = op_of_event[rows], plane.events.begin[rows], plane.events.end[rows]
+    chosen, ops = op_of_event(host, plane)
+    chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
         figures = _flat_times(begin, end, chosen, len(ops), host.steps.of_event[host.trace.rows(plane)][rows])
     else:
@@ -97,16 +98,18 @@ def _stated(plane: Plane, stat: str) -> Array:
     return answer
 
 
+def op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
+    """int32[events] and the ops they index (-1: none): by HLO op and program, else ``tf_op``, ``level 0`` or
+    ``annotation``."""
+    return host.once(("op_of_event", id(plane)), lambda: _op_of_event(host, plane))
+
+
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    """int32[events] and the ops they index: by HLO op and program, else ``tf_op``, ``level 0`` or ``annotation``."""
     texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "hlo_module")]
     hlo, tf_op, level, annotation, module = texts
     program = plane.stat("program_id").spread(len(plane.events), MISSING)
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
-    kind = plane.events.name.astype(np.int64)
-    for codes in (*(column.codes for column in texts[:4]), program):
-        kind = np.unique(np.stack((kind, codes)), axis=1, return_inverse=True)[1].reshape(-1)
-    _, example, kind = np.unique(kind, return_index=True, return_inverse=True)
+    example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program)
     found: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
     for event in example.tolist():
@@ -119,7 +122,7 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     ops: list[Op] = []
     index = dict(zip(found, append(ops, list(found.values())).tolist(), strict=True))
     place = np.array([index[key] if key else -1 for key in keys], np.int32)
-    return place[kind.reshape(-1)], ops
+    return place[kind], ops
 
 
 def _op(
