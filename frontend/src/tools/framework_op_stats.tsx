@@ -11,49 +11,27 @@ import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  rank: { label: "Rank" },
-  host_or_device: { label: "Where", facet: true, doc: "Whether the op ran on the host or on the device." },
-  type: { label: "Type", facet: true, doc: "Kind of the op; ops of one type do the same computation." },
-  operation: { label: "Operation", doc: "Name of the op in the program." },
-  occurrences: { label: "Count", doc: "How often the op ran." },
-  ops: { label: "Ops", doc: "How many ops of this type there are." },
-  total_time: { unit: "us", label: "Total time", doc: "Time of all executions, with what they called." },
-  avg_time: { unit: "us", label: "Average time", doc: "Total time divided by the count." },
-  total_self_time: { unit: "us", label: "Self time", doc: "Time of all executions without what they called." },
-  avg_self_time: { unit: "us", label: "Average self", doc: "Self time divided by the count." },
-  device_total_self_time_percent: {
-    unit: "percent",
-    label: "Self, device",
-    bar: true,
-    doc: "Self time as a share of all self time on the device.",
-  },
-  device_cumulative_total_self_time_percent: {
-    unit: "percent",
-    label: "Cumulative, device",
-    doc: "The same, summed over this row and all before it in rank.",
-  },
-  host_total_self_time_percent: {
-    unit: "percent",
-    label: "Self, host",
-    bar: true,
-    doc: "Self time as a share of all self time on the host.",
-  },
-  Host_cumulative_total_self_time_percent: {
-    unit: "percent",
-    label: "Cumulative, host",
-    doc: "The same, summed over this row and all before it in rank.",
-  },
-  measured_flop_rate: { label: "GFLOP/s", doc: "Floating-point operations divided by the op's own time." },
-  model_flop_rate: { label: "Model GFLOP/s", doc: "The same by the cost model of the compiler." },
-  measured_memory_bw: { label: "Memory GiB/s", doc: "Bytes read and written, divided by the op's own time." },
-  operational_intensity: { label: "FLOP/byte", doc: "Floating-point operations per byte moved." },
-  gpu_tensorcore_utilization: {
-    unit: "percent",
-    label: "Tensor cores",
-    doc: "Share of the op's kernel time that ran on tensor cores.",
-  },
-  bound_by: { label: "Bound by", doc: "What limits the op: computing, or a kind of memory." },
-  eager: { label: "Execution", doc: "Eager, or part of a tf.function." },
+  host_or_device: { label: "Where", facet: true },
+  type: { label: "Type", facet: true },
+  operation: { label: "Operation" },
+  occurrences: { label: "Count" },
+  total_time: { label: "Total time" },
+  avg_time: { label: "Average time" },
+  total_self_time: { label: "Self time" },
+  avg_self_time: { label: "Average self", hidden: true },
+  device_total_self_time_percent: { label: "Self, device", bar: true },
+  device_cumulative_total_self_time_percent: { label: "Cumulative, device" },
+  host_total_self_time_percent: { label: "Self, host", bar: true },
+  Host_cumulative_total_self_time_percent: { label: "Cumulative, host" },
+  measured_flop_rate: { label: "GFLOP/s" },
+  model_flop_rate: { label: "Model GFLOP/s" },
+  measured_memory_bw: { label: "Memory GiB/s" },
+  operational_intensity: { label: "FLOP/byte" },
+  gpu_tensorcore_utilization: { label: "Tensor cores" },
+  eager: { label: "Execution" },
+  kernels: { label: "Kernels" },
+  min_time: { hidden: true },
+  max_time: { hidden: true },
 };
 
 function sharesOf(table: Table, where: string, column: "type" | "operation"): Share[] {
@@ -85,10 +63,13 @@ export function groupByType(table: Table): Table {
     group.sums = group.sums.map((sum, place) => sum + table.number(row, SUMMED[place] ?? ""));
     groups.set(key, group);
   }
-  const text = (id: string) => ({ id, label: id, type: "string" });
-  const number = (id: string) => ({ id, label: table.column(id)?.label ?? id, type: "number" });
+  const column = (id: string) => {
+    const { label, type, unit, doc } = table.column(id) ?? { label: id, type: "number", unit: "", doc: "" };
+    return { id, label, type, p: { unit, doc } };
+  };
+  const ops = { id: "ops", label: "Ops", type: "number", p: { doc: "How many ops of this type there are." } };
   return new Table({
-    cols: [text("host_or_device"), text("type"), number("ops"), ...SUMMED.map(number)],
+    cols: [column("host_or_device"), column("type"), ops, ...SUMMED.map(column)],
     rows: [...groups.values()].map(({ where, type, ops, sums }) => ({
       c: [where, type, ops, ...sums].map((v) => ({ v })),
     })),

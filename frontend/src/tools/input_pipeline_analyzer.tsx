@@ -2,21 +2,11 @@
 
 import { useMemo } from "preact/hooks";
 import { type Table, tableAt } from "../base/datatable";
-import { type Level, Verdict } from "../view/verdict";
+import { level, Verdict } from "../view/verdict";
 import { HostSide } from "./input/hostside";
 import { WaitChart } from "./input/wait";
 import { Diagnostics } from "./overview/facts";
 import { linkTo, type PageProps } from "./page";
-
-const LEVELS: readonly (readonly [RegExp, Level])[] = [
-  [/\bHIGHLY\b/, "bad"],
-  [/\b(MODERATELY|POTENTIALLY)\b/, "warn"],
-  [/\bNOT\b/, "ok"],
-];
-
-function levelOf(conclusion: string): Level {
-  return LEVELS.find(([pattern]) => pattern.test(conclusion))?.[1] ?? "unknown";
-}
 
 /** The statements beside the conclusion: kernel launch, collectives, all others. */
 function otherStatements(steps: Table): string[] {
@@ -32,17 +22,19 @@ export default function InputPage(props: PageProps) {
       ops: tableAt(data, 2),
       recommendation: tableAt(data, 3),
       diagnostics: tableAt(data, 4),
+      summary: tableAt(data, 5),
     }),
     [data],
   );
-  const { steps } = tables;
-  const conclusion = steps.property("input_conclusion");
+  const { steps, summary } = tables;
   const others = otherStatements(steps);
   return (
     <>
-      {conclusion && (
-        <Verdict level={levelOf(conclusion)} text={conclusion} next={linkTo(store, "tf_data_bottleneck_analysis")} />
-      )}
+      <Verdict
+        level={level(summary.property("verdict_level"))}
+        text={summary.property("verdict")}
+        next={linkTo(store, summary.property("verdict_tool"))}
+      />
       {others.length > 0 && (
         <ul class="statements">
           {others.map((text) => (

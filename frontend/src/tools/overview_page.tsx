@@ -29,26 +29,28 @@ export default function OverviewPage(props: PageProps) {
     [data],
   );
   const { summary, recommendation } = tables;
-  const sentence = summary.property("verdict") || recommendation.property("statement");
   return (
     <>
-      {sentence && (
-        <Verdict
-          level={level(summary.property("verdict_level"))}
-          text={sentence}
-          next={linkTo(store, summary.property("verdict_tool"))}
-        />
-      )}
+      <Verdict
+        level={level(summary.property("verdict_level"))}
+        text={summary.property("verdict")}
+        next={linkTo(store, summary.property("verdict_tool"))}
+      />
       <Diagnostics table={tables.diagnostics} store={store} />
       <div class="columns wide-narrow">
-        <Breakdown breakdown={tables.breakdown} steps={tables.steps} summary={summary} />
+        <Breakdown
+          breakdown={tables.breakdown}
+          steps={tables.steps}
+          summary={summary}
+          severalHosts={props.session.hosts.length > 1}
+        />
         <div>
           <Environment environment={tables.environment} analysis={tables.analysis} summary={summary} />
-          <Precisions analysis={tables.analysis} breakdown={tables.breakdown} />
+          <Precisions analysis={tables.analysis} />
         </div>
       </div>
       {tables.steps.rows.length > 0 && <StepChart steps={tables.steps} name={exportName(props, "")} />}
-      <div class="columns wide-narrow">
+      <div class="columns halves">
         <TopOps analysis={tables.analysis} page={props} />
         <NextSteps hints={tables.hints} recommendation={recommendation} store={store} />
       </div>

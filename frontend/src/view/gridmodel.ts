@@ -22,9 +22,6 @@ import { bytes, decimalsFor, fixed, percent, scaled, timeScale } from "../base/f
 /** What a page may say about a column beyond what the server says. */
 export interface ColumnSpec {
   readonly label?: string;
-  /** `us`, `ms`, `percent` (a fraction), `bytes`; for columns that come without one. */
-  readonly unit?: string;
-  readonly doc?: string;
   /** Draws the value as a bar behind the figure, as long as the value is against the column's largest. */
   readonly bar?: boolean;
   readonly hidden?: boolean;
@@ -76,7 +73,7 @@ function largest(values: readonly CellValue[]): number {
   );
 }
 
-function numbers(column: Column, unit: string, values: readonly CellValue[]): [string, (value: number) => string] {
+function numbers({ label, unit }: Column, values: readonly CellValue[]): [string, (value: number) => string] {
   const size = largest(values);
   if (TIMES.has(unit)) {
     // Rows of a table differ by orders of magnitude, so they get more decimals than a figure of its own.
@@ -87,14 +84,13 @@ function numbers(column: Column, unit: string, values: readonly CellValue[]): [s
   if (unit === "bytes") return ["", bytes];
   const whole = values.every((value) => value === null || Number.isInteger(value));
   const decimals = whole ? 0 : Math.max(2, decimalsFor(size));
-  return [unit || (/\(%\)/.test(column.label) ? "%" : ""), (value) => fixed(value, decimals)];
+  return [unit || (/\(%\)/.test(label) ? "%" : ""), (value) => fixed(value, decimals)];
 }
 
 function presentColumn(column: Column, place: number, rows: readonly Row[], spec: ColumnSpec): Presented {
   const values = rows.map((row) => row[place] ?? null);
-  const unitWanted = spec.unit ?? column.unit;
   const numeric = column.type === "number";
-  const [unit, number] = numeric ? numbers(column, unitWanted, values) : ["", String];
+  const [unit, number] = numeric ? numbers(column, values) : ["", String];
   const show = (value: CellValue) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "–";
@@ -109,7 +105,7 @@ function presentColumn(column: Column, place: number, rows: readonly Row[], spec
     id: column.id,
     label,
     unit,
-    doc: spec.doc ?? column.doc,
+    doc: column.doc,
     numeric,
     facet: spec.facet ?? false,
     hidden: spec.hidden ?? column.role === "tooltip",

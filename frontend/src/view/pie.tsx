@@ -47,7 +47,7 @@ export function Pie({ title, shares }: { title: string; shares: readonly Share[]
         {
           type: "pie" as const,
           radius: ["38%", "96%"],
-          itemStyle: { borderColor: palette.panel, borderWidth: 1 },
+          itemStyle: { borderColor: palette.panel, borderWidth: 0.5 },
           label: { show: false },
           emphasis: { scale: false },
           data: slices.map((share, place) => ({ ...share, itemStyle: { color: colour(share, place, palette.dark) } })),

@@ -10,42 +10,22 @@ import { Section } from "../../view/section";
 import { type Piece, StackBar, StackLegend } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
 
-/** The parts, the property that measures each (in µs), its meaning, and how the advice about it begins. */
-const CATEGORIES: readonly (readonly [string, string, string, RegExp])[] = [
-  [
-    "input_demanded",
-    "demanded_file_read_us",
-    "Files are read only when the pipeline asks for them.",
-    /^reading .* on demand/i,
-  ],
-  [
-    "input_advanced",
-    "advanced_file_read_us",
-    "Files are read ahead by prefetch, interleave or parallel map.",
-    /^reading .* in advance/i,
-  ],
-  ["input_preprocessing", "preprocessing_us", "Ops of the pipeline which are no file readers.", /preprocessing/i],
-  ["input_enqueue", "enqueue_us", "Handing data over to the device.", /^enqueuing/i],
-  ["input_other", "unclassified_nonequeue_us", "Input time of no known kind.", /^other/i],
+/** The parts, the property that measures each (in µs), and how the advice about it begins. */
+const CATEGORIES: readonly (readonly [string, string, RegExp])[] = [
+  ["input_demanded", "demanded_file_read_us", /^reading .* on demand/i],
+  ["input_advanced", "advanced_file_read_us", /^reading .* in advance/i],
+  ["input_preprocessing", "preprocessing_us", /preprocessing/i],
+  ["input_enqueue", "enqueue_us", /^enqueuing/i],
+  ["input_other", "unclassified_nonequeue_us", /^other/i],
 ];
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  opName: { label: "Input op", doc: "Name of the op in the input pipeline." },
-  count: { doc: "How often the op ran." },
-  timeInMs: { label: "Total time", unit: "ms", doc: "Time of all its executions, with what they called." },
-  timeInPercent: {
-    label: "Total time",
-    unit: "percent",
-    doc: "Total time as a share of all input-processing time (the sum of self times); nested ops make it exceed 100 %.",
-  },
-  selfTimeInMs: { label: "Self time", unit: "ms", doc: "Time of all its executions without what they called." },
-  selfTimeInPercent: {
-    label: "Self time",
-    unit: "percent",
-    bar: true,
-    doc: "Self time as a share of all input-processing time.",
-  },
-  category: { facet: true, doc: "What kind of input work the op does." },
+  opName: { label: "Input op" },
+  timeInMs: { label: "Total time" },
+  timeInPercent: { label: "Total share" },
+  selfTimeInMs: { label: "Self time" },
+  selfTimeInPercent: { label: "Self share", bar: true },
+  category: { facet: true },
 };
 
 interface HostSideProps {
@@ -65,7 +45,7 @@ export function fittingAdvice(recommendation: Table, milliseconds: (property: st
   return recommendation.rows
     .map((row) => {
       const html = recommendation.text(row, column);
-      const category = CATEGORIES.find(([, , , start]) => start.test(html));
+      const category = CATEGORIES.find(([, , start]) => start.test(html));
       return { html, ms: category ? milliseconds(category[1]) : -1 };
     })
     .filter(({ ms }) => ms !== 0)
@@ -74,10 +54,10 @@ export function fittingAdvice(recommendation: Table, milliseconds: (property: st
 
 export function HostSide({ ops, recommendation, page }: HostSideProps) {
   const milliseconds = (property: string) => (ops.figure(property) ?? 0) / 1000;
-  const pieces: Piece[] = CATEGORIES.map(([id, property, doc]) => ({
+  const pieces: Piece[] = CATEGORIES.map(([id, property]) => ({
     part: part(id),
     value: milliseconds(property),
-    doc: ops.doc(property) || doc,
+    doc: ops.doc(property),
   }));
   const total = pieces.reduce((sum, piece) => sum + piece.value, 0);
   const advice = fittingAdvice(recommendation, milliseconds);

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import type { Row, Table } from "../../base/datatable";
-import { percent, scaled, time, timeScale } from "../../base/format";
+import { percent, plural, scaled, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
@@ -46,17 +46,16 @@ export function summarize(values: readonly number[]): Summary {
   return { average, sdv, low: Math.min(...values), high: Math.max(...values) };
 }
 
-function StatisticsRow({
-  label,
-  doc,
-  of,
-  show,
-}: {
-  label: string;
-  doc: string;
-  of: Summary;
-  show: (x: number) => string;
-}) {
+interface StatisticsRowProps {
+  readonly label: string;
+  readonly doc: string;
+  readonly of: Summary;
+  /** Whether there is more than one value. */
+  readonly several: boolean;
+  readonly show: (value: number) => string;
+}
+
+function StatisticsRow({ label, doc, of, several, show }: StatisticsRowProps) {
   return (
     <tr>
       <th scope="row">
@@ -65,16 +64,21 @@ function StatisticsRow({
         </span>
       </th>
       <td class="number">{show(of.average)}</td>
-      <td class="number">{show(of.sdv)}</td>
-      <td class="number">
-        {show(of.low)} – {show(of.high)}
-      </td>
+      {several && (
+        <>
+          <td class="number">{show(of.sdv)}</td>
+          <td class="number">
+            {show(of.low)} – {show(of.high)}
+          </td>
+        </>
+      )}
     </tr>
   );
 }
 
 function Statistics({ steps }: { steps: Table }) {
   const complete = useMemo(() => samples(steps).filter((sample) => !sample.incomplete), [steps]);
+  const several = complete.length > 1;
   const times = summarize(complete.map(({ step }) => step));
   const waits = summarize(complete.map(({ wait }) => wait));
   const shares = summarize(complete.map(({ step, wait }) => (step > 0 ? wait / step : 0)));
@@ -84,16 +88,20 @@ function Statistics({ steps }: { steps: Table }) {
     <table class="legend statistics">
       <thead>
         <tr>
-          <th scope="col">Over {complete.length} complete steps</th>
+          <th scope="col">Over {plural(complete.length, "complete step")}</th>
           <th scope="col" class="number">
             Average
           </th>
-          <th scope="col" class="number" data-tip="Sample standard deviation">
-            σ
-          </th>
-          <th scope="col" class="number">
-            Range
-          </th>
+          {several && (
+            <>
+              <th scope="col" class="number" data-tip="Sample standard deviation">
+                σ
+              </th>
+              <th scope="col" class="number">
+                Range
+              </th>
+            </>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -101,18 +109,21 @@ function Statistics({ steps }: { steps: Table }) {
           label={`Step time, ${scale.unit}`}
           doc="From a step's begin to its end."
           of={times}
+          several={several}
           show={show}
         />
         <StatisticsRow
           label={`Wait for input, ${scale.unit}`}
           doc="Time of the step in which it waits for data, or data is copied to the device, while no device computes."
           of={waits}
+          several={several}
           show={show}
         />
         <StatisticsRow
           label="Share of the step"
           doc="The wait divided by the step time, step by step."
           of={shares}
+          several={several}
           show={(value) => percent(value)}
         />
       </tbody>

@@ -11,6 +11,7 @@ interface BreakdownProps {
   readonly breakdown: Table;
   readonly steps: Table;
   readonly summary: Table;
+  readonly severalHosts: boolean;
 }
 
 function Headline({ steps, summary, total }: { steps: Table; summary: Table; total: number }) {
@@ -76,7 +77,7 @@ function LegendRow({ table, row, scale, several }: { table: Table; row: Row; sca
   );
 }
 
-export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
+export function Breakdown({ breakdown, steps, summary, severalHosts }: BreakdownProps) {
   const hasSteps = steps.rows.length > 0;
   const several = steps.rows.filter((row) => !isIncomplete(steps, row)).length > 1;
   const total = breakdown.rows.reduce((sum, row) => sum + breakdown.number(row, "average_ms"), 0);
@@ -86,11 +87,12 @@ export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
   );
   const unused = breakdown.rows.filter((row) => !used.includes(row));
   const source = summary.property("step_source");
+  const hosts = severalHosts ? summary.property("hosts_shown") : "";
   return (
     <Section
       title={hasSteps ? "Where the step's time goes" : "Where the time goes"}
       doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the host does counts only while no device works."
-      note={source && hasSteps ? `Steps: ${source}` : source}
+      note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
     >
       <Headline steps={steps} summary={summary} total={total} />
       <StackBar
@@ -105,15 +107,15 @@ export function Breakdown({ breakdown, steps, summary }: BreakdownProps) {
           <thead>
             <tr>
               <th scope="col">Part</th>
-              <th scope="col" class="number" data-tip="Mean over the complete steps">
+              <th scope="col" class="number" data-tip={breakdown.column("average_ms")?.doc}>
                 {hasSteps ? "Average" : "Time"} <small>{scale.unit}</small>
               </th>
-              <th scope="col" class="number" data-tip="Part of the average step">
+              <th scope="col" class="number" data-tip={breakdown.column("share")?.doc}>
                 Share
               </th>
               {several && (
                 <>
-                  <th scope="col" class="number" data-tip="Sample standard deviation over the complete steps">
+                  <th scope="col" class="number" data-tip={breakdown.column("sdv_ms")?.doc}>
                     σ <small>{scale.unit}</small>
                   </th>
                   <th scope="col" class="number" data-tip="Smallest and largest over the complete steps">

@@ -38,9 +38,9 @@ function Hint({ hints, row, store }: { hints: Table; row: Row; store: Store }) {
   );
 }
 
-/** Statements are named `statement` or `…_statement`; those that the verdict or a hint repeats are few, so all are shown. */
+/** The statements beside the main one, which the page's verdict says already. */
 function statements(recommendation: Table): string[] {
-  const names = recommendation.propertyNames.filter((name) => name.endsWith("statement"));
+  const names = recommendation.propertyNames.filter((name) => name.endsWith("_statement"));
   return [...new Set(names.map((name) => recommendation.property(name)).filter(Boolean))];
 }
 

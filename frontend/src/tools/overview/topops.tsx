@@ -9,20 +9,11 @@ import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  selfTimePercent: {
-    label: "Self time",
-    unit: "percent",
-    bar: true,
-    doc: "Self time of the op: its share of the time of all ops on the device, without idle time.",
-  },
-  cumulativeTimePercent: {
-    label: "Cumulative",
-    unit: "percent",
-    doc: "Self time of this op and of all above it, as a share of all ops.",
-  },
-  flopRate: { label: "GFLOP/s", doc: "Floating-point operations by the cost model, divided by the op's time." },
-  tcEligibility: { label: "Tensor core possible", doc: "Whether this kind of op can run on tensor cores." },
-  tcUtilization: { label: "Tensor core used", doc: "Whether at least one kernel of the op ran on tensor cores." },
+  selfTimePercent: { label: "Self time", bar: true },
+  cumulativeTimePercent: { label: "Cumulative" },
+  flopRate: { label: "GFLOP/s" },
+  tcEligibility: { label: "Tensor core possible" },
+  tcUtilization: { label: "Tensor core used" },
 };
 
 export function TopOps({ analysis, page }: { analysis: Table; page: PageProps }) {

@@ -12,6 +12,8 @@ export interface PodRecord {
   readonly totalDurationUs: number;
   readonly bottleneck: string;
   readonly stepBreakdownUs: Readonly<Record<string, number>>;
+  readonly stepName?: string;
+  readonly complete?: boolean;
 }
 
 export interface PodAnswer {
@@ -39,6 +41,10 @@ export interface Worker {
 
 export interface PodStep {
   readonly number: number;
+  /** What the program called the step; its number where it has no name. */
+  readonly name: string;
+  /** False where the capture's begin or end cuts it on any worker. */
+  readonly complete: boolean;
   /** By name. */
   readonly workers: readonly Worker[];
 }
@@ -60,6 +66,8 @@ export function stepsOf(answer: PodAnswer): PodStep[] {
   const natural = new Intl.Collator("en", { numeric: true });
   return (answer.podStatsSequence?.podStatsMap ?? []).map(({ stepNum, podStatsPerCore = {} }) => ({
     number: stepNum,
+    name: Object.values(podStatsPerCore)[0]?.stepName || String(stepNum),
+    complete: Object.values(podStatsPerCore).every((record) => record.complete !== false),
     workers: Object.entries(podStatsPerCore)
       .map(([core, record]) => worker(core, record, tpu))
       .sort((a, b) => natural.compare(a.name, b.name)),
