@@ -1,0 +1,192 @@
+"""All that is known about one event, and the arrows that lead to it and from it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model import names as op_names
+from ..model.host import Host
+from ..model.trace import MISSING
+from ..problems import Problem, ProblemError
+from ..xspace.tables import StatColumn, values
+from .tiles import timeline
+
+Array = np.ndarray[Any, Any]
+
+KINDS = {
+    0: "producer and consumer",
+    1: "producer and consumer",
+    2: "function and executor",
+    3: "TFRT",
+    4: "batching",
+    5: "PjRt",
+    6: "batching",
+    7: "TFRT",
+    8: "TPU embedding",
+    9: "launch",
+    10: "batching",
+    11: "TPU stream",
+    12: "TPU launch",
+    13: "Pathways",
+    14: "PjRt library call",
+    15: "thread pool",
+    16: "JAX serving",
+    17: "SparseCore offload",
+}
+"""Words for the kinds of links (TensorFlow's context types)."""
+
+_HIDDEN = {"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"}
+"""Stats that say nothing by themselves: links and steps are shown as what they are."""
+
+_FRAME = re.compile(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
+_LIMIT = 200
+_LONG = 20_000
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A link from one event to another, by their numbers."""
+
+    source: int
+    target: int
+    kind: str
+
+
+def details(host: Host, event: int) -> dict[str, Any]:
+    """An event's name, place, times, stats and links, as plain data; times are the host's own ps.
+
+    Raises `ProblemError` (404) for an event that no lane shows.
+    """
+    shown = timeline(host)
+    place, at = shown.board.find(event)
+    if place < 0:
+        raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)
+    lane = shown.board.lanes[place]
+    begin, end = int(lane.begin[at]), int(lane.end[at])
+    row = int(shown.rows[place].row[at])
+    name = shown.board.names[int(lane.name_of[at]) + lane.name_base]
+    answer: dict[str, Any] = {"event": event, "name": name, "full_name": name, "source": "", "step": "", "args": {}}
+    answer |= {"lane": place, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
+    if event >= len(host.trace):
+        return answer
+    plane, index = host.trace.plane_of(event)
+    full = plane.names[int(plane.events.name[index])]
+    args = _args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
+    answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
+    answer["own"] = _own(host, event)
+    group = int(host.steps.of_event[event])
+    step = np.flatnonzero(host.steps.group == group)
+    answer["step"] = host.steps.name[int(step[0])] if group >= 0 and len(step) else ""
+    return answer
+
+
+def _own(host: Host, event: int) -> int:
+    parent, last = host.trace.nesting
+    begin, end = host.trace.begin, host.trace.end
+    inner = np.flatnonzero(parent[event + 1 : last[event]] == event) + event + 1
+    own = int(end[event] - begin[event])
+    return max(0, own - int((np.minimum(end[inner], end[event]) - begin[inner]).sum()))
+
+
+def _facts_of_name(plane: Any, name: int) -> dict[str, Any]:
+    stats = plane.metadata.stats
+    rows = np.arange(stats.first[name], stats.first[name + 1])
+    told = values(StatColumn(plane, stats, rows, np.full(len(rows), name)))
+    texts = plane.stat_metadata.text.all
+    return {texts[row]: value for row, value in zip(stats.name[rows], told, strict=True)}
+
+
+def _args(facts: dict[str, Any]) -> dict[str, Any]:
+    """What JSON and JavaScript can hold: large integers, infinities and bytes become text."""
+    answer: dict[str, Any] = {}
+    for key, value in facts.items():
+        if key in _HIDDEN or value is None:
+            continue
+        if isinstance(value, bytes):
+            value = f"{len(value)} bytes"
+        elif isinstance(value, int) and abs(value) >= 1 << 53:
+            value = str(value)
+        elif isinstance(value, float) and not math.isfinite(value):
+            value = str(value)
+        answer[key] = value[:_LONG] if isinstance(value, str) else value
+    return answer
+
+
+def _source(name: str, args: dict[str, Any]) -> str:
+    """``file:line`` of a Python frame, or what the compiler noted."""
+    frame = _FRAME.match(name)
+    if frame:
+        return f"{frame['file']}:{frame['line']}"
+    return str(args.get("source") or args.get("source_info") or "")
+
+
+def _op(host: Host, name: str, args: dict[str, Any]) -> str:
+    """The framework op that an event belongs to; empty where none is known."""
+    known = host.modules.get(int(args.get("program_id", -1)))
+    instruction = known.instructions.get(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
+    texts = [instruction.provenance if instruction else "", args.get("tf_op"), args.get("level 0"), name]
+    for text in texts:
+        op = op_names.parse(str(text or "").partition("#")[0])
+        if op.known and op.type and op.category != op_names.MEMCPY:
+            return op.name
+    return ""
+
+
+def arrows_of(host: Host, event: int) -> list[Arrow]:
+    """The links that lead to an event and from it, and a tf.data iterator's parent; some hundreds at most."""
+    if event >= len(host.trace):
+        return []
+    links = host.trace.links
+    low, high = np.searchsorted(links.source, [event, event + 1]).tolist()
+    outgoing = zip([event] * (high - low), links.target[low:high].tolist(), links.kind[low:high].tolist(), strict=True)
+    targets, sources = links.by_target
+    first, last = np.searchsorted(targets, [event, event + 1]).tolist()
+    incoming = sources[first:last].tolist()
+    found = [Arrow(source, target, _word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
+    for source in incoming[:_LIMIT]:
+        at = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
+        kinds = links.kind[at][links.target[at] == event]
+        found.append(Arrow(source, event, _word(int(kinds[0]))))
+    return [*found, *_iterator(host, event)]
+
+
+def _word(kind: int) -> str:
+    return KINDS.get(kind, KINDS[0])
+
+
+def _iterator(host: Host, event: int) -> Iterable[Arrow]:
+    """From the iterator that asked a tf.data iterator for its next element."""
+    plane, row = host.trace.plane_of(event)
+    wanted = plane.event_facts(row).get("parent_id")
+    if not host.trace.name(event).startswith("Iterator::") or not isinstance(wanted, int):
+        return
+    iterators = host.once("iterators", lambda: host.trace.named(lambda name: name.startswith("Iterator::")))
+    ids = host.once("iterator_ids", lambda: host.trace.spread("id", iterators))
+    same = iterators[(ids == wanted) & (ids != MISSING)]
+    around = same[(host.trace.begin[same] <= host.trace.begin[event]) & (host.trace.end[same] >= host.trace.end[event])]
+    if len(around):
+        yield Arrow(int(around[np.argmax(host.trace.begin[around])]), event, "tf.data parent")
+
+
+def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
+    """Links with both ends on the lanes and one end in the window: some, evenly spread, and how many there are."""
+    trace, board = host.trace, timeline(host).board
+    links = trace.links
+    wanted = np.zeros(len(trace.lines), bool)
+    for place in lanes:
+        lane = board.lanes[place]
+        if len(lane) and lane.first < len(trace):
+            wanted[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
+    since, until = trace.end[links.source], trace.begin[links.target]
+    near = np.flatnonzero((np.maximum(since, until) >= begin) & (np.minimum(since, until) <= end))
+    for ends in (links.source, links.target):
+        near = near[wanted[np.searchsorted(trace.lines, ends[near], side="right") - 1]]
+    chosen = near if len(near) <= limit else near[np.linspace(0, len(near) - 1, limit).astype(np.int64)]
+    columns = links.source[chosen].tolist(), links.target[chosen].tolist(), links.kind[chosen].tolist()
+    return [Arrow(source, target, _word(kind)) for source, target, kind in zip(*columns, strict=True)], len(near)

@@ -1,0 +1,136 @@
+"""Events by text: in their names, their full names and what their stats say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+from ..problems import Problem, ProblemError
+from ..xspace import Plane, wire
+from ..xspace.tables import Stats
+from ..xspace.wire import kernel
+from .tiles import timeline
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Events that match, by begin."""
+
+    lane: Array
+    """uint16[n]."""
+    row: Array
+    """uint16[n]."""
+    event: Array
+    """uint32[n]."""
+    name: Array
+    """uint32[n]."""
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps."""
+    names: Array
+    """uint32[k]: names that match by themselves."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+
+def pattern(text: str, regex: bool) -> Callable[[str], bool]:
+    """A test for a string, whatever the case: does it contain the text (or a match of the regular expression)?
+
+    Raises `ProblemError` for an expression that is none.
+    """
+    if regex:
+        try:
+            expression = re.compile(text, re.IGNORECASE)
+        except re.error as error:
+            problem = Problem(
+                "bad_expression", f"{text!r} is no regular expression: {error}.", "Search for plain text."
+            )
+            raise ProblemError(problem) from error
+        return lambda name: expression.search(name) is not None
+    folded = text.casefold()
+    return lambda name: folded in name.casefold()
+
+
+def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hits:
+    """The events of a host whose name or (with ``args``) whose stats match."""
+    wanted = pattern(text, regex)
+    shown = timeline(host)
+    names = shown.board.names.matching(wanted)
+    extra = _by_args(host, text, wanted) if args else None
+    found: list[tuple[Array, ...]] = []
+    for place, (lane, rows) in enumerate(zip(shown.board.lanes, shown.rows, strict=True)):
+        mask = names[lane.name_of.astype(np.int64) + lane.name_base]
+        if extra is not None and lane.first < len(extra):
+            mask |= extra[lane.first : lane.first + len(lane)] if lane.some is None else extra[lane.some]
+        at = np.flatnonzero(mask)
+        name = lane.name_of[at].astype(np.uint32) + np.uint32(lane.name_base)
+        event = lane.events(at).astype(np.uint32)
+        found.append((np.full(len(at), place, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at]))
+    if not found:
+        none = np.empty(0, np.int64)
+        found.append((none,) * 6)
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+    order = np.argsort(columns[4], kind="stable")
+    return Hits(*(column[order] for column in columns), names=np.flatnonzero(names).astype(np.uint32))
+
+
+def _by_args(host: Host, text: str, wanted: Callable[[str], bool]) -> Array:
+    """bool[events]: whether some stat of the event, or of its name, matches; whole numbers match as a whole."""
+    mask = np.zeros(len(host.trace), bool)
+    number = int(text) if re.fullmatch(r"-?\d{1,18}", text.strip()) else None
+    for first, plane in host.trace.parts:
+        part = mask[first : first + len(plane.events)]
+        of_name = np.zeros(len(plane.metadata), bool)
+        for stats, answer in ((plane.events.stats, part), (plane.metadata.stats, of_name)):
+            rows = _matching(host, plane, stats, wanted, number)
+            answer[stats.owners(rows)] = True
+        if of_name.any():
+            part |= of_name[plane.events.name]
+    return mask
+
+
+def _matching(host: Host, plane: Plane, stats: Stats, wanted: Callable[[str], bool], number: int | None) -> Array:
+    found = []
+    rows, codes, texts = host.once(("texts", id(stats)), lambda: _texts(stats))
+    matching = np.array([wanted(text) for text in texts], bool)
+    if matching.any():
+        found.append(rows[matching[codes]])
+    metadata = plane.stat_metadata
+    references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and wanted(text)]
+    if references:
+        found.append(np.flatnonzero((stats.kind == wire.REF) & np.isin(stats.value, references)))
+    if number is not None:
+        whole = (stats.kind == wire.INT) | (stats.kind == wire.UINT)
+        found.append(np.flatnonzero(whole & (stats.value == number)))
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def _texts(stats: Stats) -> tuple[Array, Array, list[str]]:
+    """(rows of text stats, int64 codes, distinct strings): told apart by a hash, decoded once each."""
+    rows = np.flatnonzero(stats.kind == wire.TEXT)
+    if not len(rows):
+        return rows, rows, []
+    hashes = np.empty(len(rows), np.uint64)
+    fingerprints(stats.buffer, stats.value[rows], hashes)
+    _, example, codes = np.unique(hashes, return_index=True, return_inverse=True)
+    return rows, codes.reshape(-1), [stats.bytes(int(rows[i])).decode("utf-8", "replace") for i in example.tolist()]
+
+
+@kernel
+def fingerprints(buffer: Array, value: Array, answer: Array) -> None:
+    """FNV-1a of the text behind each length prefix."""
+    for i in range(len(value)):
+        begin, end = wire.payload(buffer, value[i])
+        state = np.uint64(14695981039346656037)
+        for at in range(begin, end):
+            state = (state ^ np.uint64(buffer[at])) * np.uint64(1099511628211)
+        answer[i] = state

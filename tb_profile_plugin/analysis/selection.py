@@ -1,0 +1,125 @@
+"""Statistics of what was selected on a timeline: per name, how often, how long, how much of it by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+from ..model.lanes import COUNTER, Lane
+from ..model.trace import nest
+from ..xspace.wire import Int, kernel
+from .tiles import Rows, timeline, window
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Area:
+    """Some rows of a lane."""
+
+    lane: int
+    low: int = 0
+    high: int = 1 << 30
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Per name, those of most time first."""
+
+    name: Array
+    """int64[n]."""
+    count: Array
+    """int64[n]."""
+    total: Array
+    """int64[n] ps: whole durations, of events that only partly lie in the range too."""
+    own: Array
+    """int64[n] ps: without what nests directly below on the same lane."""
+    least: Array
+    """int64[n] ps."""
+    most: Array
+    """int64[n] ps."""
+    begin: int
+    """Of the first event, ps; 0 without any."""
+    end: int
+    """Of the last event, ps; 0 without any."""
+
+
+def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Statistics:
+    """Of all events in the areas that overlap the range of time."""
+    shown = timeline(host)
+    size = len(shown.board.names)
+    table = np.zeros((size, 5), np.int64)
+    bounds = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])
+    for area in areas:
+        lane, rows = shown.board.lanes[area.lane], shown.rows[area.lane]
+        parts = [] if lane.kind == COUNTER else _parts(lane, rows, area, begin, end)
+        if parts:
+            low, own = _own(lane, rows, parts)
+            for part in parts:
+                tally(lane.begin, lane.end, lane.name_of, lane.name_base, rows.order[part], low, own, table, bounds)
+    name = np.flatnonzero(table[:, 0])
+    name = name[np.argsort(-table[name, 1], kind="stable")]
+    first, last = bounds.tolist() if len(name) else (0, 0)
+    return Statistics(name, *(table[name, i] for i in range(5)), begin=first, end=last)
+
+
+def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:
+    """The part of each row's order that overlaps the range; rows without any are left out."""
+    found = []
+    for row in range(area.low, min(area.high, len(rows))):
+        part = int(rows.first[row]), int(rows.first[row + 1])
+        low, high = window(lane.begin, lane.end, rows.order, *part, begin, end)
+        if low < high:
+            found.append(slice(low, high))
+    return found
+
+
+def _own(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
+    """(first position, int64[…] ps from there on): durations without those of direct children on the lane."""
+    low = min(int(rows.order[part.start]) for part in parts)
+    until = max(int(lane.end[rows.order[part.stop - 1]]) for part in parts)
+    high = max(int(np.searchsorted(lane.begin, until, "right")), *(int(rows.order[p.stop - 1]) + 1 for p in parts))
+    begin, end = lane.begin[low:high], lane.end[low:high]
+    parent, last = np.empty(high - low, np.int32), np.empty(high - low, np.int32)
+    nest(np.array([0, high - low]), begin, end, np.zeros(high - low, bool), parent, last)
+    own = end - begin
+    subtract_children(begin, end, parent, own)
+    return low, own
+
+
+@kernel
+def subtract_children(begin: Array, end: Array, parent: Array, own: Array) -> None:
+    """Take from each event's own time what its direct children cover."""
+    for i in range(len(parent)):
+        above = parent[i]
+        if above >= 0:
+            own[above] = max(0, own[above] - (min(end[i], end[above]) - begin[i]))
+
+
+@kernel
+def tally(
+    begin: Array,
+    end: Array,
+    name_of: Array,
+    name_base: Int,
+    positions: Array,
+    low: Int,
+    own: Array,
+    table: Array,
+    bounds: Array,
+) -> None:
+    """Add events to the table of count, total, own, least and most by name, and to the bounds of time."""
+    for i in positions:
+        row = table[name_of[i] + name_base]
+        duration = end[i] - begin[i]
+        row[1] += duration
+        row[2] += own[np.int64(i) - low]
+        row[3] = duration if row[0] == 0 else min(row[3], duration)
+        row[4] = max(row[4], duration)
+        row[0] += 1
+        bounds[0] = min(bounds[0], begin[i])
+        bounds[1] = max(bounds[1], end[i])

@@ -1,0 +1,320 @@
+"""What of a timeline can be seen: slices in a window of time at a given width, however many events lie there.
+
+The events of a lane are dealt onto rows so that none overlaps another on its row. A row keeps its order of events and,
+per block of events, the longest and the busy time; a view walks over blocks where it can, so that it costs about as
+much as there are pixels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+from ..model.lanes import COUNTER, Board, Lane, board
+from ..xspace.wire import Int, kernel
+
+Array = np.ndarray[Any, Any]
+
+MAX_ROWS = 512
+"""Events that would need more rows share the last one."""
+
+_SMALL, _LARGE = 32, 1024
+"""Events per block on the two levels."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A lane's events dealt onto rows."""
+
+    first: Array
+    """int64[rows + 1]: row i holds ``order[first[i]:first[i + 1]]``."""
+    order: Array
+    """uint32[n]: positions in the lane, row after row, each by begin."""
+    row: Array
+    """uint16[n]: the row of each position."""
+    longest: tuple[Array, Array]
+    """uint32[blocks]: the longest event of each small and of each large block of ``order``."""
+    busy: tuple[Array, Array]
+    """float64[blocks] ps: the durations of a block's events together."""
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+
+@dataclass(frozen=True)
+class Slices:
+    """What is visible, lane after lane, row after row, by begin."""
+
+    lane: Array
+    """uint16[n]: place in the list of lanes that was asked for."""
+    row: Array
+    """uint16[n]."""
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps."""
+    name: Array
+    """uint32[n]: of the event, or of the longest among those that were merged."""
+    event: Array
+    """uint32[n]: the event, or the longest one."""
+    count: Array
+    """uint32[n]: how many events were merged; 1 for a single one."""
+    busy: Array
+    """uint8[n]: share of the span that the events fill, 255 for all of it."""
+
+
+@dataclass(frozen=True)
+class CounterColumns:
+    """A counter in a window: one entry per pixel column in which it changes."""
+
+    begin: Array
+    """int64[n] ps."""
+    low: Array
+    """float64[n]."""
+    high: Array
+    """float64[n]."""
+    last: Array
+    """float64[n]: what holds until the next entry."""
+
+
+class Timeline:
+    """The lanes of a host with their rows."""
+
+    def __init__(self, host: Host):
+        self.board: Board = board(host)
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            self.rows = list(threads.map(_rows, self.board.lanes))
+
+    def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
+        """The visible slices of lanes, given as (place, rows from the top; 0 for all), in ``width`` columns of pixels.
+
+        What is narrower than a pixel is merged with its neighbours on the row.
+        """
+        column = max(1, (end - begin) // max(1, width))
+        parts = []
+        for i, (place, limit) in enumerate(lanes):
+            lane, rows = self.board.lanes[place], self.rows[place]
+            for row in range(min(len(rows), limit or len(rows))):
+                part = slice(int(rows.first[row]), int(rows.first[row + 1]))
+                found = _visible(rows.order, part, lane, rows, begin, end, column)
+                count = len(found[0])
+                parts.append((np.full(count, i, np.uint16), np.full(count, row, np.uint16), *found))
+        if not parts:
+            none = np.empty(0, np.int64)
+            return Slices(*[none] * 8)
+        return Slices(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def counter(self, place: int, begin: int, end: int, width: int) -> CounterColumns:
+        """A counter's lowest, highest and last value per column of pixels; what held before the window comes first."""
+        lane = self.board.lanes[place]
+        assert lane.value is not None
+        low = max(0, int(np.searchsorted(lane.begin, begin, "right")) - 1)
+        high = int(np.searchsorted(lane.begin, end, "right"))
+        times, values = lane.begin[low:high], lane.value[low:high]
+        if not len(times):
+            return CounterColumns(times, values, values, values)
+        column = (times - begin) // max(1, (end - begin) // max(1, width))
+        first = np.flatnonzero(np.append(True, column[1:] != column[:-1]))
+        last = np.append(first[1:], len(times)) - 1
+        return CounterColumns(
+            times[first], np.minimum.reduceat(values, first), np.maximum.reduceat(values, first), values[last]
+        )
+
+
+def timeline(host: Host) -> Timeline:
+    """The host's timeline, worked out once."""
+    return host.once("timeline", lambda: Timeline(host))
+
+
+def _rows(lane: Lane) -> Rows:
+    row = np.zeros(len(lane), np.uint16)
+    if lane.kind == COUNTER:
+        none = np.empty(0, np.uint32), np.empty(0, np.uint32)
+        return Rows(np.array([0, len(lane)]), none[0], row, none, (none[0].astype(float), none[1].astype(float)))
+    counts = np.zeros(MAX_ROWS, np.int64)
+    used = deal(lane.begin, lane.end, row, counts)
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
+    order = np.empty(len(lane), np.uint32)
+    sizes = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
+    small, large = (np.empty(size, np.uint32) for size in sizes)
+    busy_small, busy_large = (np.empty(size) for size in sizes)
+    stack(lane.begin, lane.end, row, first, order, small, large, busy_small, busy_large)
+    return Rows(first, order, row, (small, large), (busy_small, busy_large))
+
+
+def _visible(
+    order: Array, part: slice, lane: Lane, rows: Rows, begin: int, end: int, column: int
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    low, high = window(lane.begin, lane.end, order, part.start, part.stop, begin, end)
+    size = max(0, min(high - low, 2 * ((end - begin) // column) + 4))
+    spans, numbers = np.empty((2, size), np.int64), np.empty((2, size), np.uint32)
+    busy = np.empty(size, np.uint8)
+    count = merge(
+        lane.begin, lane.end, lane.name_of, order, *rows.longest, *rows.busy, low, high, column, spans, numbers, busy
+    )
+    at = numbers[0, :count]
+    name = (lane.name_of[at] + lane.name_base).astype(np.uint32)
+    return (
+        spans[0, :count],
+        spans[1, :count],
+        name,
+        lane.events(at.astype(np.int64)).astype(np.uint32),
+        numbers[1, :count],
+        busy[:count],
+    )
+
+
+@kernel
+def deal(begin: Array, end: Array, row: Array, counts: Array) -> Int:
+    """Put each event on the first free row from the top; returns how many rows are in use."""
+    free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
+    used = 0
+    for i in range(len(begin)):
+        at = 0
+        while at < used and free[at] > begin[i]:
+            at += 1
+        if at == used:
+            if used < len(counts):
+                used += 1
+            else:
+                at = used - 1
+        free[at] = max(free[at], end[i]) if at == len(counts) - 1 else end[i]
+        row[i] = at
+        counts[at] += 1
+    return used
+
+
+@kernel
+def stack(
+    begin: Array,
+    end: Array,
+    row: Array,
+    first: Array,
+    order: Array,
+    small: Array,
+    large: Array,
+    busy_small: Array,
+    busy_large: Array,
+) -> None:
+    """Order of the events by row, and what the blocks of that order hold."""
+    place = first.copy()
+    for i in range(len(row)):
+        order[place[row[i]]] = i
+        place[row[i]] += 1
+    busy_small[:] = 0
+    busy_large[:] = 0
+    for k in range(len(order)):
+        i = order[k]
+        length = end[i] - begin[i]
+        for size, longest, busy in ((_SMALL, small, busy_small), (_LARGE, large, busy_large)):
+            block = k // size
+            best = longest[block]
+            if k % size == 0 or length > end[best] - begin[best]:
+                longest[block] = i
+            busy[block] += length
+
+
+@kernel
+def window(begin: Array, end: Array, order: Array, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
+    """The part of a row that overlaps a window; ends and begins both ascend on a row."""
+    left, right = low, high
+    while left < right:
+        middle = (left + right) // 2
+        if end[order[middle]] < since:
+            left = middle + 1
+        else:
+            right = middle
+    start = left
+    right = high
+    while left < right:
+        middle = (left + right) // 2
+        if begin[order[middle]] <= until:
+            left = middle + 1
+        else:
+            right = middle
+    return start, left
+
+
+@kernel
+def merge(
+    begin: Array,
+    end: Array,
+    name_of: Array,
+    order: Array,
+    small: Array,
+    large: Array,
+    busy_small: Array,
+    busy_large: Array,
+    low: Int,
+    high: Int,
+    column: Int,
+    spans: Array,
+    numbers: Array,
+    busy: Array,
+) -> Int:
+    """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
+
+    Neighbouring runs of one name and about one density become one. Returns how many slices there are.
+    """
+    count = 0
+    k = low
+    joined = False
+    while k < high and count < len(busy):
+        i = order[k]
+        since, until = begin[i], end[i]
+        if until - since >= column:
+            spans[0, count], spans[1, count], numbers[0, count], numbers[1, count], busy[count] = (
+                since,
+                until,
+                i,
+                1,
+                255,
+            )
+            count += 1
+            k += 1
+            joined = False
+            continue
+        longest, filled, first = i, np.float64(0), k
+        limit = since + column
+        while k < high:
+            if k % _LARGE == 0 and k + _LARGE <= high and end[order[k + _LARGE - 1]] <= limit:
+                other, more, step = large[k // _LARGE], busy_large[k // _LARGE], _LARGE
+            elif k % _SMALL == 0 and k + _SMALL <= high and end[order[k + _SMALL - 1]] <= limit:
+                other, more, step = small[k // _SMALL], busy_small[k // _SMALL], _SMALL
+            else:
+                other, step = order[k], 1
+                more = np.float64(end[other] - begin[other])
+                if k > first and end[other] > limit:
+                    break
+            if end[other] - begin[other] > end[longest] - begin[longest]:
+                longest = other
+            filled += more
+            k += step
+        until = end[order[k - 1]]
+        alone = k - first == 1
+        share = 255 if alone else min(254, int(254 * filled / max(1, until - since)))
+        last = count - 1
+        if (
+            joined
+            and not alone
+            and name_of[numbers[0, last]] == name_of[longest]
+            and since - spans[1, last] < column
+            and abs(share - int(busy[last])) < 24
+        ):
+            spans[1, last] = until
+            numbers[1, last] += k - first
+            best = numbers[0, last]
+            if end[longest] - begin[longest] > end[best] - begin[best]:
+                numbers[0, last] = longest
+            continue
+        spans[0, count], spans[1, count], numbers[0, count], numbers[1, count] = since, until, longest, k - first
+        busy[count] = share
+        count += 1
+        joined = not alone
+    return count

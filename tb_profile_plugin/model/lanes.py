@@ -1,0 +1,306 @@
+"""What a timeline shows: sections of lanes, in the order in which people look for them.
+
+A lane is a line of the capture, one counter, or something derived from lines (`derived`): steps, name scopes, framework
+ops and XLA programs of a device whose capture lacks them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..xspace import Plane, wire
+from ..xspace.tables import Stats
+from . import derived
+from .host import Host
+from .trace import is_derived
+
+Array = np.ndarray[Any, Any]
+
+STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
+    "steps",
+    "scope",
+    "ops",
+    "modules",
+    "stream",
+    "thread",
+    "frames",
+    "counter",
+)
+"""Kinds of lanes."""
+
+_COUNTERS = "_counters_"
+_KINDS = (
+    (re.compile(r"^Steps"), STEPS),
+    (re.compile(r"XLA Modules|SparseCore Modules"), MODULES),
+    (re.compile(r"XLA Ops|Sparse Core Ops|TensorFlow Ops|Framework Ops|Host Offload"), OPS),
+    (re.compile(r"Name Scope|^Source"), SCOPE),
+)
+_ORDER = ("Steps", "XLA Modules", "XLA Ops", "Async XLA Ops", "Framework Ops", "TensorFlow Ops")
+_SCOPES = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
+_MAIN = re.compile(r"^(python\d*|main|MainThread)\b", re.IGNORECASE)
+
+
+class Names:
+    """Names of events by one number each: those of the planes in file order, then what was derived."""
+
+    def __init__(self, planes: Sequence[Plane]):
+        self._planes = planes
+        sizes = [len(plane.metadata) for plane in planes]
+        self.base = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        """Number of each plane's first name; the last one is that of the first derived name."""
+        self._more: list[str] = []
+        self._known: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return int(self.base[-1]) + len(self._more)
+
+    def __getitem__(self, number: int) -> str:
+        plane = int(np.searchsorted(self.base, number, side="right")) - 1
+        if plane >= len(self._planes):
+            return self._more[number - int(self.base[-1])]
+        return self._planes[plane].display_names[number - int(self.base[plane])]
+
+    def add(self, name: str) -> int:
+        """The number of a derived name."""
+        if name not in self._known:
+            self._known[name] = len(self)
+            self._more.append(name)
+        return self._known[name]
+
+    def matching(self, wanted: Callable[[str], bool]) -> Array:
+        """bool[len(self)]: names that are wanted, by themselves or by the full name behind a displayed one."""
+        found = [np.empty(0, bool)]
+        for plane in self._planes:
+            pairs = zip(plane.names, plane.display_names, strict=True)
+            found.append(np.array([wanted(name) or (shown != name and wanted(shown)) for name, shown in pairs], bool))
+        found.append(np.array([wanted(name) for name in self._more], bool))
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Events one after another and within each other, sorted by begin, outer before inner."""
+
+    id: str
+    """Stable for a capture: by places in the file, not by order of display."""
+    name: str
+    detail: str
+    """What tells lanes of one name apart, e.g. a thread's number; may be empty."""
+    kind: str
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps."""
+    name_of: Array
+    """int32[n]: name, counted from ``name_base``."""
+    name_base: int
+    first: int
+    """Number of its first event in the host's trace, or beyond the trace for what was derived."""
+    some: Array | None = None
+    """int64[n]: numbers of the events where they do not simply follow the first one."""
+    value: Array | None = None
+    """float64[n]: of a counter."""
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def events(self, at: Array) -> Array:
+        """int64: numbers of the events at the given positions."""
+        return at + self.first if self.some is None else self.some[at]
+
+    def position(self, event: int) -> int:
+        """Where an event stands, or -1."""
+        if self.some is None:
+            return event - self.first if 0 <= event - self.first < len(self) else -1
+        at = int(np.searchsorted(self.some, event))
+        return at if at < len(self) and self.some[at] == event else -1
+
+
+@dataclass(frozen=True)
+class Section:
+    """A device or the host's threads."""
+
+    name: str
+    kind: str
+    """``steps``, ``device``, ``host`` or ``other``."""
+    lanes: Sequence[Lane]
+
+
+class Board:
+    """All lanes of a host."""
+
+    def __init__(self, host: Host):
+        self.host = host
+        self.names = Names(host.space.planes)
+        self._next = len(host.trace)
+        self.sections = [section for section in self._sections() if section.lanes]
+        self.lanes = [lane for section in self.sections for lane in section.lanes]
+
+    @cached_property
+    def _places(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
+        """Places in ``lanes`` by plane and line of the capture, and of the derived ones."""
+        lines: dict[tuple[int, int], list[int]] = {}
+        made = []
+        for place, lane in enumerate(self.lanes):
+            match = re.match(r"p(\d+)\.l(\d+)", lane.id)
+            if match:
+                lines.setdefault((int(match[1]), int(match[2])), []).append(place)
+            else:
+                made.append(place)
+        return lines, made
+
+    def find(self, event: int) -> tuple[int, int]:
+        """(place in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
+        trace = self.host.trace
+        lines, places = self._places
+        if 0 <= event < len(trace):
+            plane = int(np.searchsorted(trace.first, event, side="right")) - 1
+            line = int(trace.planes[plane].events.line[event - int(trace.first[plane])])
+            places = lines.get((plane, line), [])
+        found = ((place, self.lanes[place].position(event)) for place in places)
+        return next(((place, at) for place, at in found if at >= 0), (-1, -1))
+
+    def _sections(self) -> Iterator[Section]:
+        planes = list(enumerate(self.host.space.planes))
+        devices = self.host.devices
+        for index, plane in planes:
+            if any(plane is device for device in devices):
+                yield Section(plane.name, "device", self._device(index, plane))
+        for index, plane in planes:
+            if plane.name.startswith("/device:") and not any(plane is device for device in devices):
+                yield Section(plane.name, "device", self._lines(index, plane))
+        for index, plane in planes:
+            if plane.name.startswith("/host:CPU"):
+                yield Section(plane.name, "host", sorted(self._lines(index, plane), key=_thread_order))
+        for index, plane in planes:
+            if not plane.name.startswith(("/device:", "/host:CPU")):
+                yield Section(plane.name, "other", self._lines(index, plane))
+
+    def _device(self, index: int, plane: Plane) -> list[Lane]:
+        lanes = self._lines(index, plane)
+        if not is_derived(plane.lines.id).any():
+            lanes += self._derived(index, plane)
+        return sorted(lanes, key=_device_order)
+
+    def _derived(self, index: int, plane: Plane) -> Iterator[Lane]:
+        for key, name, kind, spans in derived.lanes(self.host, plane):
+            name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
+            yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next)
+            self._next += len(spans.begin)
+
+    def _lines(self, index: int, plane: Plane) -> list[Lane]:
+        lanes: list[Lane] = []
+        for line in range(len(plane.lines)):
+            part = plane.lines.events(line)
+            if part.start == part.stop:
+                continue
+            if plane.lines.name[line] == _COUNTERS:
+                lanes += self._counters(index, plane, line)
+            else:
+                lanes += self._line(index, plane, line)
+        return lanes
+
+    def _line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
+        part = plane.lines.events(line)
+        full = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
+        kind = _kind(plane, full)
+        name, detail = _split(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
+        name_of, base = plane.events.name[part], int(self.names.base[index])
+        if kind == STEPS:
+            name_of, base = self._step_names(plane, part), 0
+        first = int(self.host.trace.first[index]) + part.start
+        rows = slice(first, first + len(name_of))
+        begin, end = self.host.trace.begin[rows], self.host.trace.end[rows]
+        frames = _is_frame(plane)[name_of] if kind == THREAD else np.zeros(0, bool)
+        if not frames.any() or frames.all():
+            kind = FRAMES if frames.any() else kind
+            yield Lane(f"p{index}.l{line}", name, detail, kind, begin, end, name_of, base, first)
+            return
+        for kind, key, shown, mask in ((THREAD, "", name, ~frames), (FRAMES, ".py", f"{name} · Python", frames)):
+            some = np.flatnonzero(mask) + first
+            told = f"p{index}.l{line}{key}", shown, detail, kind
+            yield Lane(*told, begin[mask], end[mask], name_of[mask], base, first, some)
+
+    def _step_names(self, plane: Plane, part: slice) -> Array:
+        """Steps by the name that the profiler gave to their group, where it gave one."""
+        column = plane.stat("step_name")
+        given = dict(zip(column.owner.tolist(), column.strings, strict=True))
+        rows = range(part.start, part.stop)
+        names = [given.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
+        return np.array([self.names.add(name) for name in names], np.int32)
+
+    def _counters(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
+        part = plane.lines.events(line)
+        stats = plane.events.stats
+        first = stats.first[part.start : part.stop + 1]
+        has = np.diff(first) > 0
+        rows = np.arange(part.start, part.stop)[has]
+        value = _numbers(stats, first[:-1][has])
+        offset = int(self.host.trace.first[index])
+        for name in np.unique(plane.events.name[rows]).tolist():
+            mine = plane.events.name[rows] == name
+            events = rows[mine] + offset
+            begin, end = self.host.trace.begin[events], self.host.trace.end[events]
+            name_of = plane.events.name[rows[mine]]
+            told = f"p{index}.l{line}.c{name}", plane.display_names[name], "", COUNTER
+            yield Lane(*told, begin, end, name_of, int(self.names.base[index]), offset, events, value[mine])
+
+
+def _kind(plane: Plane, line: str) -> str:
+    if plane.name.startswith("/host:CPU"):
+        return THREAD
+    found = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")
+    return found or (STREAM if plane.name.startswith("/device:") else THREAD)
+
+
+def _numbers(stats: Stats, rows: Array) -> Array:
+    """float64[k]: the numbers that the stats hold, whatever their kind."""
+    value = stats.value[rows]
+    return np.where(stats.kind[rows] == wire.DOUBLE, value.view(np.float64), value.astype(np.float64))
+
+
+def _is_frame(plane: Plane) -> Array:
+    """bool[names]: Python functions, which the tracer writes as ``$file.py:12 function``."""
+    return np.array([name.startswith("$") for name in plane.names], bool)
+
+
+def _split(full: str, number: int, kind: str) -> tuple[str, str]:
+    """A thread's name and number: TensorFlow writes both into the line's name."""
+    if kind != THREAD:
+        return full, ""
+    name, slash, rest = full.rpartition("/")
+    return (name, rest) if slash and rest.lstrip("-").isdigit() else (full, str(number))
+
+
+def _place(name: str, known: Sequence[str]) -> int:
+    return next((i for i, each in enumerate(known) if name.startswith(each)), len(known))
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text) if part]
+
+
+def _device_order(lane: Lane) -> tuple[Any, ...]:
+    if lane.kind == COUNTER:
+        return 3, 0, _natural(lane.name)
+    if lane.kind == STREAM:
+        return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, _natural(lane.name)
+    suffix = lane.name.partition(" - from ")[2]
+    place = _place(lane.name, (*_ORDER, *_SCOPES))
+    return 1, (_natural(suffix), place), _natural(lane.name)
+
+
+def _thread_order(lane: Lane) -> tuple[Any, ...]:
+    """The main thread first, then by name; of one name the busiest first; counters last."""
+    return lane.kind == COUNTER, not _MAIN.match(lane.name), _natural(lane.name.lower()), -len(lane)
+
+
+def board(host: Host) -> Board:
+    """The lanes of a host, worked out once."""
+    return host.once("board", lambda: Board(host))
