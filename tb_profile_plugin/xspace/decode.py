@@ -53,7 +53,7 @@ def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, frac
     for i, sketch in enumerate(sketches):
         planes.append(_fill(data, sketch, origin_ns, damage))
         progress("Decoding", 0.5 + (i + 1) / len(sketches) / 2)
-    if not len(rows) and not bad > wire.GOOD:
+    if not (rows[:, 1] == _LENGTH).any() and not bad > wire.GOOD:
         damage.empty()
     return XSpace(
         planes,

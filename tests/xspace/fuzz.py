@@ -1,0 +1,127 @@
+"""Decodes damaged captures and looks at everything; run by test_damage.py with numba's bounds checks switched on.
+
+Ends with an error for a crash, a read out of bounds, or damage that no `Problem` tells about.
+"""
+
+import random
+import re
+import sys
+from pathlib import Path
+
+import draw
+import numpy as np
+
+from tb_profile_plugin import xspace
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.problems import Problem
+from tb_profile_plugin.tools import find
+from tb_profile_plugin.xspace import wire
+
+DRAWN = draw.space(
+    """
+/host:CPU {process_id=7}
+  python | train[0,900]{_r=1, step_num=s} IteratorGetNext[10,20]{x=&ref} model/MatMul:MatMul[100,300] Launch[110,5]{c=1}
+  pool   | ThreadpoolListener::StartRegion[5,0]{_ct=15, _c=9u} Iterator::Root::Map[6,3]{id=4, y=0.5} ?[20,2]
+/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=7, memory_size=17179869184u}
+  Stream #13(Compute) | gemm[120,80]{c=1, tf_op='model/MatMul:MatMul', kernel_details='regs:32 grid:1,1,1'}
+  Steps | 0[0,900]{group_id=s}
+error: Failed to load libcupti
+hostname: h
+""",
+    steps=3,
+)
+BYTE = re.compile(r"at byte ([\d,]+) of ([\d,]+)")
+
+
+def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
+    """Decode and touch all that is lazy; with ``deeply`` ask every tool too."""
+    space = xspace.decode(data, "fuzz")
+    for problem in space.problems:
+        place = BYTE.search(problem.message)
+        if place:
+            offset, size = (int(number.replace(",", "")) for number in place.groups())
+            assert 0 <= offset <= size == len(data), problem
+    for plane in space.planes:
+        assert len(plane.display_names) == len(plane.metadata)
+        assert len(plane.metadata.blob.all) == len(plane.metadata)
+        plane.facts()
+        for event in range(0, len(plane.events), 1 + len(plane.events) // 50):
+            plane.event_facts(event)
+        for name in ("tf_op", "correlation_id", "x", "y"):
+            column = plane.stat(name)
+            assert len(column.strings) == len(column.numbers) == len(column.floats)
+    if deeply:
+        ask_every_tool(space)
+    return space
+
+
+class Damaged(Capture):
+    """A session of one host that is decoded already."""
+
+    def __init__(self, space: xspace.XSpace):
+        self.name, self.hosts = "damaged", ("fuzz",)
+        self._only = Host("fuzz", space)
+
+    def host(self, name: str) -> Host:
+        return self._only
+
+    def problems(self) -> list[Problem]:
+        return self._only.problems
+
+
+def ask_every_tool(space: xspace.XSpace) -> None:
+    session = Damaged(space)
+    for tool in find().values():
+        tool.run(session, "fuzz")
+
+
+def cut(data: bytes) -> None:
+    """At every byte: what was cut is told, except where the rest happens to be whole messages."""
+    whole = set(boundaries(data))
+    for size in range(len(data)):
+        space = look(data[:size], deeply=size % 97 == 0)
+        assert space.problems or size in whole, f"nothing told about a cut at {size}"
+
+
+def boundaries(data: bytes) -> list[int]:
+    """Where a message at the top ends."""
+    rows, _ = wire.messages(np.frombuffer(data, np.uint8), 0, len(data))
+    return [0, *rows[:, 4].tolist()]
+
+
+def mutate(data: bytes, rounds: int, seed: int) -> None:
+    """Flipped bits, lengths that lie, varints without end, pieces removed, doubled and overwritten."""
+    dice = random.Random(seed)
+    evil = [b"\xff" * 10, b"\x80" * 12, b"\xff\xff\xff\xff\x0f", b"\x00", b"\xff" * 9 + b"\x01", b"\x7f"]
+    for number in range(rounds):
+        changed = bytearray(data)
+        for _ in range(dice.choice((1, 1, 2, 8))):
+            at = dice.randrange(len(changed))
+            kind = dice.randrange(5)
+            if kind == 0:
+                changed[at] ^= 1 << dice.randrange(8)
+            elif kind == 1:
+                word = dice.choice(evil)
+                changed[at : at + len(word)] = word
+            elif kind == 2:
+                changed[at:at] = dice.choice(evil)
+            elif kind == 3:
+                del changed[at : at + dice.randrange(1, 20)]
+            else:
+                changed[at:at] = changed[dice.randrange(len(changed)) :][: dice.randrange(1, 200)]
+        look(bytes(changed), deeply=number % 5 == 0)
+
+
+def main(seed: str, *paths: str) -> None:
+    captures = [DRAWN.SerializeToString(), *(Path(path).read_bytes() for path in paths)]
+    for data in captures:
+        look(data, deeply=True)
+        if len(data) < 20_000:
+            cut(data)
+        mutate(data, 600, int(seed))
+    print("survived")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
