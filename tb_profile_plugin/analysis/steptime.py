@@ -95,7 +95,7 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.number)
 
-    @property
+    @cached_property
     def duration_ps(self) -> Array:
         """int64[n]."""
         answer: Array = self.part_ps.sum(axis=1)

@@ -64,7 +64,7 @@ class Trace:
         self.planes: Sequence[Plane] = space.planes
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
-        self.end = self._joined(lambda plane: plane.events.end)
+        self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
         for first, plane in self.parts:
             _stretch_regions(plane, self.end[first : first + len(plane.events)])
 
@@ -77,7 +77,9 @@ class Trace:
         return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
 
     def _joined(self, column: Callable[[Plane], Array]) -> Array:
-        parts = [column(plane) for plane in self.planes]
+        parts = [column(plane) for plane in self.planes if len(plane.events)]
+        if len(parts) == 1:
+            return parts[0]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def plane_of(self, event: int) -> tuple[Plane, int]:
@@ -164,11 +166,10 @@ class Trace:
         if not len(process) or not len(waiting):
             none = np.empty(0, np.int64)
             return none, none, none
-        ids, rounds = self.spread("id"), self.spread("iter_num")
-        left, right = pair_codes((ids[process], rounds[process]), (ids[waiting], rounds[waiting]))
-        known_left, known_right = ids[process] != MISSING, ids[waiting] != MISSING
-        source, target = join(left[known_left], right[known_right], last=True)
-        return process[known_left][source], waiting[known_right][target], np.full(len(source), EXECUTOR)
+        process, waiting = (some[self.spread("id", some) != MISSING] for some in (process, waiting))
+        keys = [(self.spread("id", some), self.spread("iter_num", some)) for some in (process, waiting)]
+        source, target = join(*pair_codes(*keys), last=True)
+        return process[source], waiting[target], np.full(len(source), EXECUTOR)
 
     def _contexts(self) -> list[tuple[Array, Array, Array]]:
         made, made_ids = self.stat("_p")
@@ -176,24 +177,25 @@ class Trace:
         if not len(made) or not len(used):
             return []
         made_types, used_types = self.spread("_pt", made), self.spread("_ct", used)
-        left, right = pair_codes((made_ids, made_types), (used_ids, used_types))
-        size = 1 + int(max(left.max(), right.max()))
-        crowded = (np.bincount(left, minlength=size) >= _CROWD) & (np.bincount(right, minlength=size) >= _CROWD)
-        keep_left, keep_right = ~crowded[left], ~crowded[right]
-        source, target = join(left[keep_left], right[keep_right])
-        made, used = made[keep_left], used[keep_right]
-        return [(made[source], used[target], made_types[keep_left][source])]
+        source, target = join(made_ids, used_ids, crowd=_CROWD)
+        same = np.flatnonzero(made_types[source] == used_types[target])
+        source, target = source[same], target[same]
+        return [(made[source], used[target], made_types[source])]
 
-    def spread(self, name: str, at: Array | None = None) -> Array:
-        """int64: the integer stat at each event (or at the events given), `MISSING` where there is none."""
-        answer = np.full(len(self), MISSING, np.int64)
+    def spread(self, name: str, at: Array) -> Array:
+        """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
         events, values = self.stat(name)
-        answer[events] = values
-        return answer if at is None else answer[at]
+        if not len(events):
+            return np.full(len(at), MISSING, np.int64)
+        row = np.minimum(np.searchsorted(events, at), len(events) - 1)
+        return np.where(events[row] == at, values[row], MISSING)
 
 
-def join(left: Array, right: Array, last: bool = False) -> tuple[Array, Array]:
-    """Positions (i, j) of every pair ``left[i] == right[j]``; with ``last`` only the last i of a key takes part."""
+def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
+    """Positions (i, j) of every pair ``left[i] == right[j]``.
+
+    With ``last`` only the last i of a key takes part; keys that stand ``crowd`` times or more on both sides pair none.
+    """
     if last:
         keys, position = np.unique(left[::-1], return_index=True)
         found = np.searchsorted(keys, right)
@@ -204,6 +206,11 @@ def join(left: Array, right: Array, last: bool = False) -> tuple[Array, Array]:
     ordered = right[order]
     low, high = np.searchsorted(ordered, left, "left"), np.searchsorted(ordered, left, "right")
     counts = high - low
+    if crowd:
+        many = np.flatnonzero(counts >= crowd)
+        own = np.sort(left)
+        here = np.searchsorted(own, left[many], "right") - np.searchsorted(own, left[many], "left")
+        counts[many[here >= crowd]] = 0
     source = np.repeat(np.arange(len(left)), counts)
     within = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
     return source, order[np.repeat(low, counts) + within]

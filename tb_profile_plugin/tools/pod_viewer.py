@@ -34,16 +34,10 @@ _CORES_PER_HOST = 1000
 @tool("Pod", order=70, params=[STEP_EVENT])
 def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> JsonValue:
     """Which worker is slow, and in what?"""
-    each = [host_steps(host, step_event) for host in hosts]
-    numbers = np.unique(np.concatenate([steps.number for steps in each])).tolist()
-    rows = [dict(zip(steps.number.tolist(), range(len(steps)), strict=True)) for steps in each]
+    each = [_records(host, host_steps(host, step_event)) for host in hosts]
     maps = []
-    for number in numbers:
-        cores = {
-            str(_CORES_PER_HOST * i + 1): _record(host, steps, row[number])
-            for i, (host, steps, row) in enumerate(zip(hosts, each, rows, strict=True))
-            if number in row
-        }
+    for number in sorted(set().union(*each)):
+        cores = {str(_CORES_PER_HOST * i + 1): records[number] for i, records in enumerate(each) if number in records}
         unused: dict[str, JsonValue] = {"channelDb": [], "coreIdToReplicaIdMap": {}, "allReduceOpDb": []}
         maps.append({"stepNum": number, "podStatsPerCore": cores} | unused)
     messages: dict[str, list[str]] = {"info": [], "warnings": [], "errors": []}
@@ -58,18 +52,22 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Json
     }
 
 
-def _record(host: Host, steps: StepTimes, row: int) -> JsonValue:
-    """One worker's step. ``stepName``, ``complete`` and ``beginMs`` are ours, after the established fields."""
-    spent = [(int(steps.part_ps[row, list(parts)].sum()), name) for name, parts in _EVENTS]
+def _records(host: Host, steps: StepTimes) -> dict[int, JsonValue]:
+    """One worker's steps by number; ``stepName``, ``complete`` and ``beginMs`` are ours, the others established."""
+    spent = np.stack([steps.part_ps[:, list(parts)].sum(axis=1) for _, parts in _EVENTS], axis=1)
+    rows = zip(steps.number.tolist(), steps.name, spent.tolist(), steps.duration_ps.tolist(), strict=True)
     return {
-        "hostName": host.name,
-        "chipId": 0,
-        "nodeId": 0,
-        "stepNum": int(steps.number[row]),
-        "totalDurationUs": int(steps.duration_ps[row]) / 1e6,
-        "bottleneck": max(spent)[1],
-        "stepBreakdownUs": {str(i + 1): ps / 1e6 for i, (ps, _) in enumerate(spent)},
-        "stepName": steps.name[row],
-        "complete": bool(steps.complete[row]),
-        "beginMs": int(steps.begin[row]) / 1e9,
+        number: {
+            "hostName": host.name,
+            "chipId": 0,
+            "nodeId": 0,
+            "stepNum": number,
+            "totalDurationUs": duration / 1e6,
+            "bottleneck": max((ps, event) for ps, (event, _) in zip(parts, _EVENTS, strict=True))[1],
+            "stepBreakdownUs": {str(i + 1): ps / 1e6 for i, ps in enumerate(parts)},
+            "stepName": name,
+            "complete": bool(steps.complete[i]),
+            "beginMs": int(steps.begin[i]) / 1e9,
+        }
+        for i, (number, name, parts, duration) in enumerate(rows)
     }

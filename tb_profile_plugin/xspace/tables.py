@@ -56,8 +56,9 @@ class Stats:
     """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
 
     def owners(self, rows: Array) -> Array:
-        """int64[k]: which owner each row belongs to."""
-        return np.searchsorted(self.first, rows, side="right") - 1
+        """int64[k]: which owner each of the rows (ascending) belongs to."""
+        answer: Array = wire.owners(self.first, rows)
+        return answer
 
     def bytes(self, row: int) -> bytes:
         """The payload of a text or bytes stat; empty for any other kind."""
@@ -156,7 +157,7 @@ class StatColumn:
     def __len__(self) -> int:
         return len(self.row)
 
-    @property
+    @cached_property
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
         kind = self.stats.kind[self.row]
