@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "tb_profile_plugin"
-DESCRIPTORS = PACKAGE / "xspace" / "protos.binpb"
+DESCRIPTORS = PACKAGE / "protos.binpb"
 STATIC = PACKAGE / "static"
 
 

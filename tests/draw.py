@@ -21,7 +21,7 @@ import tb_profile_plugin
 from tb_profile_plugin import xspace
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.xspace.protos import message
+from tb_profile_plugin.protos import message
 
 XSpace = message("tensorflow.profiler.XSpace")
 

@@ -47,7 +47,7 @@ def test_the_wheel_is_pure_and_holds_everything(wheel: Path) -> None:
     for needed in [
         "tb_profile_plugin/static/index.html",
         "tb_profile_plugin/static/index.js",
-        "tb_profile_plugin/xspace/protos.binpb",
+        "tb_profile_plugin/protos.binpb",
         "tb_profile_plugin/docs/http.md",
     ]:
         assert needed in names
@@ -63,7 +63,7 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     run(*pip, "--target", installed, wheel, cwd=tmp_path)
     code = (
         "import tb_profile_plugin; from importlib.metadata import entry_points;"
-        "from tb_profile_plugin.xspace.protos import message; message('tensorflow.profiler.XSpace')();"
+        "from tb_profile_plugin.protos import message; message('tensorflow.profiler.XSpace')();"
         "entries = [each for each in entry_points(group='tensorboard_plugins') if 'tb_profile' in each.value];"
         "print(tb_profile_plugin.__file__, entries[0].load().__name__)"
     )

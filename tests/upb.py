@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from tb_profile_plugin.protos import message
 from tb_profile_plugin.xspace import wire
-from tb_profile_plugin.xspace.protos import message
 
 Array = np.ndarray[Any, Any]
 
