@@ -78,9 +78,10 @@ def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hit
     if not found:
         none = np.empty(0, np.int64)
         found.append((none,) * 6)
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)]
-    order = np.argsort(columns[4], kind="stable")
-    return Hits(*(column[order] for column in columns), names=np.flatnonzero(names).astype(np.uint32))
+    lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
+    by = np.argsort(begin, kind="stable")
+    own = np.flatnonzero(names).astype(np.uint32)
+    return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], own)
 
 
 def _by_args(host: Host, text: str, wanted: Callable[[str], bool]) -> Array:

@@ -64,7 +64,8 @@ def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Stati
     name = np.flatnonzero(table[:, 0])
     name = name[np.argsort(-table[name, 1], kind="stable")]
     first, last = bounds.tolist() if len(name) else (0, 0)
-    return Statistics(name, *(table[name, i] for i in range(5)), begin=first, end=last)
+    count, total, own, least, most = table[name].T
+    return Statistics(name, count, total, own, least, most, first, last)
 
 
 def _parts(lane: Lane, rows: Rows, area: Area, begin: int, end: int) -> list[slice]:

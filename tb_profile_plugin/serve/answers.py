@@ -84,6 +84,12 @@ def packed_json(request: Request, packed: bytes) -> Response:
     return _unkept(request, None, packed, "application/json", 200)
 
 
+def binary(request: Request, body: bytes) -> Response:
+    """Bytes for the pages' own use; compressed lightly, since they are asked for while somebody moves through time."""
+    packed = gzip.compress(body, 1, mtime=0) if len(body) > _SMALL else None
+    return _unkept(request, body, packed, "application/octet-stream", 200)
+
+
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
     return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
-from . import answers
+from . import answers, timeline
 from .desk import Desk
 
 if TYPE_CHECKING:
@@ -201,6 +201,14 @@ ROUTES = (
     Route("/progress", ("run",), _progress),
     Route("/data", _DATA, _data),
     Route("/data_csv", _DATA, _data_csv),
+    Route("/timeline/lanes", ("run", "host"), timeline.lanes),
+    Route("/timeline/slices", ("run", "host", "lanes", "begin", "end", "width"), timeline.slices),
+    Route("/timeline/names", ("run", "host", "blocks"), timeline.names),
+    Route("/timeline/steps", ("run", "host"), timeline.steps),
+    Route("/timeline/event", ("run", "host", "event"), timeline.event),
+    Route("/timeline/arrows", ("run", "host", "lanes", "begin", "end"), timeline.arrows),
+    Route("/timeline/search", ("run", "host", "text", "regex", "args"), timeline.search),
+    Route("/timeline/statistics", ("run", "host", "lanes", "begin", "end"), timeline.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),

@@ -1,0 +1,304 @@
+"""Routes of the timeline: lanes, what is visible of them, names, steps, search, statistics, details, arrows.
+
+Times are ps since the first event of the hosts that are shown. A lane or an event is named ``host.number``, where the
+host is its place among the session's hosts, so that a name stays good whichever hosts are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.wrappers import Request, Response
+
+from ..problems import Problem, ProblemError
+from . import answers
+from .desk import Desk
+
+if TYPE_CHECKING:
+    from ..analysis.details import Arrow
+    from ..analysis.tiles import Timeline
+    from ..model.host import Host
+
+_BLOCK = 128
+"""Names that are sent together."""
+_LONGEST_NAME = 300
+_WIDEST = 16384
+_HITS = 10_000
+_ARROWS = 400
+_TABLE = 2000
+
+
+class _Shown:
+    """The hosts that a request is about, on one clock."""
+
+    def __init__(self, desk: Desk, request: Request):
+        run = request.args.get("run", "")
+        if not run:
+            raise _bad("run", "The parameter 'run' is missing.")
+        self.session = desk.session(run)
+        self.hosts: list[Host] = self.session.select(request.args.get("host", ""))
+        self.places = [self.session.hosts.index(host.name) for host in self.hosts]
+
+    @cached_property
+    def shifts(self) -> list[int]:
+        """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
+        origins = [host.space.origin_ns * 1000 for host in self.hosts]
+        if len({origin == 0 for origin in origins}) > 1:
+            return [-host.window[0] for host in self.hosts]
+        starts = [host.window[0] + origin for host, origin in zip(self.hosts, origins, strict=True)]
+        return [origin - min(starts) for origin in origins]
+
+    @property
+    def duration(self) -> int:
+        return max(host.window[1] + shift for host, shift in zip(self.hosts, self.shifts, strict=True))
+
+    def timeline(self, index: int) -> Timeline:
+        from ..analysis.tiles import timeline
+
+        return timeline(self.hosts[index])
+
+    def pair(self, text: str, what: str) -> tuple[int, int]:
+        """(index in ``hosts``, number) of a lane or event."""
+        host, dot, number = text.partition(".")
+        if not (dot and host.isdecimal() and number.isdecimal()) or int(host) not in self.places:
+            raise _bad(what, f"{text!r} names no {what} of the hosts that are shown.")
+        return self.places.index(int(host)), int(number)
+
+    def lane(self, text: str) -> tuple[int, int]:
+        index, place = self.pair(text, "lane")
+        if place >= len(self.timeline(index).rows):
+            raise _bad("lane", f"There is no lane {text!r}.")
+        return index, place
+
+
+def _bad(name: str, message: str) -> ProblemError:
+    return ProblemError(Problem("bad_parameter", message, f"See {name} in the description of the route.", name))
+
+
+def _number(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
+    text = request.args.get(name, "")
+    if not text and default is not None:
+        return default
+    try:
+        value = round(float(text))
+    except (ValueError, OverflowError):
+        raise _bad(name, f"{name}={text!r} is no number.") from None
+    return min(max(value, low), high)
+
+
+def _range(request: Request, shown: _Shown) -> tuple[int, int]:
+    limit = 2 * shown.duration + 1_000_000
+    begin = _number(request, "begin", -limit, limit, 0)
+    end = _number(request, "end", -limit, limit, shown.duration)
+    if end <= begin:
+        raise _bad("end", "The range of time is empty.")
+    return begin, end
+
+
+def _listed(request: Request, name: str) -> list[str]:
+    return [part for part in request.args.get(name, "").split(",") if part]
+
+
+def lanes(desk: Desk, request: Request) -> Response:
+    """Sections and lanes in the order in which to show them."""
+    shown = _Shown(desk, request)
+    sections = []
+    for index, place in enumerate(shown.places):
+        timeline = shown.timeline(index)
+        rows = iter(timeline.rows)
+        number = 0
+        for section in timeline.board.sections:
+            entries = []
+            for lane in section.lanes:
+                facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind}
+                entries.append({"key": f"{place}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
+                number += 1
+            host = shown.hosts[index].name
+            sections.append({"host": host, "name": section.name, "kind": section.kind, "lanes": entries})
+    answer = {"duration": shown.duration, "block": _BLOCK, "sections": sections}
+    return answers.data_json(request, answer)
+
+
+def slices(desk: Desk, request: Request) -> Response:
+    """A slab with the visible slices of lanes."""
+    import numpy as np
+
+    from ..model.lanes import COUNTER
+    from .slabs import pack
+
+    shown = _Shown(desk, request)
+    begin, end = _range(request, shown)
+    width = _number(request, "width", 1, _WIDEST)
+    span = end - begin
+    origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
+    asked = [text.partition(":") for text in _listed(request, "lanes")]
+    found = [(*shown.lane(lane), int(limit) if limit.isdecimal() else 0) for lane, _, limit in asked]
+    arrays: dict[str, Any] = {}
+    parts: list[Any] = []
+    counts = []
+    for i, (index, place, limit) in enumerate(found):
+        timeline, shift = shown.timeline(index), shown.shifts[index]
+        if timeline.board.lanes[place].kind == COUNTER:
+            column = timeline.counter(place, begin - shift, end - shift, width)
+            arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
+            arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
+            counts.append(0)
+            continue
+        seen = timeline.slices([(place, limit)], begin - shift, end - shift, width)
+        edges = [np.clip(times + shift - origin, 0, 3 * span) // unit for times in (seen.begin, seen.end)]
+        parts.append((edges[0], edges[1] - edges[0], seen.row, seen.name, seen.event, seen.count, seen.busy))
+        counts.append(len(seen.row))
+    dtypes = (np.uint32, np.uint32, np.uint16, np.uint32, np.uint32, np.uint32, np.uint8)
+    columns = list(zip(*parts, strict=True)) or [()] * len(dtypes)
+    for name, dtype, pieces in zip(
+        ("begin", "width", "row", "name", "event", "count", "busy"), dtypes, columns, strict=True
+    ):
+        arrays[name] = np.concatenate([np.empty(0, dtype), *(piece.astype(dtype) for piece in pieces)])
+    facts = {"begin": begin, "end": end, "origin": origin, "unit": unit, "lanes": [lane for lane, *_ in asked]}
+    return answers.binary(request, pack({**facts, "counts": counts}, arrays))
+
+
+def names(desk: Desk, request: Request) -> Response:
+    """Blocks of names."""
+    shown = _Shown(desk, request)
+    answer: dict[str, list[str]] = {}
+    for text in _listed(request, "blocks")[:200]:
+        index, block = shown.pair(text, "block")
+        known = shown.timeline(index).board.names
+        numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(known)))
+        answer[text] = [_short(known[number]) for number in numbers]
+    return answers.data_json(request, answer)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def steps(desk: Desk, request: Request) -> Response:
+    """The steps of each host."""
+    shown = _Shown(desk, request)
+    answer = []
+    for host, shift in zip(shown.hosts, shown.shifts, strict=True):
+        found = host.steps
+        columns = {"begin": (found.begin + shift).tolist(), "end": (found.end + shift).tolist(), "name": found.name}
+        answer.append({"host": host.name, "source": found.source, **columns, "complete": found.complete.tolist()})
+    return answers.data_json(request, answer)
+
+
+def event(desk: Desk, request: Request) -> Response:
+    """All about one event, its links included."""
+    from ..analysis import details
+
+    shown = _Shown(desk, request)
+    index, number = shown.pair(request.args.get("event", ""), "event")
+    host, shift, place = shown.hosts[index], shown.shifts[index], shown.places[index]
+    answer = details.details(host, number)
+    lane = shown.timeline(index).board.lanes[answer["lane"]]
+    answer["begin"] += shift
+    answer["end"] += shift
+    answer |= {"event": f"{place}.{number}", "lane": f"{place}.{answer['lane']}", "host": host.name}
+    answer |= {"lane_name": lane.name, "lane_id": lane.id}
+    answer["arrows"] = _arrows(shown, index, details.arrows_of(host, number))
+    return answers.data_json(request, answer)
+
+
+def arrows(desk: Desk, request: Request) -> Response:
+    """Arrows between lanes in a window."""
+    from ..analysis import details
+
+    shown = _Shown(desk, request)
+    begin, end = _range(request, shown)
+    asked = [shown.lane(text.partition(":")[0]) for text in _listed(request, "lanes")]
+    found: list[dict[str, Any]] = []
+    total = 0
+    for index, (host, shift) in enumerate(zip(shown.hosts, shown.shifts, strict=True)):
+        mine = [place for at, place in asked if at == index]
+        some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
+        found += _arrows(shown, index, some)
+        total += all_of_them
+    return answers.data_json(request, {"arrows": found, "total": total})
+
+
+def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
+    """Arrows with where their ends lie; an end that no lane shows leaves the arrow out."""
+    timeline, shift, place = shown.timeline(index), shown.shifts[index], shown.places[index]
+
+    def end(number: int) -> dict[str, Any] | None:
+        at, position = timeline.board.find(number)
+        if at < 0:
+            return None
+        lane = timeline.board.lanes[at]
+        name = timeline.board.names[int(lane.name_of[position]) + lane.name_base]
+        spot = {"lane": f"{place}.{at}", "row": int(timeline.rows[at].row[position]), "name": _short(name)}
+        times = {"begin": int(lane.begin[position]) + shift, "end": int(lane.end[position]) + shift}
+        return {"event": f"{place}.{number}", **spot, **times}
+
+    ends = ((end(arrow.source), end(arrow.target), arrow.kind) for arrow in found)
+    return [{"kind": kind, "source": source, "target": target} for source, target, kind in ends if source and target]
+
+
+def search(desk: Desk, request: Request) -> Response:
+    """A slab with the events that match a text, by begin."""
+    import numpy as np
+
+    from ..analysis.search import search as find
+    from .slabs import pack
+
+    shown = _Shown(desk, request)
+    text = request.args.get("text", "")
+    if not text:
+        raise _bad("text", "There is no text to search for.")
+    regex, args = request.args.get("regex") == "1", request.args.get("args", "1") == "1"
+    parts: list[Any] = []
+    matching: list[list[str]] = []
+    total = 0
+    for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
+        hits = find(shown.hosts[index], text, regex, args)
+        total += len(hits)
+        part = slice(_HITS)
+        size = len(hits.event[part])
+        times = [(column[part] + shift).astype(np.float64) for column in (hits.begin, hits.end)]
+        columns = (hits.lane[part], hits.row[part], hits.event[part], hits.name[part])
+        parts.append((np.full(size, place, np.uint16), *columns, *times))
+        matching.append([f"{place}.{name}" for name in hits.names[:20_000].tolist()])
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order = np.argsort(joined[5], kind="stable")[:_HITS]
+    arrays = dict(
+        zip(("host", "lane", "row", "event", "name", "begin", "end"), (c[order] for c in joined), strict=True)
+    )
+    return answers.binary(
+        request, pack({"total": total, "names": [name for part in matching for name in part]}, arrays)
+    )
+
+
+def statistics(desk: Desk, request: Request) -> Response:
+    """Per name, what lies in a range of time on some rows of some lanes."""
+    from ..analysis.selection import Area
+    from ..analysis.selection import statistics as summarise
+
+    shown = _Shown(desk, request)
+    begin, end = _range(request, shown)
+    areas: list[tuple[int, Area]] = []
+    for text in _listed(request, "lanes"):
+        lane, _, bounds = text.partition(":")
+        low, _, high = bounds.partition("-")
+        index, place = shown.lane(lane)
+        some = low.isdecimal() and high.isdecimal()
+        areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
+    rows: list[list[Any]] = []
+    first, last = None, None
+    for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
+        mine = [area for at, area in areas if at == index]
+        found = summarise(shown.hosts[index], mine, begin - shift, end - shift)
+        known = shown.timeline(index).board.names
+        columns = (found.name, found.count, found.total, found.own, found.least, found.most)
+        for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
+            rows.append([_short(known[number]), f"{place}.{number}", *figures])
+        if len(found.name):
+            first = min(found.begin + shift, found.begin + shift if first is None else first)
+            last = max(found.end + shift, found.end + shift if last is None else last)
+    rows.sort(key=lambda row: -row[3])
+    answer = {"columns": ["name", "key", "count", "total", "self", "min", "max"], "rows": rows[:_TABLE]}
+    return answers.data_json(request, {**answer, "names": len(rows), "begin": first, "end": last})
