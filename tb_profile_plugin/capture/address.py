@@ -1,0 +1,87 @@
+"""Where profiler servers listen, as people write it."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from ..problems import Problem, ProblemError
+
+MOST = 256
+"""Workers of one capture: each holds its whole answer in memory until it is written."""
+
+_NAME = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?"
+)
+_EXAMPLE = "Write host:port, e.g. localhost:6009 or [::1]:6009, and a comma between several."
+
+
+@dataclass(frozen=True)
+class Address:
+    """One profiler server; `host` is a name or an IP address without brackets."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def target(self) -> str:
+        """The same for gRPC, with the scheme spelled out, so that no name is taken for one."""
+        if ":" in self.host:
+            return f"ipv6:{self}"
+        return f"dns:///{self}"
+
+    @property
+    def file_host(self) -> str:
+        """The host of the capture's file, as servers that write it themselves name it, too."""
+        return re.sub(r"[^\w.-]", "_", str(self))
+
+
+def parse(text: str) -> tuple[Address, ...]:
+    """The addresses in a comma list, each once, in order; raises `ProblemError` for the first that is none."""
+    parts = [part.strip() for part in text.split(",")]
+    found = dict.fromkeys(_one(part) for part in parts if part)
+    if not found:
+        raise _wrong("no_address", "No address is given.")
+    if len(found) > MOST:
+        raise _wrong("too_many_addresses", f"{len(found)} addresses are more than the {MOST} of one capture.")
+    return tuple(found)
+
+
+def _one(part: str) -> Address:
+    rest = part.removeprefix("grpc://")
+    if "://" in rest or rest.startswith("unix:"):
+        raise _wrong("bad_address", f"{part!r} is no address of a profiler server: only grpc:// may stand before it.")
+    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(\d*))?", rest)
+    if bracketed:
+        host, port = bracketed[1], bracketed[2]
+    else:
+        host, _, port = rest.rpartition(":")
+        if not host:
+            host, port = rest, ""
+    if not port or not port.isascii() or not port.isdigit():
+        raise _wrong("bad_address", f"{part!r} names no port.")
+    if not 1 <= int(port) <= 65535:
+        raise _wrong("bad_address", f"{part!r} names port {port}, and ports go from 1 to 65535.")
+    if bracketed or ":" in host:
+        return Address(_ipv6(part, host, bool(bracketed)), int(port))
+    if not _NAME.fullmatch(host):
+        raise _wrong("bad_address", f"{part!r} names no host.")
+    return Address(host, int(port))
+
+
+def _ipv6(part: str, host: str, bracketed: bool) -> str:
+    if not bracketed:
+        raise _wrong("bad_address", f"{part!r} has several colons: an IPv6 address stands in brackets.")
+    try:
+        ipaddress.IPv6Address(host)
+    except ValueError:
+        raise _wrong("bad_address", f"{part!r} is no IPv6 address.") from None
+    return host
+
+
+def _wrong(code: str, message: str) -> ProblemError:
+    return ProblemError(Problem(code, message, _EXAMPLE, "addresses"))

@@ -1,0 +1,121 @@
+"""One capture of one or many workers, from the first connection to the session on disk."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
+
+from ..problems import Problem, ProblemError
+from .address import Address
+from .options import Options
+from .rpc import Server
+from .worker import CAPTURING, DONE, WAITING, Worker
+from .write import Target
+
+
+class Job:
+    """A capture that runs in threads of its own; `state` may be asked at any time."""
+
+    def __init__(self, addresses: Sequence[Address], options: Options, logdir: str | os.PathLike[str], run: str = ""):
+        """Raises `ProblemError` where the session could not be written."""
+        self.options = options
+        self.target = Target(logdir, run)
+        self._stop = threading.Event()
+        self._over = threading.Event()
+        self._begins = 0.0
+        self._fault: Problem | None = None
+        self.workers = [Worker(address, options, self.target, self._stop) for address in addresses]
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        threading.Thread(target=self._run, name="capture", daemon=True).start()
+
+    def stop(self) -> None:
+        """End early and keep what was recorded until now."""
+        self._stop.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for the end; whether it has come."""
+        return self._over.wait(timeout_s)
+
+    @property
+    def problem(self) -> Problem | None:
+        """Why there is no session at all, once it is over."""
+        if not self._over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
+            return None
+        found = [worker.progress.problem for worker in self.workers if worker.progress.problem]
+        if self._fault or len(found) == 1:
+            return self._fault or found[0]
+        remedy = found[0].remedy if len({problem.remedy for problem in found}) == 1 else "Each worker says why."
+        where = "; ".join(f"{problem.where}: {problem.message}" for problem in found[:5])
+        return Problem("no_worker", f"None of the {len(found)} workers gave a capture.", remedy, where)
+
+    def state(self) -> dict[str, Any]:
+        """All of it as plain data, as the HTTP routes and pages have it."""
+        phase = "running"
+        if self._over.is_set():
+            phase = "failed" if self.problem else "done"
+        return {
+            "phase": phase,
+            "run": self.target.run,
+            "folder": str(self.target.folder),
+            "options": asdict(self.options),
+            "problem": self.problem.as_json() if self.problem else None,
+            "workers": [self._worker(worker) for worker in self.workers],
+        }
+
+    def _worker(self, worker: Worker) -> dict[str, Any]:
+        progress = worker.progress
+        ends = {WAITING: self._begins, CAPTURING: progress.until}.get(progress.state, 0.0)
+        return {
+            "address": str(worker.address),
+            "state": progress.state,
+            "attempt": progress.attempt,
+            "seconds_left": max(0.0, round(ends - time.monotonic(), 1)) if ends else 0.0,
+            "size": progress.size,
+            "file": progress.file,
+            "problem": progress.problem.as_json() if progress.problem else None,
+        }
+
+    def _run(self) -> None:
+        try:
+            with ThreadPoolExecutor(len(self.workers), "capture") as pool:
+                ready = [
+                    worker for worker, fine in zip(self.workers, pool.map(_reach, self.workers), strict=True) if fine
+                ]
+                delay_s = self.options.delay_ms / 1000
+                self._begins = time.monotonic() + delay_s
+                if self._stop.wait(delay_s if ready else 0):
+                    for worker in ready:
+                        worker.halt()
+                else:
+                    at_ns = time.time_ns()
+                    list(pool.map(lambda worker: worker.capture(at_ns), ready))
+        except Exception as error:
+            self._fault = Problem("internal", f"The capture failed: {error!r}.", "Please report this.")
+        finally:
+            self._over.set()
+
+
+def _reach(worker: Worker) -> bool:
+    return worker.reach()
+
+
+def ping(addresses: Sequence[Address]) -> list[Problem | None]:
+    """What is wrong with each address; None where a profiler answers."""
+
+    def one(address: Address) -> Problem | None:
+        try:
+            with Server(address) as server:
+                server.reach()
+        except ProblemError as error:
+            return error.problem
+        return None
+
+    with ThreadPoolExecutor(len(addresses), "ping") as pool:
+        return list(pool.map(one, addresses))

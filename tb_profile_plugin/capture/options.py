@@ -1,0 +1,76 @@
+"""What to record, and for how long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from ..problems import Problem, ProblemError
+
+
+@dataclass(frozen=True)
+class Range:
+    """The whole numbers that an option takes, and what they mean."""
+
+    least: int
+    most: int
+    doc: str
+
+
+RANGES = {
+    "duration_ms": Range(1, 600_000, "Length of the capture in milliseconds."),
+    "delay_ms": Range(0, 3_600_000, "Milliseconds to wait before it begins."),
+    "host_tracer_level": Range(0, 3, "Events of the host: 0 none, 1 critical, 2 info, 3 everything."),
+    "device_tracer_level": Range(0, 1, "Events of the devices: 0 none, 1 all."),
+    "python_tracer_level": Range(0, 1, "Python function calls: 0 none, 1 all."),
+    "retries": Range(0, 10, "How often a worker that failed or had nothing to say is asked again."),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of one capture; defaults are those of TensorFlow's own client."""
+
+    duration_ms: int = 1000
+    delay_ms: int = 0
+    host_tracer_level: int = 2
+    device_tracer_level: int = 1
+    python_tracer_level: int = 0
+    retries: int = 3
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            limits = RANGES[name]
+            if not limits.least <= value <= limits.most:
+                remedy = f"Take {limits.least} to {limits.most}. {limits.doc}"
+                raise ProblemError(Problem("bad_option", f"{_words(name)} cannot be {value}.", remedy, name))
+
+
+def read(values: Mapping[str, str]) -> Options:
+    """Options from text, the missing ones at their defaults; raises `ProblemError`, its `where` naming the option."""
+    numbers = {}
+    for name, text in values.items():
+        if name not in RANGES:
+            remedy = f"There are: {', '.join(RANGES)}."
+            raise ProblemError(Problem("unknown_option", f"There is no option named {name!r}.", remedy, name))
+        if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+            remedy = f"Give a whole number. {RANGES[name].doc}"
+            raise ProblemError(Problem("bad_option", f"{_words(name)} cannot be {text!r}.", remedy, name))
+        numbers[name] = int(text)
+    return Options(**numbers)
+
+
+def milliseconds(text: str) -> int:
+    """A length of time as written on a command line: ``2s``, ``500ms``, or plain milliseconds.
+
+    Raises ValueError for anything else.
+    """
+    match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)(ms|s|)", text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no length of time: write 2s, 500ms or 1500")
+    return round(float(match[1]) * (1000 if match[2] == "s" else 1))
+
+
+def _words(name: str) -> str:
+    return name.replace("_ms", "").replace("_", " ").capitalize()

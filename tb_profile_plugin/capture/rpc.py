@@ -1,0 +1,269 @@
+"""The profiler service of TensorFlow, JAX and PyTorch/XLA processes, call by call.
+
+Answers stay bytes: a capture is cut out of its answer and written as it came, without being parsed.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import grpc
+
+from ..problems import Problem, ProblemError
+from ..protos import message
+from . import strangers
+from .address import Address
+from .options import Options
+
+CONNECT_S = 4.0
+"""How long a server may take to accept a connection: longer, and packets are being dropped."""
+_ANSWER_S = 6.0
+"""How long it may take for calls that only pass a word."""
+_PING = "tb_profile_ping"
+_SERVICE = "/tensorflow.ProfilerService/"
+_CHANNEL = (
+    # gRPC refuses more than 4 MB by default, and captures are larger.
+    ("grpc.max_receive_message_length", -1),
+    # Profiled processes are near; a proxy for the web knows nothing of them.
+    ("grpc.enable_http_proxy", 0),
+    # A failed attempt must not make the next one wait.
+    ("grpc.use_local_subchannel_pool", 1),
+)
+_EVENTS = 1_000_000
+_START_IT = "The program must start its profiler: tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server says after a capture."""
+
+    empty: bool
+    """It says so itself: nothing was recorded."""
+    capture: tuple[memoryview, ...]
+    """Parts of an XSpace, to be written one after the other; none from a server that writes its own file."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(len(part) for part in self.capture)
+
+
+class Server:
+    """A connection to one profiler server."""
+
+    def __init__(self, address: Address):
+        self.address = address
+        self._channel = grpc.insecure_channel(address.target, _CHANNEL)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._channel.close()
+
+    def reach(self) -> None:
+        """Raise `ProblemError` (502) saying what is wrong where no profiler answers at the address."""
+        self._connect()
+        try:
+            self.terminate(_PING)
+        except grpc.RpcError as error:
+            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                other = strangers.name(self.address)
+                if other:
+                    raise self.failed("not_a_profiler", f"{other} answers there, no profiler.", _START_IT) from error
+            raise self.explain(error) from error
+
+    def _connect(self) -> None:
+        """The plain connection first: its errors say clearly what gRPC's wrap up."""
+        try:
+            socket.create_connection((self.address.host, self.address.port), CONNECT_S).close()
+        except socket.gaierror as error:
+            remedy = "Check the name, or give the IP address."
+            raise self.failed("unknown_host", f"No host is known as {self.address.host}.", remedy) from error
+        except ConnectionRefusedError as error:
+            raise self.failed("nothing_listens", "Nothing listens there.", _START_IT) from error
+        except TimeoutError as error:
+            remedy = "Check that the machine runs and that no firewall drops the connection."
+            raise self.failed("no_answer", f"No answer within {CONNECT_S:g} s.", remedy) from error
+        except OSError as error:
+            remedy = "Check the address and the network."
+            raise self.failed("unreachable", f"Cannot be reached: {error.strerror or error}.", remedy) from error
+
+    def profile(self, request: Any, timeout_s: float) -> Any:
+        """Begin a capture; the call's `result()` are bytes for `answer`."""
+        return self._call("Profile", request, timeout_s)
+
+    def terminate(self, session: str) -> None:
+        """End a capture early: its call returns what there is. Raises grpc.RpcError."""
+        self._call("Terminate", message("tensorflow.TerminateRequest")(session_id=session), _ANSWER_S).result()
+
+    def start_recorder(self, request: Any) -> None:
+        """Keep recording, so that `snapshot` finds the last seconds; raises `ProblemError`."""
+        self._ask("StartContinuousProfiling", request)
+
+    def snapshot(self) -> Answer:
+        """What the recorder holds; raises `ProblemError`."""
+        return answer(self._ask("GetSnapshot", message("tensorflow.GetSnapshotRequest")(), 60.0))
+
+    def stop_recorder(self) -> None:
+        """End the recorder; raises `ProblemError`."""
+        self._ask("StopContinuousProfiling", message("tensorflow.StopContinuousProfilingRequest")())
+
+    def _ask(self, method: str, request: Any, timeout_s: float = _ANSWER_S) -> bytes:
+        try:
+            result: bytes = self._call(method, request, timeout_s).result()
+        except grpc.RpcError as error:
+            raise self.explain(error) from error
+        return result
+
+    def _call(self, method: str, request: Any, timeout_s: float) -> Any:
+        call = self._channel.unary_unary(_SERVICE + method, request_serializer=type(request).SerializeToString)
+        return call.future(request, timeout=timeout_s)
+
+    def explain(self, error: Any) -> ProblemError:
+        """A failed call in words."""
+        code, details = error.code(), str(error.details() or "")
+        for matches, name, what, remedy in _CAUSES:
+            if matches(code, details):
+                return self.failed(name, what, remedy)
+        return self.failed(
+            "profiler_failed", f"The profiler failed: {details or code.name}.", "Look at the program's log."
+        )
+
+    def failed(self, code: str, message: str, remedy: str) -> ProblemError:
+        """A problem with this server."""
+        return ProblemError(Problem(code, message, remedy, str(self.address)), 502)
+
+
+_Cause = tuple[Callable[[Any, str], bool], str, str, str]
+_CAUSES: tuple[_Cause, ...] = (
+    (
+        lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
+        "busy",
+        "The program is being profiled already.",
+        "Wait until the other capture ends, or end it: a process has one profiler.",
+    ),
+    (
+        lambda _, text: "no continuous profiling session" in text.lower(),
+        "no_recorder",
+        "The flight recorder does not run there.",
+        "Start it first: tb-profile capture ADDRESS --recorder start.",
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.UNIMPLEMENTED,
+        "not_a_profiler",
+        "A gRPC server answers there, but it does not offer this call of the profiler.",
+        _START_IT,
+    ),
+    (
+        lambda code, text: (
+            code is grpc.StatusCode.RESOURCE_EXHAUSTED or "serializ" in text.lower() or "too large" in text.lower()
+        ),
+        "too_large",
+        "The capture is too large for one answer (2 GB at most).",
+        "Capture for a shorter time or with lower levels, without the Python tracer first.",
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.UNAVAILABLE,
+        "connection_lost",
+        "The connection broke: the program ended, or the network did.",
+        "Check that the program still runs and capture again.",
+    ),
+    (
+        lambda code, _: code is grpc.StatusCode.DEADLINE_EXCEEDED,
+        "late",
+        "The answer did not come in time.",
+        "Capture for a shorter time; if that does not help, look at the program's log.",
+    ),
+)
+
+
+def request(options: Options, address: Address, session: str, root: str, at_ns: int = 0) -> Any:
+    """What a server is asked for: the capture in its answer, or, from one too old for that, a file below `root`.
+
+    `at_ns` is the moment at which all workers begin, for those that wait for it.
+    """
+    opts = message("tensorflow.ProfileOptions")(
+        version=1,
+        include_dataset_ops=True,
+        enable_hlo_proto=True,
+        host_tracer_level=options.host_tracer_level,
+        device_tracer_level=options.device_tracer_level,
+        python_tracer_level=options.python_tracer_level,
+        duration_ms=options.duration_ms,
+        start_timestamp_ns=at_ns or time.time_ns(),
+        repository_path=root,
+        session_id=session,
+    )
+    return message("tensorflow.ProfileRequest")(
+        duration_ms=options.duration_ms,
+        max_events=_EVENTS,
+        tools=["xplane.pb"],
+        opts=opts,
+        repository_root=root,
+        session_id=session,
+        host_name=address.file_host,
+        emit_xspace=True,
+    )
+
+
+_TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
+
+
+def answer(data: bytes) -> Answer:
+    """A ProfileResponse, its capture cut out; raises `ProblemError` (502) where it is none."""
+    empty, parts, files = False, [], []
+    try:
+        for field, value in _fields(memoryview(data)):
+            if field == _XSPACE and isinstance(value, memoryview):
+                parts.append(value)
+            elif field == _EMPTY:
+                empty = bool(value)
+            elif field == _TOOL_DATA and isinstance(value, memoryview):
+                file = dict(_fields(value))
+                name, content = file.get(1), file.get(2)
+                if (
+                    isinstance(name, memoryview)
+                    and isinstance(content, memoryview)
+                    and bytes(name).endswith(b"xplane.pb")
+                ):
+                    files.append(content)
+    except (IndexError, ValueError) as error:
+        remedy = "Check that the port is the profiler's."
+        raise ProblemError(Problem("bad_answer", "The answer cannot be read.", remedy), 502) from error
+    found = [part for part in parts or files if len(part)]
+    return Answer(empty, tuple(found))
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """The fields of a message: number and varint or payload; raises IndexError or ValueError for anything else."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        value, at = _varint(data, at)
+        if kind == 0:
+            yield tag >> 3, value
+        elif kind == 2 and value <= len(data) - at:
+            yield tag >> 3, data[at : at + value]
+            at += value
+        else:
+            raise ValueError(f"field of kind {kind} at {at}")
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("number too long")

@@ -1,0 +1,44 @@
+"""Who answers at a port where no profiler does: named, so that a mistyped port is recognised."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+from .address import Address
+
+_PATIENCE_S = 2.0
+
+
+def name(address: Address) -> str:
+    """What kind of server it seems to be; empty where it does not tell."""
+    greeting = _talk(address, b"GET / HTTP/1.0\r\n\r\n")
+    if greeting.startswith(b"SSH-"):
+        return "An SSH server"
+    if _speaks_tls(address):
+        return "A server behind TLS"
+    if greeting.startswith(b"HTTP/"):
+        return "A web server"
+    return "Something else" if greeting else ""
+
+
+def _talk(address: Address, words: bytes) -> bytes:
+    try:
+        with socket.create_connection((address.host, address.port), _PATIENCE_S) as peer:
+            peer.sendall(words)
+            return peer.recv(64)
+    except OSError:
+        return b""
+
+
+def _speaks_tls(address: Address) -> bool:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        with socket.create_connection((address.host, address.port), _PATIENCE_S) as peer:
+            peer.settimeout(_PATIENCE_S)
+            with context.wrap_socket(peer):
+                return True
+    except OSError:
+        return False

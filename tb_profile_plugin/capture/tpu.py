@@ -1,0 +1,37 @@
+"""TPUs by name: the addresses of their workers."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+
+from ..problems import Problem, ProblemError
+from .address import Address, parse
+
+_PORT = 8466
+"""Where the workers of a Cloud TPU are profiled."""
+
+
+def resolve(names: str) -> tuple[Address, ...]:
+    """The addresses of all workers of the TPUs in a comma list.
+
+    Raises `ProblemError` where the package that knows them is missing or does not know one.
+    """
+    try:
+        client = importlib.import_module("cloud_tpu_client")
+    except ImportError as error:
+        remedy = "Run `pip install cloud-tpu-client`, or give the workers' addresses, each with port 8466."
+        raise ProblemError(
+            Problem("no_tpu_client", "TPU names need the package cloud-tpu-client.", remedy, "addresses"), 501
+        ) from error
+    found: list[str] = []
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        try:
+            endpoints: Sequence[dict[str, str]] = client.Client(tpu=name).network_endpoints()
+        except Exception as error:
+            remedy = "Check the name, the zone and the credentials of this machine."
+            raise ProblemError(
+                Problem("unknown_tpu", f"The TPU {name!r} cannot be looked up: {error}.", remedy, "addresses"), 502
+            ) from error
+        found += [f"{endpoint['ipAddress']}:{_PORT}" for endpoint in endpoints]
+    return parse(",".join(found))

@@ -1,0 +1,150 @@
+"""One worker of a capture: asked, asked again where that helps, and its answer written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import grpc
+
+from ..problems import Problem, ProblemError
+from .address import Address
+from .options import Options
+from .rpc import Answer, Server, answer, request
+from .write import Target
+
+_GRACE_S = 60.0
+"""How long a server may take, beside twice the capture's length, to put its answer together."""
+_STOP_S = 20.0
+"""The same after a Stop."""
+_LOOK_S = 0.1
+_FILE_S = 5.0
+"""How long a file that an older server wrote itself may take to appear on a shared disk."""
+_PAUSE_S = 0.5
+_TRANSIENT = frozenset({"busy", "connection_lost", "profiler_failed", "empty"})
+
+CONNECTING, WAITING, CAPTURING, COLLECTING = "connecting", "waiting", "capturing", "collecting"
+DONE, FAILED, STOPPED = "done", "failed", "stopped"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a worker is."""
+
+    state: str = CONNECTING
+    attempt: int = 1
+    """Counted from 1."""
+    until: float = 0.0
+    """When its capture is over, on the monotonic clock; of use while capturing."""
+    size: int = 0
+    """Bytes of its capture."""
+    file: str = ""
+    problem: Problem | None = None
+
+
+class Worker:
+    """One address of a capture; `progress` may be read from any thread."""
+
+    def __init__(self, address: Address, options: Options, target: Target, stop: threading.Event):
+        self.address = address
+        self.progress = Progress()
+        self._options = options
+        self._target = target
+        self._stop = stop
+
+    def reach(self) -> bool:
+        """Whether a profiler answers; where not, the worker has failed."""
+        try:
+            with Server(self.address) as server:
+                server.reach()
+        except ProblemError as error:
+            self._end(FAILED, error.problem)
+            return False
+        self._now(WAITING)
+        return True
+
+    def halt(self) -> None:
+        """End before anything was asked."""
+        self._end(STOPPED, self._nothing())
+
+    def capture(self, at_ns: int) -> None:
+        """Capture and write, with as many attempts as the options allow."""
+        with Server(self.address) as server:
+            for attempt in range(1, self._options.retries + 2):
+                self._now(CAPTURING, attempt=attempt, until=time.monotonic() + self._options.duration_ms / 1000)
+                try:
+                    size, path = self._attempt(server, at_ns if attempt == 1 else 0)
+                except ProblemError as error:
+                    problem = error.problem
+                else:
+                    self._now(DONE, size=size, file=str(path))
+                    return
+                if problem.code not in _TRANSIENT or self._stop.wait(_PAUSE_S * attempt):
+                    break
+        self._end(STOPPED if problem.code == "stopped" else FAILED, problem)
+
+    def _attempt(self, server: Server, at_ns: int) -> tuple[int, Path]:
+        got = self._ask(server, at_ns)
+        if got.capture:
+            return got.size, self._target.write(self.address.file_host, got.capture)
+        if got.empty:
+            raise ProblemError(self._nothing() if self._stop.is_set() else self._empty(), 502)
+        return self._written_by_server()
+
+    def _ask(self, server: Server, at_ns: int) -> Answer:
+        """One call; Stop ends it early, with what there is."""
+        asked = request(self._options, self.address, self._target.run, str(self._target.root), at_ns)
+        call = server.profile(asked, _GRACE_S + 3 * self._options.duration_ms / 1000)
+        over = threading.Event()
+        call.add_done_callback(lambda _: over.set())
+        give_up = None
+        while not over.wait(_LOOK_S):
+            now = time.monotonic()
+            if give_up is None and self._stop.is_set():
+                self._now(COLLECTING)
+                give_up = now + _STOP_S
+                self._terminate(server)
+            elif give_up is not None and now > give_up:
+                call.cancel()
+                remedy = "Its capture ends by itself, and what it holds is lost."
+                raise server.failed("not_stopped", f"Nothing came within {_STOP_S:g} s of the stop.", remedy)
+            elif now > self.progress.until and self.progress.state == CAPTURING:
+                self._now(COLLECTING)
+        try:
+            return answer(call.result())
+        except grpc.RpcError as error:
+            raise server.explain(error) from error
+
+    def _terminate(self, server: Server) -> None:
+        try:
+            server.terminate(self._target.run)
+        except grpc.RpcError:
+            # The capture's own call tells what is wrong with the server.
+            return
+
+    def _written_by_server(self) -> tuple[int, Path]:
+        """What a server too old to send its capture wrote, where its disk is ours, too."""
+        path = self._target.path(self.address.file_host)
+        deadline = time.monotonic() + _FILE_S
+        while time.monotonic() < deadline:
+            if path.is_file() and path.stat().st_size:
+                return path.stat().st_size, path
+            time.sleep(_LOOK_S)
+        message = "This server writes captures to its own disk only, and its file did not appear here."
+        remedy = f"Look for {path} on its machine, or give a logdir that both machines mount."
+        raise ProblemError(Problem("not_here", message, remedy, str(self.address)), 502)
+
+    def _empty(self) -> Problem:
+        remedy = "Check that the program computes something meanwhile, and capture for longer."
+        return Problem("empty", "Nothing happened during the capture.", remedy, str(self.address))
+
+    def _nothing(self) -> Problem:
+        return Problem("stopped", "Stopped before anything was recorded.", "", str(self.address), "info")
+
+    def _now(self, state: str, **facts: float | str) -> None:
+        self.progress = replace(self.progress, state=state, **facts)  # type: ignore[arg-type]
+
+    def _end(self, state: str, problem: Problem) -> None:
+        self.progress = replace(self.progress, state=state, problem=problem)
