@@ -54,6 +54,11 @@ const TIME_UNITS: readonly (readonly [string, number])[] = [
 ];
 const PICOSECONDS: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9, s: 1e12 };
 
+/** How many milliseconds one of this unit is; 1 for what is no unit of time. */
+export function inMilliseconds(unit: string): number {
+  return (PICOSECONDS[unit] ?? 1e9) / 1e9;
+}
+
 /** The unit in which a column of times whose largest is `size` (in `unit`) reads best. */
 export function timeScale(size: number, unit = "ms"): Scale {
   const from = PICOSECONDS[unit] ?? 1e9;
@@ -72,7 +77,8 @@ export function finer(scale: Scale): Scale {
 export function scaled(value: number, scale: Scale): string {
   const figure = value * scale.factor;
   const least = 10 ** -scale.decimals;
-  if (figure > 0 && figure < least / 2) return `<${THIN}${fixed(least, scale.decimals)}`;
+  // Far below that it is only what a sum of fractions leaves over.
+  if (figure > least * 1e-6 && figure < least / 2) return `<${THIN}${fixed(least, scale.decimals)}`;
   return fixed(figure, scale.decimals);
 }
 

@@ -17,14 +17,14 @@ export const PARTS: readonly Part[] = [
   { id: "input", label: "Input", light: "#b91c2c", dark: "#e5484d", pattern: "forward" },
   { id: "output", label: "Output", light: "#0e8f9c", dark: "#2cb5c0", pattern: "backward" },
   { id: "kernel_launch", label: "Kernel launch", light: "#f08c1a", dark: "#f7a440", pattern: "upright" },
-  { id: "host_compute", label: "Host compute", light: "#2f6fd6", dark: "#5b9bf5", pattern: "plain" },
+  { id: "host_compute", label: "Host compute", light: "#1f57b8", dark: "#4178d8", pattern: "plain" },
   { id: "device_to_device", label: "Device to device", light: "#7a4a21", dark: "#a87848", pattern: "dots" },
   { id: "collectives", label: "Collectives", light: "#e57fb3", dark: "#f09ac6", pattern: "level" },
   { id: "device_compute_16", label: "Device compute, 16 bit", light: "#7fc97f", dark: "#97d897", pattern: "plain" },
   { id: "device_compute_32", label: "Device compute, 32 bit", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
-  { id: "device_compute_other", label: "Device compute, other", light: "#a5d6a0", dark: "#2f7d45", pattern: "dots" },
+  { id: "device_compute_other", label: "Device compute, other", light: "#a5d6a0", dark: "#2f7d45", pattern: "cross" },
   { id: "device_compute", label: "Device compute", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
-  { id: "other", label: "All others", light: "#a3a9b2", dark: "#6d7480", pattern: "plain" },
+  { id: "other", label: "All others", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" },
 ];
 
 /** What the host does to get input; shades of the input's red, told apart by lightness and pattern. */

@@ -53,7 +53,7 @@ function StepSlider({ steps, place, move }: SliderProps) {
         min={0}
         max={steps.length - 1}
         value={place}
-        aria-valuetext={`step ${steps[place]?.name}`}
+        aria-valuetext={steps[place]?.name}
         onInput={(event) => move(Number(event.currentTarget.value))}
       />
       <span class="number">
@@ -71,13 +71,13 @@ function sentence(step: PodStep): string {
   if (!slowest) return "";
   const middle = median(step.workers.map((worker) => worker.total));
   if (step.workers.length === 1) {
-    return `Step ${step.name} takes ${time(slowest.total)} on ${slowest.name}, most of it ${slowest.bottleneck}.`;
+    return `${step.name} takes ${time(slowest.total)} on ${slowest.name}, most of it ${slowest.bottleneck}.`;
   }
   const more = middle > 0 ? slowest.total / middle - 1 : 0;
-  if (more < 0.005) return `Step ${step.name}: all workers take about ${time(middle)}.`;
+  if (more < 0.005) return `${step.name}: all workers take about ${time(middle)}.`;
   const excess = largestExcess(slowest, step);
   const cause = `mainly ${part(excess.id).label} (+${time(excess.more)})`;
-  return `Step ${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than the median worker, ${cause}.`;
+  return `${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than the median worker, ${cause}.`;
 }
 
 function Details({ worker }: { worker: Worker }) {

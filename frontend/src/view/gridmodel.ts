@@ -17,7 +17,7 @@ import {
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import type { CellValue, Column, Row, Table } from "../base/datatable";
-import { bytes, decimalsFor, fixed, percent, scaled, timeScale } from "../base/format";
+import { bytes, decimalsFor, fixed, inMilliseconds, percent, type Scale, scaled, timeScale } from "../base/format";
 
 /** What a page may say about a column beyond what the server says. */
 export interface ColumnSpec {
@@ -73,11 +73,26 @@ function largest(values: readonly CellValue[]): number {
   );
 }
 
-function numbers({ label, unit }: Column, values: readonly CellValue[]): [string, (value: number) => string] {
+/** Times of a table share one unit, so that columns compare; rows differ by orders of magnitude, hence the decimals. */
+function tableScale(table: Table): (unit: string) => Scale {
+  const sizes = table.columns.map(({ unit }, place) => {
+    const size = TIMES.has(unit) ? largest(table.rows.map((row) => row[place] ?? null)) : 0;
+    return size * inMilliseconds(unit);
+  });
+  const common = timeScale(Math.max(0, ...sizes));
+  return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
+}
+
+type Show = (value: number) => string;
+
+function numbers(
+  { label, unit }: Column,
+  values: readonly CellValue[],
+  timeIn: (unit: string) => Scale,
+): [string, Show] {
   const size = largest(values);
   if (TIMES.has(unit)) {
-    // Rows of a table differ by orders of magnitude, so they get more decimals than a figure of its own.
-    const scale = { ...timeScale(size, unit), decimals: 3 };
+    const scale = timeIn(unit);
     return [scale.unit, (value) => scaled(value, scale)];
   }
   if (unit === "percent") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
@@ -87,10 +102,17 @@ function numbers({ label, unit }: Column, values: readonly CellValue[]): [string
   return [unit || (/\(%\)/.test(label) ? "%" : ""), (value) => fixed(value, decimals)];
 }
 
-function presentColumn(column: Column, place: number, rows: readonly Row[], spec: ColumnSpec): Presented {
+interface Context {
+  readonly place: number;
+  readonly rows: readonly Row[];
+  readonly spec: ColumnSpec;
+  readonly timeIn: (unit: string) => Scale;
+}
+
+function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): Presented {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.type === "number";
-  const [unit, number] = numeric ? numbers(column, values) : ["", String];
+  const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
   const show = (value: CellValue) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "–";
@@ -116,8 +138,9 @@ function presentColumn(column: Column, place: number, rows: readonly Row[], spec
 }
 
 export function present(table: Table, specs: Readonly<Record<string, ColumnSpec>> = {}): PresentedTable {
+  const timeIn = tableScale(table);
   const columns = table.columns.map((column, place) =>
-    presentColumn(column, place, table.rows, specs[column.id] ?? {}),
+    presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn }),
   );
   return { columns, rows: table.rows };
 }

@@ -1,13 +1,14 @@
 /** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Table } from "../base/datatable";
 import { percent, type Scale, scaled } from "../base/format";
 import type { Part } from "../base/parts";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { Grid } from "./grid";
+import { withoutEmpty } from "./gridmodel";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
@@ -124,6 +125,7 @@ interface ChartSectionProps extends ChartProps {
 /** A titled chart that can be shown as a table. */
 export function ChartSection({ title, doc, note, controls, twin, name, children, ...chart }: ChartSectionProps) {
   const [asTable, setAsTable] = useState(false);
+  const specs = useMemo(() => withoutEmpty(twin, {}), [twin]);
   return (
     <Section
       title={title}
@@ -139,7 +141,7 @@ export function ChartSection({ title, doc, note, controls, twin, name, children,
       }
     >
       {children}
-      {asTable ? <Grid table={twin} name={name} /> : <Chart {...chart} />}
+      {asTable ? <Grid table={twin} specs={specs} name={name} /> : <Chart {...chart} />}
     </Section>
   );
 }

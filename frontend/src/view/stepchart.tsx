@@ -15,10 +15,12 @@ interface Measured {
 
 /** The part columns of a step table, in stacking order, without those that are zero in every step. */
 export function measuredParts(steps: Table): Measured[] {
+  // The tables of TPUs have several columns of one part, which only their own labels tell apart.
+  const generic = steps.has("stepTimeMs");
   return steps.columns
-    .flatMap((column) => {
-      const part = partOfColumn(column.id);
-      return part ? [{ id: column.id, part, label: column.label }] : [];
+    .flatMap(({ id, label }) => {
+      const part = partOfColumn(id);
+      return part ? [{ id, part, label: generic ? part.label : label }] : [];
     })
     .filter(({ id }) => steps.rows.some((row) => steps.number(row, id) > 0));
 }

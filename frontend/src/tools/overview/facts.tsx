@@ -17,6 +17,7 @@ const YES_NO: Readonly<Record<string, string>> = { true: "yes", false: "no" };
 
 export function Environment({ environment, analysis, summary }: EnvironmentProps) {
   const window = summary.figure("window_ms");
+  const hasDevice = environment.property("device_core_count") !== "0";
   const facts: readonly (readonly [string, string, Table, string?])[] = [
     ["Hosts", "host_count", environment, "Machines in this session."],
     ["Tasks", "task_count", environment],
@@ -35,6 +36,7 @@ export function Environment({ environment, analysis, summary }: EnvironmentProps
       <dl class="figures rows">
         {facts
           .filter(([, name, table]) => table.property(name) !== "")
+          .filter(([, name, table]) => hasDevice || table === environment || !name.startsWith("device_"))
           .map(([label, name, table, doc]) => {
             const text = table.property(name);
             return <Figure key={name} label={label} value={YES_NO[text] ?? text} doc={table.doc(name) || doc} />;

@@ -68,7 +68,7 @@ export function WorkerChart({ step, point, name }: WorkerChartProps) {
       doc="One column per worker. ▲ marks workers that take far longer than the others: over the median by 5 % and by three robust standard deviations."
       note={outliers > 0 ? `${outliers} far slower than the others, marked ▲` : undefined}
       controls={step.workers.length > 1 ? sorter : undefined}
-      label={`Step ${step.name} of ${workers.length} workers`}
+      label={`${step.name} on ${workers.length} workers`}
       height={300}
       build={build}
       onPoint={({ dataIndex }) => point(workers[dataIndex]?.name ?? "")}

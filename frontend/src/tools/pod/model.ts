@@ -41,7 +41,7 @@ export interface Worker {
 
 export interface PodStep {
   readonly number: number;
-  /** What the program called the step; its number where it has no name. */
+  /** What the program called the step; `Step n` where it has no name. */
   readonly name: string;
   /** False where the capture's begin or end cuts it on any worker. */
   readonly complete: boolean;
@@ -61,12 +61,16 @@ function worker(core: string, record: PodRecord, tpu: boolean): Worker {
   return { name, total: record.totalDurationUs / 1000, bottleneck: record.bottleneck, parts };
 }
 
+function stepName(name: string): string {
+  return /^\d+$/.test(name) ? `Step ${name}` : name;
+}
+
 export function stepsOf(answer: PodAnswer): PodStep[] {
   const tpu = (answer.deviceType ?? "").includes("TPU");
   const natural = new Intl.Collator("en", { numeric: true });
   return (answer.podStatsSequence?.podStatsMap ?? []).map(({ stepNum, podStatsPerCore = {} }) => ({
     number: stepNum,
-    name: Object.values(podStatsPerCore)[0]?.stepName || String(stepNum),
+    name: stepName(Object.values(podStatsPerCore)[0]?.stepName || String(stepNum)),
     complete: Object.values(podStatsPerCore).every((record) => record.complete !== false),
     workers: Object.entries(podStatsPerCore)
       .map(([core, record]) => worker(core, record, tpu))

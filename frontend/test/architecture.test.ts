@@ -1,0 +1,35 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const SRC = join(import.meta.dirname, "../src");
+const LAYERS = ["base", "api", "state", "view", "tools", "app"];
+
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+const layerOf = (file: string) => LAYERS.indexOf(file.split(/[\\/]/)[0] ?? "");
+const text = (file: string) => readFileSync(join(SRC, file), "utf8");
+
+function imports(file: string): string[] {
+  const found = [...text(file).matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)];
+  return found.map((match) => relative(SRC, join(SRC, dirname(file), match[1] ?? "")));
+}
+
+describe.each(files)("%s", (file) => {
+  it("imports only from its own layer and those before it", () => {
+    expect(imports(file).filter((name) => layerOf(name) > layerOf(file))).toEqual([]);
+  });
+
+  it("is short", () => {
+    expect(text(file).split("\n").length).toBeLessThan(400);
+  });
+
+  it("turns no text into code or markup", () => {
+    expect(text(file)).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|document\.write/);
+  });
+
+  it("fetches only in api/, and touches no DOM in base/", () => {
+    const layer = LAYERS[layerOf(file)];
+    if (layer !== "api") expect(text(file)).not.toMatch(/\bfetch\(|XMLHttpRequest|EventSource/);
+    if (layer === "base") expect(text(file)).not.toMatch(/\b(document|window|location|localStorage)\b\./);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import {
+  ago,
+  bytes,
+  byUnit,
+  count,
+  finer,
+  fixed,
+  inMilliseconds,
+  moment,
+  number,
+  percent,
+  plural,
+  scaled,
+  time,
+  timeScale,
+} from "../../src/base/format";
+
+const plain = (text: string) => text.replaceAll("\u202f", " ").replaceAll("\u2212", "-");
+
+describe("numbers", () => {
+  it.each([
+    [0, 2, "0.00"],
+    [1234, 0, "1234"],
+    [12345, 0, "12 345"],
+    [1234567.891, 2, "1 234 567.89"],
+    [-0.004, 2, "0.00"],
+    [-1.5, 1, "-1.5"],
+    [Number.NaN, 1, "–"],
+  ])("%s with %s decimals", (value, decimals, text) => {
+    expect(plain(fixed(value, decimals))).toBe(text);
+  });
+
+  it("keeps three significant digits and whole numbers whole", () => {
+    expect([1.23456, 12.3456, 123.456, 7, 0.0123456].map(number)).toEqual(["1.23", "12.3", "123", "7", "0.0123"]);
+    expect(plain(number(-1.5e-7))).toBe("-1.50e-7");
+  });
+
+  it("counts with grouped thousands", () => {
+    expect(plain(count(4300000))).toBe("4 300 000");
+    expect(plural(1, "host")).toBe("1 host");
+    expect(plural(2, "near miss", "near misses")).toBe("2 near misses");
+  });
+});
+
+describe("percent", () => {
+  it("takes a fraction", () => {
+    expect(plain(percent(0.4123))).toBe("41.2 %");
+    expect(plain(percent(1))).toBe("100.0 %");
+  });
+
+  it("does not show a little as nothing", () => {
+    expect(plain(percent(0.0001))).toBe("< 0.1 %");
+    expect(plain(percent(0))).toBe("0.0 %");
+  });
+});
+
+describe("times", () => {
+  it.each([
+    [1.434, "ms", "1.43 ms"],
+    [0.0123, "ms", "12.3 µs"],
+    [1234.5, "ms", "1.23 s"],
+    [3, "us", "3.00 µs"],
+    [0.5, "us", "500 ns"],
+    [0, "ms", "0 ms"],
+    [98, "s", "98.0 s"],
+  ])("%s %s", (value, unit, text) => {
+    expect(plain(time(value, unit))).toBe(text);
+  });
+
+  it("share one scale in a column", () => {
+    const scale = timeScale(12.5);
+    expect([12.5, 0.3, 0].map((value) => scaled(value, scale))).toEqual(["12.5", "0.3", "0.0"]);
+    expect(plain(scaled(0.001, scale))).toBe("< 0.1");
+    expect(scaled(12.5, finer(scale))).toBe("12.50");
+  });
+
+  it("convert to milliseconds", () => {
+    expect([1000, 2, 3].map((value, place) => value * inMilliseconds(["us", "s", "ms"][place] ?? ""))).toEqual([
+      1, 2000, 3,
+    ]);
+  });
+});
+
+it("sizes files in powers of 1000", () => {
+  expect([0, 999, 1000, 160349, 111e6, 2.5e9].map((size) => plain(bytes(size)))).toEqual([
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "160 kB",
+    "111 MB",
+    "2.5 GB",
+  ]);
+});
+
+it("tells moments and how long ago they were", () => {
+  expect(moment(new Date(2026, 10, 20, 21, 38).getTime() / 1000)).toBe("2026-11-20 21:38");
+  expect([0, 600, 7200, 864000].map((passed) => ago(1e9 - passed, 1e9))).toEqual([
+    "just now",
+    "10 minutes ago",
+    "2 hours ago",
+    "10 days ago",
+  ]);
+});
+
+it("shows a value by its column's unit", () => {
+  expect(plain(byUnit(0.5, "percent"))).toBe("50.0 %");
+  expect(plain(byUnit(2048, "bytes"))).toBe("2.0 kB");
+  expect(byUnit(3, "us")).toBe("3");
+});

@@ -1,0 +1,63 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { build } from "vite";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+let folder = "";
+const read = (name: string) => readFileSync(join(folder, name), "utf8");
+const names = () => readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.\w+$/.test(name));
+const gzipped = (some: Iterable<string>) =>
+  [...some].reduce((sum, name) => sum + gzipSync(read(name), { level: 9 }).length, 0);
+
+/** The module and everything that it imports statically. */
+function closure(name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen;
+  seen.add(name);
+  for (const [, address = ""] of read(name).matchAll(/(?:from|import)\s*["'](\.[^"']+)["']/g)) {
+    closure(new URL(address, `file:///${name}`).pathname.slice(1), seen);
+  }
+  return seen;
+}
+
+const chunk = (start: string) => names().find((name) => name.startsWith(`static/${start}-`)) ?? "";
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "tb-profile-bundle-"));
+  await build({
+    root: join(import.meta.dirname, ".."),
+    logLevel: "silent",
+    build: { outDir: folder, emptyOutDir: true },
+  });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("has the files that the server knows, and render() among them", () => {
+  expect(names()).toEqual(expect.arrayContaining(["index.html", "index.js", join("static", "standalone.js")]));
+  expect(read("index.js")).toMatch(/export\s*\{[^}]*\brender\b[^}]*\}/);
+  expect(read("index.html")).not.toMatch(/<script(?![^>]*\bsrc=)|\bon\w+=/);
+});
+
+it("names no other host; the addresses in it are names of XML vocabularies", () => {
+  const foreign = names().flatMap(
+    (name) => read(name).match(/(?:https?|wss?):\/\/[^"'`\s)]+|["'`]\/\/\w[^"'`\s]*/g) ?? [],
+  );
+  expect(foreign.filter((address) => !address.startsWith("http://www.w3.org/"))).toEqual([]);
+});
+
+it("makes no code of text and no worker of a blob", () => {
+  for (const name of names()) expect(read(name)).not.toMatch(/\beval\(|new Function\(|new (?:Shared)?Worker\(/);
+});
+
+it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any page 40 KB, gzipped", () => {
+  const shell = closure("index.js");
+  const page = new Set([...shell, ...closure(chunk("generic"))]);
+  expect(gzipped(page)).toBeLessThan(80 * 1024);
+  expect(gzipped([chunk("echarts")])).toBeLessThan(250 * 1024);
+  for (const start of ["overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"]) {
+    const own = [...closure(chunk(start))].filter((name) => !page.has(name));
+    expect(own).not.toContain(chunk("echarts"));
+    expect(gzipped(own)).toBeLessThan(40 * 1024);
+  }
+});

@@ -1,0 +1,47 @@
+import { signal } from "@preact/signals";
+import { afterEach, expect, it } from "vitest";
+import type { Frame } from "../../src/state/frame";
+import { createSettings, type Settings } from "../../src/state/settings";
+import { createTheme } from "../../src/state/theme";
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+afterEach(() => {
+  document.body.className = "";
+  localStorage.clear();
+});
+
+it("follows TensorBoard's class live", async () => {
+  document.body.className = "dark-mode";
+  const theme = createTheme({ plugin: "profile", window, element: null }, signal({ theme: "light" }));
+  expect(theme.value).toBe("dark");
+  document.body.className = "other";
+  await tick();
+  expect(theme.value).toBe("light");
+});
+
+it("follows the system on its own until the user chooses", () => {
+  let listener: (event: { matches: boolean }) => void = () => {};
+  const query = {
+    matches: true,
+    addEventListener: (_: string, listen: typeof listener) => {
+      listener = listen;
+    },
+  };
+  const frame = { plugin: "", window: { matchMedia: () => query }, element: null } as unknown as Frame;
+  const settings = signal<Settings>({ theme: "auto" });
+  const theme = createTheme(frame, settings);
+  expect(theme.value).toBe("dark");
+  listener({ matches: false });
+  expect(theme.value).toBe("light");
+  settings.value = { theme: "dark" };
+  expect(theme.value).toBe("dark");
+});
+
+it("keeps settings, and survives a spoilt store", () => {
+  const settings = createSettings(localStorage);
+  settings.value = { theme: "dark" };
+  expect(createSettings(localStorage).value.theme).toBe("dark");
+  localStorage.setItem("tb-profile.settings", "{broken");
+  expect(createSettings(localStorage).value.theme).toBe("auto");
+});

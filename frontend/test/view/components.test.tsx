@@ -1,0 +1,125 @@
+import { type ComponentChild, render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Table } from "../../src/base/datatable";
+import { part } from "../../src/base/parts";
+import { Grid } from "../../src/view/grid";
+import { Loading } from "../../src/view/loading";
+import { ProblemPage } from "../../src/view/problems";
+import { Rich } from "../../src/view/rich";
+import { StackBar } from "../../src/view/stackbar";
+import { Verdict } from "../../src/view/verdict";
+
+let root: HTMLElement;
+
+beforeEach(() => {
+  root = document.createElement("div");
+  document.body.append(root);
+});
+afterEach(() => {
+  render(null, root);
+  root.remove();
+});
+
+async function show(content: ComponentChild): Promise<void> {
+  await act(() => render(content, root));
+}
+
+function table(rows: number): Table {
+  return new Table({
+    cols: [
+      { id: "op", label: "Op", type: "string", p: { doc: "The op's name." } },
+      { id: "time", label: "Time", type: "number", p: { unit: "us" } },
+    ],
+    rows: Array.from({ length: rows }, (_, place) => ({ c: [{ v: `op${place}` }, { v: place }] })),
+  });
+}
+
+describe("the grid", () => {
+  it("explains its columns and sorts at a click", async () => {
+    await show(<Grid table={table(3)} name="t" />);
+    const [op, time] = root.querySelectorAll<HTMLButtonElement>("thead button");
+    expect(op?.getAttribute("data-tip")).toBe("The op's name.");
+    await act(() => time?.click());
+    expect(root.querySelectorAll("th")[1]?.getAttribute("aria-sort")).toBe("descending");
+    expect(root.querySelector("tbody td")?.textContent).toBe("op2");
+  });
+
+  it("filters as one types and says how many are left", async () => {
+    await show(<Grid table={table(20)} name="t" />);
+    const input = root.querySelector<HTMLInputElement>("[data-filter]");
+    await act(() => {
+      if (!input) return;
+      input.value = "op1";
+      input.dispatchEvent(new Event("input"));
+    });
+    expect(root.querySelectorAll("tbody tr").length).toBe(11);
+    expect(root.textContent).toContain("11 of 20 rows");
+  });
+
+  it("draws only a part of many rows, and tells how many there are", async () => {
+    await show(<Grid table={table(5000)} name="t" />);
+    expect(root.querySelectorAll("tbody tr").length).toBeLessThan(100);
+    expect(root.querySelector("table")?.getAttribute("aria-rowcount")).toBe("5001");
+  });
+});
+
+describe("states", () => {
+  it("shows markup from a capture as text", async () => {
+    const html = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a> <a href="https://x.org/">y</a>';
+    await show(<Rich html={html} />);
+    expect(root.querySelectorAll("img, script").length).toBe(0);
+    expect([...root.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual(["https://x.org/"]);
+  });
+
+  it("tells a problem with its remedy, details folded", async () => {
+    const problem = {
+      code: "c",
+      message: "It broke.",
+      remedy: "Mend it.",
+      where: "byte 7",
+      severity: "error" as const,
+    };
+    await show(<ProblemPage problem={problem} />);
+    expect(root.querySelector("[role=alert] h2")?.textContent).toContain("It broke.");
+    expect(root.textContent).toContain("Mend it.");
+    expect(root.querySelector("details")?.open).toBe(false);
+    expect(root.querySelector("details")?.textContent).toContain("byte 7");
+  });
+
+  it("shows how far each host is", async () => {
+    const hosts = [
+      { host: "a", phase: "decoding", fraction: 0.25 },
+      { host: "b", phase: "done", fraction: 1 },
+    ];
+    await show(<Loading what="Reading" progress={{ busy: true, hosts, computing: [] }} />);
+    expect(root.querySelectorAll("progress").length).toBe(1);
+    expect(root.textContent).toContain("decoding");
+  });
+
+  it("goes on in place, but leaves new tabs to the browser", async () => {
+    let gone = 0;
+    const go = () => {
+      gone += 1;
+    };
+    await show(<Verdict level="bad" text="Slow." next={{ label: "Input", href: "#x", go }} />);
+    const link = root.querySelector("a");
+    link?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+    link?.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey: true }));
+    expect(gone).toBe(1);
+    expect(root.querySelector(".mark")?.getAttribute("aria-label")).toBe("Bottleneck");
+  });
+
+  it("says the bar in words", async () => {
+    await show(
+      <StackBar
+        pieces={[
+          { part: part("input"), value: 3 },
+          { part: part("other"), value: 1 },
+        ]}
+      />,
+    );
+    const words = root.querySelector("[role=img]")?.getAttribute("aria-label")?.replaceAll("\u202f", " ");
+    expect(words).toBe("Input: 3.00 ms (75.0 %); All others: 1.00 ms (25.0 %)");
+  });
+});
