@@ -15,11 +15,12 @@ from ..model.host import Host
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from ..xspace.tables import StatColumn, values
+from .args import HIDDEN
 from .tiles import timeline
 
 Array = np.ndarray[Any, Any]
 
-KINDS = {
+_KINDS = {
     0: "producer and consumer",
     1: "producer and consumer",
     2: "function and executor",
@@ -40,9 +41,6 @@ KINDS = {
     17: "SparseCore offload",
 }
 """Words for the kinds of links (TensorFlow's context types)."""
-
-_HIDDEN = {"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"}
-"""Stats that say nothing by themselves: links and steps are shown as what they are."""
 
 _FRAME = re.compile(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
 _LIMIT = 200
@@ -106,7 +104,7 @@ def _args(facts: dict[str, Any]) -> dict[str, Any]:
     """What JSON and JavaScript can hold: large integers, infinities and bytes become text."""
     answer: dict[str, Any] = {}
     for key, value in facts.items():
-        if key in _HIDDEN or value is None:
+        if key in HIDDEN or value is None:
             continue
         if isinstance(value, bytes):
             value = f"{len(value)} bytes"
@@ -148,16 +146,17 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     targets, sources = links.by_target
     first, last = np.searchsorted(targets, [event, event + 1]).tolist()
     incoming = sources[first:last].tolist()
-    found = [Arrow(source, target, _word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
+    found = [Arrow(source, target, word(kind)) for source, target, kind in list(outgoing)[:_LIMIT]]
     for source in incoming[:_LIMIT]:
         at = slice(*np.searchsorted(links.source, [source, source + 1]).tolist())
         kinds = links.kind[at][links.target[at] == event]
-        found.append(Arrow(source, event, _word(int(kinds[0]))))
+        found.append(Arrow(source, event, word(int(kinds[0]))))
     return [*found, *_iterator(host, event)]
 
 
-def _word(kind: int) -> str:
-    return KINDS.get(kind, KINDS[0])
+def word(kind: int) -> str:
+    """What a kind of link is called."""
+    return _KINDS.get(kind, _KINDS[0])
 
 
 def _iterator(host: Host, event: int) -> Iterable[Arrow]:
@@ -189,4 +188,4 @@ def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit
         near = near[wanted[np.searchsorted(trace.lines, ends[near], side="right") - 1]]
     chosen = near if len(near) <= limit else near[np.linspace(0, len(near) - 1, limit).astype(np.int64)]
     columns = links.source[chosen].tolist(), links.target[chosen].tolist(), links.kind[chosen].tolist()
-    return [Arrow(source, target, _word(kind)) for source, target, kind in zip(*columns, strict=True)], len(near)
+    return [Arrow(source, target, word(kind)) for source, target, kind in zip(*columns, strict=True)], len(near)

@@ -128,8 +128,10 @@ class Section:
 
     name: str
     kind: str
-    """``steps``, ``device``, ``host`` or ``other``."""
+    """``device``, ``host`` or ``other``."""
     lanes: Sequence[Lane]
+    plane: int
+    """Place of its plane in the capture."""
 
 
 class Board:
@@ -171,16 +173,16 @@ class Board:
         devices = self.host.devices
         for index, plane in planes:
             if any(plane is device for device in devices):
-                yield Section(plane.name, "device", self._device(index, plane))
+                yield Section(plane.name, "device", self._device(index, plane), index)
         for index, plane in planes:
             if plane.name.startswith("/device:") and not any(plane is device for device in devices):
-                yield Section(plane.name, "device", self._lines(index, plane))
+                yield Section(plane.name, "device", self._lines(index, plane), index)
         for index, plane in planes:
             if plane.name.startswith("/host:CPU"):
-                yield Section(plane.name, "host", sorted(self._lines(index, plane), key=_thread_order))
+                yield Section(plane.name, "host", sorted(self._lines(index, plane), key=_thread_order), index)
         for index, plane in planes:
             if not plane.name.startswith(("/device:", "/host:CPU")):
-                yield Section(plane.name, "other", self._lines(index, plane))
+                yield Section(plane.name, "other", self._lines(index, plane), index)
 
     def _device(self, index: int, plane: Plane) -> list[Lane]:
         lanes = self._lines(index, plane)

@@ -8,6 +8,8 @@ import hashlib
 import io
 import json
 import re
+import zlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,29 @@ def binary(request: Request, body: bytes) -> Response:
     return _unkept(request, body, packed, "application/octet-stream", 200)
 
 
+def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
+    """JSON too large to hold, sent as it is made."""
+    response = Response(_compressed(pieces) if _takes_gzip(request) else (piece.encode() for piece in pieces))
+    response.content_type = "application/json"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    if _takes_gzip(request):
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _takes_gzip(request: Request) -> bool:
+    return request.accept_encodings["gzip"] > 0
+
+
+def _compressed(pieces: Iterator[str]) -> Iterator[bytes]:
+    packer = zlib.compressobj(1, wbits=31)
+    for piece in pieces:
+        yield packer.compress(piece.encode())
+    yield packer.flush()
+
+
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
     return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
@@ -156,7 +181,7 @@ def _unkept(request: Request, body: bytes | None, packed: bytes | None, kind: st
 
 def _respond(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
     """The body as the client takes it: compressed only where it said that it can read that."""
-    if packed is not None and request.accept_encodings["gzip"] > 0:
+    if packed is not None and _takes_gzip(request):
         response = Response(packed, status, content_type=kind)
         response.headers["Content-Encoding"] = "gzip"
     else:

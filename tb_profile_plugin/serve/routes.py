@@ -96,6 +96,7 @@ def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
         "doc": tool.doc,
         "order": tool.order,
         "all_hosts": tool.all_hosts,
+        "streamed": tool.streamed,
         "params": [asdict(param) for param in tool.params],
         "unavailable": unavailable and unavailable.as_json(),
     }
@@ -108,17 +109,21 @@ def _progress(desk: Desk, request: Request) -> Response:
 
 
 def _data(desk: Desk, request: Request) -> Response:
-    _, _, packed = _result(desk, request)
-    return answers.packed_json(request, packed)
+    session, tool, host, options = _asked(desk, request)
+    if tool.streamed:
+        return answers.streamed_json(request, tool.pieces(session, host, **options))
+    return answers.packed_json(request, desk.result(session, tool, host, options))
 
 
 def _data_csv(desk: Desk, request: Request) -> Response:
-    tool, host, packed = _result(desk, request)
-    name = "_".join([tool.name, request.args["run"], host or ALL_HOSTS])
-    return answers.csv_file(request, json.loads(answers.unpack(packed)), f"{name}.csv")
+    session, tool, host, options = _asked(desk, request)
+    name = "_".join([tool.name, session.name, host or ALL_HOSTS])
+    answer = None if tool.streamed else json.loads(answers.unpack(desk.result(session, tool, host, options)))
+    return answers.csv_file(request, answer, f"{name}.csv")
 
 
-def _result(desk: Desk, request: Request) -> tuple[Tool, str, bytes]:
+def _asked(desk: Desk, request: Request) -> tuple[Session, Tool, str, dict[str, str]]:
+    """The session, tool, host and options that a request for data names."""
     for name in ("session_path", "run_path"):
         if name in request.args:
             remedy = "Name a session below the logdir with run=…"
@@ -127,7 +132,7 @@ def _result(desk: Desk, request: Request) -> tuple[Tool, str, bytes]:
     tool = desk.tool(_parameter(request, "tag"))
     host = _host(request, session)
     options = {name: value for name, value in request.args.items() if name not in {*_DATA, *_OUTDATED}}
-    return tool, host, desk.result(session, tool, host, options)
+    return session, tool, host, options
 
 
 def _host(request: Request, session: Session) -> str:

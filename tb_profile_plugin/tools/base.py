@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,14 +117,25 @@ class Tool:
     unavailable: Availability
     """Why this session has nothing to show in it and how to get it; None where it has."""
     function: ToolFunction
+    streamed: bool = False
+    """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
 
     def run(self, session: Session, host: str = "", **options: str) -> JsonValue:
         """The tool's JSON data for one host, or for all with ``ALL_HOSTS`` or nothing.
 
         Raises `ProblemError` for a host, an option or a choice that does not exist.
         """
+        if self.streamed:
+            return json.loads("".join(self.pieces(session, host, **options)))
+        return as_json(self._answer(session, host, options))
+
+    def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
+        """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
+        return iter(self._answer(session, host, options))
+
+    def _answer(self, session: Session, host: str, options: Mapping[str, str]) -> JsonValue:
         hosts = session.select(host) if self.all_hosts else session.select(host or session.hosts[0])[:1]
-        return as_json(self.function(session, hosts, **self._options(options)))
+        return self.function(session, hosts, **self._options(options))
 
     def _options(self, given: Mapping[str, str]) -> dict[str, str]:
         known = {param.name: param for param in self.params}
@@ -148,13 +160,14 @@ def tool(
     all_hosts: bool = True,
     params: Sequence[Param] = (),
     unavailable: Availability = lambda session: None,
+    streamed: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> DataTable | list | dict``."""
 
     def make(function: ToolFunction) -> Tool:
         doc = (function.__doc__ or "").strip()
         name = function.__name__
-        return Tool(name, title, doc, order, all_hosts, tuple(params), unavailable, function)
+        return Tool(name, title, doc, order, all_hosts, tuple(params), unavailable, function, streamed)
 
     return make
 

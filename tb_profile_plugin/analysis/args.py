@@ -1,0 +1,75 @@
+"""Stats of many events as plain data: what single look-ups are too slow for."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..xspace import Plane, wire
+from ..xspace.wire import kernel
+
+Array = np.ndarray[Any, Any]
+
+HIDDEN = frozenset({"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"})
+"""Stats that say nothing by themselves: links and steps are shown as what they are."""
+
+_LONGEST = 10_000
+
+
+class Args:
+    """The stats of a plane's events by name."""
+
+    def __init__(self, plane: Plane):
+        self._stats = plane.events.stats
+        self._names = ["" if name in HIDDEN else name for name in plane.stat_metadata.text.all]
+        self._texts = plane.stat_metadata.text.all
+        self._rows = plane.stat_metadata.rows
+
+    def of(self, rows: Array) -> list[dict[str, Any]]:
+        """The args of some events: numbers and text; bytes, and what stands for links, are left out."""
+        stats = self._stats
+        low, high = stats.first[rows], stats.first[rows + 1]
+        counts = high - low
+        at = np.arange(counts.sum()) + np.repeat(low - (np.cumsum(counts) - counts), counts)
+        values = self._values(at)
+        names = [self._names[name] for name in stats.name[at].tolist()]
+        answer = []
+        start = 0
+        for count in counts.tolist():
+            stop = start + count
+            pairs = zip(names[start:stop], values[start:stop], strict=True)
+            answer.append({name: value for name, value in pairs if name and value is not None})
+            start = stop
+        return answer
+
+    def _values(self, at: Array) -> list[Any]:
+        kind, value = self._stats.kind[at], self._stats.value[at]
+        begin, end = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
+        spans(self._stats.buffer, kind, value, begin, end)
+        raw = self._stats.buffer.data
+        floats = value.view(np.float64).tolist()
+        answer: list[Any] = []
+        for i, (what, number) in enumerate(zip(kind.tolist(), value.tolist(), strict=True)):
+            if what == wire.INT:
+                answer.append(number)
+            elif what == wire.UINT:
+                answer.append(number % (1 << 64))
+            elif what == wire.DOUBLE:
+                answer.append(floats[i] if math.isfinite(floats[i]) else str(floats[i]))
+            elif what == wire.REF:
+                answer.append(self._texts[self._rows.get(number, 0)])
+            elif what == wire.TEXT:
+                answer.append(bytes(raw[begin[i] : min(end[i], begin[i] + _LONGEST)]).decode("utf-8", "replace"))
+            else:
+                answer.append(None)
+        return answer
+
+
+@kernel
+def spans(buffer: Array, kind: Array, value: Array, begin: Array, end: Array) -> None:
+    """Where the texts among the values stand."""
+    for i in range(len(kind)):
+        if kind[i] == wire.TEXT:
+            begin[i], end[i] = wire.payload(buffer, value[i])

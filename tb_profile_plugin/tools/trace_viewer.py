@@ -1,0 +1,50 @@
+"""The timeline. Its page asks for what is visible by routes of its own; this JSON is the whole trace, for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..analysis.chrome import Excerpt, pieces
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import Problem, ProblemError
+from .base import Param, tool
+
+
+def _nothing_recorded(session: Session) -> Problem | None:
+    if any(len(host.trace) for host in session.select()):
+        return None
+    return Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
+
+
+@tool(
+    title="Timeline",
+    order=30,
+    params=[
+        Param("start_time_ms", "0", "Leave out what ends before, in ms since the first event."),
+        Param("end_time_ms", "0", "Leave out what begins after, in ms since the first event; 0 keeps all."),
+        Param("resolution", "0", "Leave out what could not be seen in so many columns of pixels; 0 keeps all."),
+    ],
+    unavailable=_nothing_recorded,
+    streamed=True,
+)
+def trace_viewer(
+    session: Session, hosts: Sequence[Host], start_time_ms: str, end_time_ms: str, resolution: str
+) -> Iterator[str]:
+    """What happened when, on every thread and device?
+
+    The JSON is in the trace-event format, which ui.perfetto.dev and chrome://tracing open.
+    """
+    begin, end = _number("start_time_ms", start_time_ms), _number("end_time_ms", end_time_ms)
+    excerpt = Excerpt(round(begin * 1e9), round(end * 1e9), int(_number("resolution", resolution)))
+    return pieces(hosts, excerpt)
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text or 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 1e9:
+        raise ProblemError(Problem("bad_option", f"{name}={text!r} is no such number.", "Give 0 or more."))
+    return value
