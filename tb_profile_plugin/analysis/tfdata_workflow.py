@@ -1,0 +1,198 @@
+"""The questions of TensorFlow's tf.data guide in their order, each answered with what this capture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+from . import steptime
+from .breakdown import Part
+from .tfdata import Pipeline, TfData, tf_data
+from .tfdata_advice import Finding, findings, outermost
+
+Array = np.ndarray[Any, Any]
+
+_POOL = "tf_data"
+"""How TensorFlow names the threads of tf.data."""
+
+_SATURATED = 0.8
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question, answered."""
+
+    id: str
+    question: str
+    level: str
+    """``ok``, ``warn``, ``bad`` or ``unknown``."""
+    answer: str
+    evidence: str
+    todo: str
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What tf.data's own threads did while the pipelines were asked."""
+
+    count: int
+    busy: float
+    """How many of them were busy on average; one that waits for another's element is not."""
+    cores: int
+    """The cores that tf.data counted on; 0 where the capture does not say."""
+
+
+def threads(data: TfData) -> Threads:
+    """Over the span from the first to the last call of any iterator."""
+    found, plane = data.calls, data.calls.plane
+    wanted = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
+    line = plane.events.line[found.row]
+    if not wanted.any():
+        wanted[np.unique(line[found.linked | ((found.parent < 0) & ~found.is_root)])] = True
+    low, high = int(found.begin.min()), int(found.end.max())
+    trace = data.host.trace
+    rows = trace.rows(plane)
+    outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
+    begin = trace.begin[rows][outer].clip(low, high)
+    end = trace.end[rows][outer].clip(low, high)
+    idle = int(data.work.wait_ps[wanted[line]].sum())
+    occupied = max(int((end - begin).sum()) - idle, 0)
+    budgets = [stage.settings.get("cpu_budget", 0) for pipeline in data.pipelines for stage in pipeline.stages[:1]]
+    cores = max((int(value) for value in budgets if isinstance(value, int)), default=0)
+    used = len(np.unique(plane.events.line[outer]))
+    return Threads(used, occupied / max(high - low, 1), cores)
+
+
+def checklist(hosts: Sequence[Host], chosen: tuple[TfData, Pipeline], step_event: str = "") -> list[Check]:
+    """For the most input-bound host and its slowest pipeline."""
+    data, pipeline = chosen
+    found = findings(pipeline)
+    return [
+        _fast(hosts),
+        _prefetching(pipeline),
+        _saturated(threads(data)),
+        _transformation(pipeline, found),
+        _steps(hosts, step_event),
+    ]
+
+
+_ENTRIES = {
+    "IteratorGetNextOp::DoCompute": "IteratorGetNext",
+    "IteratorGetNextAsOptionalOp::DoCompute": "IteratorGetNextAsOptional",
+}
+
+
+def _fast(hosts: Sequence[Host]) -> Check:
+    pipelines = [pipeline for data in map(tf_data, hosts) if data for pipeline in data.pipelines]
+    parts = []
+    for name, label in _ENTRIES.items():
+        took = _durations(hosts, name)
+        if len(took):
+            parts.append(f"{label}: {len(took)} calls, {_us(took.mean())} on average, {_us(took.max())} at most")
+    for device, label in ((False, "host"), (True, "device")):
+        chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
+        if chosen:
+            calls = sum(len(pipeline.requests) for pipeline in chosen)
+            slow = sum(pipeline.slow for pipeline in chosen)
+            count = f"{len(chosen)} {label} pipeline{'s' if len(chosen) > 1 else ''}"
+            parts.append(f"{count}: {slow} of {calls} calls took more than 50 µs")
+    slow = sum(pipeline.slow for pipeline in pipelines)
+    calls = sum(len(pipeline.requests) for pipeline in pipelines)
+    level = "ok" if not slow else "bad" if 2 * slow >= calls else "warn"
+    answer = {"ok": "Yes: every element was there at once.", "warn": "Not always.", "bad": "No."}[level]
+    todo = "" if level == "ok" else "Go on with the next questions."
+    return Check("fast", "Does tf.data deliver fast enough?", level, answer, "; ".join(parts) + ".", todo)
+
+
+def _durations(hosts: Sequence[Host], name: str) -> Array:
+    parts = [np.empty(0)]
+    for host in hosts:
+        if host.cpu:
+            events = host.cpu.events
+            row = np.array([text == name for text in host.cpu.names], bool)
+            parts.append(events.duration[row[events.name]].astype(np.float64))
+    return np.concatenate(parts)
+
+
+def _prefetching(pipeline: Pipeline) -> Check:
+    question = "Does the pipeline prefetch?"
+    row = outermost(pipeline)
+    if row < 0:
+        return Check("prefetch", question, "unknown", "The capture does not tell.", "No transformation is in it.", "")
+    stage = pipeline.stages[row]
+    if stage.kind != "Prefetch":
+        evidence = f"The last transformation of {pipeline.name} is {stage.label}."
+        todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
+        return Check("prefetch", question, "bad", "No.", evidence, todo)
+    limit = stage.settings.get("buffer_limit")
+    buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
+    share = 100 * stage.wait_ps / max(stage.total_ps, 1)
+    evidence = (
+        f"Prefetch is the last transformation of {pipeline.name}.{buffer} Over {stage.calls} calls the program waited "
+        f"{_us(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
+    )
+    if stage.wait_ps > stage.calls * 50_000_000:
+        answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
+        return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
+    return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
+
+
+def _saturated(found: Threads) -> Check:
+    question = "Are the host's cores used up?"
+    evidence = f"Of {found.count} threads of tf.data {found.busy:.1f} were busy on average"
+    if not found.cores:
+        return Check(
+            "cpu", question, "unknown", "The capture does not say how many cores there are.", f"{evidence}.", ""
+        )
+    evidence += f"; it counts on {found.cores} core{'s' if found.cores > 1 else ''}."
+    if found.busy >= _SATURATED * found.cores:
+        todo = (
+            "Do less per element, batch before mapping, cache, set options.threading.max_intra_op_parallelism = 1, "
+            "or move the work to other hosts with the tf.data service."
+        )
+        return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
+    return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
+
+
+def _transformation(pipeline: Pipeline, found: Sequence[Finding]) -> Check:
+    question = "Which transformation holds the pipeline up?"
+    if not pipeline.slow:
+        return Check("transformation", question, "ok", "None: it keeps up.", "No call took more than 50 µs.", "")
+    if pipeline.contended or pipeline.bottleneck < 0:
+        first = next((each for each in found if each.code == "contention"), None)
+        evidence = first.evidence if first else ""
+        return Check("transformation", question, "warn", "None of them: elements were ready.", evidence, "")
+    stage = pipeline.stages[pipeline.bottleneck]
+    share = 100 * stage.blame_ps / pipeline.total_ps
+    evidence = (
+        f"{stage.place}: {_us(stage.blame_ps)} of the {_us(pipeline.total_ps)} that the program waited "
+        f"({share:.0f} %); so much could be won at most."
+    )
+    todo = found[0].title if found else ""
+    return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
+
+
+def _steps(hosts: Sequence[Host], step_event: str) -> Check:
+    question = "How much of each step waits for input?"
+    steps = steptime.slowest(hosts, step_event)
+    if not len(steps):
+        return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
+    waiting = steps.ms(Part.INPUT_WAIT)[steps.counted]
+    share = steps.percent(Part.INPUT_WAIT)
+    level = "ok" if share < 5 else "warn" if share < 20 else "bad"
+    evidence = (
+        f"{waiting.mean():.3g} ms of an average step of {_average(steps):.3g} ms; {waiting.max():.3g} ms at most."
+    )
+    return Check("steps", question, level, f"{share:.1f} %.", evidence, "")
+
+
+def _average(steps: steptime.StepTimes) -> float:
+    return float(steps.duration_ps[steps.counted].mean() / steptime.PS_PER_MS)
+
+
+def _us(ps: float) -> str:
+    return f"{ps / 1e9:,.3g} ms" if ps >= 1e9 else f"{ps / 1e6:,.3g} µs"

@@ -1,0 +1,388 @@
+"""tf.data's iterators as tables: each call, who made it (across threads too), and for which pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..xspace import Plane
+from ..xspace.wire import kernel
+from .host import Host
+from .trace import MISSING, join, pair_codes
+
+Array = np.ndarray[Any, Any]
+
+ASYNCHRONOUS = frozenset(
+    "Prefetch ParallelInterleave LegacyParallelInterleave ParallelMap ParallelFilter ParallelBatch MapAndBatch "
+    "ParseExample DataService".split()
+)
+"""Kinds that work ahead on threads of their own."""
+
+MAKERS = frozenset(
+    "FlatMap Interleave ParallelInterleave LegacyParallelInterleave GroupByWindow GroupByReducer Repeat ForeverRepeat "
+    "FiniteRepeat ShuffleAndRepeat Shuffle Window".split()
+)
+"""Kinds that make an iterator per element or epoch: what they number is one place of the program, not many."""
+
+WRAPPERS = frozenset("Root Model MaxIntraOpParallelism PrivateThreadPool Options".split())
+"""Kinds that tf.data puts around a program's own transformations."""
+
+_PRODUCE = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
+_CONSUME = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
+_DEVICE = re.compile(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")
+_INDEX = re.compile(r"\[\d+\]$")
+_VERSION = re.compile(r"V\d+$")
+
+
+def kind_of(component: str) -> str:
+    """A component of a long name without index and version: ``ParallelMapV2[0]`` → ``ParallelMap``."""
+    return _VERSION.sub("", _INDEX.sub("", component))
+
+
+def place_of(long_name: str) -> str:
+    """The long name with numbers that a program does not know of (an interleave's elements, epochs) as ``[]``."""
+    parts = long_name.split("::")
+    return "::".join(_INDEX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
+
+
+@dataclass(frozen=True)
+class Iterators:
+    """The n iterators of a host, in ascending order of id."""
+
+    id: Array
+    """int64[n]: as the capture holds it; the bits of an unsigned one."""
+    parent_id: Array
+    """int64[n]: the id of the iterator that asks this one; 0 for none."""
+    parent: Array
+    """int32[n]: that iterator, by its id or else by its long name; -1 for none."""
+    name: Array
+    """int32[n]: row in the plane's event metadata; the first call's where ids are used twice."""
+    first: Array
+    """int64[n]: its first call."""
+    pipeline: Array
+    """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture."""
+
+
+@dataclass(frozen=True)
+class Functions:
+    """The k calls of functions that a program gave to its transformations."""
+
+    call: Array
+    """int64[k]: the iterator's call that it ran for."""
+    python: Array
+    """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The n calls of iterators on a host's threads, thread after thread, outer before inner.
+
+    What stands at index i of each column is about call i.
+    """
+
+    plane: Plane
+    row: Array
+    """int64[n]: events in the plane."""
+    begin: Array
+    """int64[n], ps."""
+    end: Array
+    """int64[n], ps."""
+    iterator: Array
+    """int32[n]: row in ``iterators``."""
+    parent: Array
+    """int32[n]: the call that this one works for, or -1."""
+    linked: Array
+    """bool[n]: the parent runs on another thread and consumed what this call produced."""
+    adopted: Array
+    """bool[n]: likewise, but told from time alone: the parent waited for something that began before the capture."""
+    top: Array
+    """int32[n]: the outermost call that this one works for, itself where there is none."""
+    depth: Array
+    """int32[n]: 0 without parent."""
+    is_root: Array
+    """bool[n]: a whole pipeline was asked for an element."""
+    ready: Array
+    """int64[n], ps: when an asynchronous iterator had its element in hand; `MISSING` where that is not recorded."""
+    iterators: Iterators
+    functions: Functions
+    damage: Mapping[str, int]
+    """What did not fit together, and how often: ``cycle``, ``no_parent``, ``reused_id``, ``no_pipeline``."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def name(self) -> Array:
+        """int32[n]: rows in the plane's event metadata."""
+        answer: Array = self.plane.events.name[self.row]
+        return answer
+
+    @cached_property
+    def device_pipelines(self) -> frozenset[int]:
+        """Iterators (rows) at the top of pipelines that fetch for a device what a pipeline of the host makes."""
+        generates = np.array([bool(_DEVICE.match(name)) for name in self.plane.names], bool)
+        tops = self.iterators.pipeline[generates[self.iterators.name]]
+        return frozenset(tops[tops >= 0].tolist())
+
+
+def calls(host: Host) -> Calls | None:
+    """The iterators' calls on the host's threads; None without any that can be told apart."""
+    return host.once("iterators", lambda: _calls(host))
+
+
+def _calls(host: Host) -> Calls | None:
+    plane = host.cpu
+    if plane is None:
+        return None
+    wanted = np.array([name.startswith("Iterator::") or name == "Iterator" for name in plane.names], bool)
+    size = len(plane.events)
+    ids = plane.stat("id").spread(size, MISSING) if wanted.any() else np.empty(0, np.int64)
+    row = np.flatnonzero(wanted[plane.events.name] & (ids != MISSING)) if len(ids) else np.empty(0, np.int64)
+    if not len(row):
+        return None
+    trace, first = host.trace, host.trace.rows(plane).start
+    begin, end = trace.begin[row + first], trace.end[row + first]
+    name = plane.events.name[row]
+    is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
+    parent_ids = plane.stat("parent_id").spread(size, 0)[row]
+    iterator, iterators, damage = _iterators(plane, name, ids[row], parent_ids, is_root)
+    ties = _Threads(host, plane, row, parent_ids, ids[row])
+    parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
+    adopted = adopt(parent, is_root, iterator, iterators, begin, end, ties.ready)
+    linked = (parent >= 0) & (ties.linked | adopted)
+    top, depth, cycles = climb(parent)
+    damage["cycle"] += cycles
+    kept = {what: count for what, count in damage.items() if count}
+    functions = ties.functions(host)
+    ready = ties.ready
+    return Calls(
+        plane,
+        row,
+        begin,
+        end,
+        iterator,
+        parent,
+        linked,
+        adopted,
+        top,
+        depth,
+        is_root,
+        ready,
+        iterators,
+        functions,
+        kept,
+    )
+
+
+def adopt(
+    parent: Array, is_root: Array, iterator: Array, iterators: Iterators, begin: Array, end: Array, ready: Array
+) -> Array:
+    """bool[n]: calls whose own caller is not in the capture, given to one further up that waited meanwhile.
+
+    Fills ``parent``. Only waits whose element's making is not in the capture take part.
+    """
+    served = np.zeros(len(parent), bool)
+    served[parent[parent >= 0]] = True
+    waiting = np.flatnonzero((ready != MISSING) & ~served)
+    waiting = waiting[np.lexsort((begin[waiting], iterator[waiting]))]
+    orphans = np.flatnonzero((parent < 0) & ~is_root)
+    answer = np.zeros(len(parent), bool)
+    above = iterators.parent[iterator[orphans]]
+    while len(waiting) and len(orphans):
+        orphans, above = orphans[above >= 0], above[above >= 0]
+        low = np.searchsorted(iterator[waiting], above, "left")
+        at = _last_before(iterator[waiting], begin[waiting], above, end[orphans])
+        hit = (at >= low) & (ready[waiting[at]] > begin[orphans])
+        parent[orphans[hit]] = waiting[at[hit]]
+        answer[orphans[hit]] = True
+        orphans, above = orphans[~hit], iterators.parent[above[~hit]]
+    return answer
+
+
+def _last_before(groups: Array, times: Array, group: Array, time: Array) -> Array:
+    """int64[k]: of entries sorted by (group, time) the last one with the group and before the time, if there is one."""
+    order = np.lexsort((np.concatenate((times, time)), np.concatenate((groups, group))))
+    passed = np.cumsum(order < len(groups))
+    answer = np.empty(len(group), np.int64)
+    asked = order >= len(groups)
+    answer[order[asked] - len(groups)] = passed[asked] - 1
+    return answer
+
+
+def _iterators(
+    plane: Plane, name: Array, ids: Array, parent_ids: Array, is_root: Array
+) -> tuple[Array, Iterators, dict[str, int]]:
+    """(iterator of each call, the iterators, what is wrong with them)."""
+    known, first, iterator = np.unique(ids, return_index=True, return_inverse=True)
+    iterator = iterator.reshape(-1).astype(np.int32)
+    top_name = is_root[first]
+    above = parent_ids[first]
+    found = np.searchsorted(known, above).clip(max=len(known) - 1)
+    parent = np.where((known[found] == above) & (above != 0) & ~top_name, found, -1).astype(np.int32)
+    lost = np.flatnonzero((parent < 0) & ~top_name)
+    parent[lost] = _by_name(plane, name[first], lost)
+    top, _, cycles = climb(parent)
+    pipeline = np.where(top_name[top], top, -1).astype(np.int32)
+    places = _places(plane)
+    reused = len(np.unique(iterator[places[name] != places[name[first]][iterator]]))
+    table = Iterators(known, above, parent, name[first], first, pipeline)
+    damage = {"cycle": cycles, "no_parent": len(lost), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
+    return iterator, table, damage
+
+
+def _by_name(plane: Plane, names: Array, lost: Array) -> Array:
+    """int32[k]: the iterator whose long name is the nearest beginning of a lost one's; -1 for none or several."""
+    texts = plane.names
+    rows, first, counts = np.unique(names, return_index=True, return_counts=True)
+    owner = {texts[row]: (int(at), int(n)) for row, at, n in zip(rows.tolist(), first, counts, strict=True)}
+    answers: dict[int, int] = {}
+    for row in np.unique(names[lost]).tolist():
+        parts = [_INDEX.sub("", part) for part in texts[row].split("::")]
+        indexed = texts[row].split("::")
+        answers[row] = -1
+        for size in range(len(parts) - 1, 1, -1):
+            at, count = owner.get("::".join([*indexed[: size - 1], parts[size - 1]]), (-1, 0))
+            if count:
+                answers[row] = at if count == 1 else -1
+                break
+    return np.array([answers[row] for row in names[lost].tolist()], np.int32)
+
+
+def _places(plane: Plane) -> Array:
+    """int32[metadata rows]: equal for long names of the same place in a program."""
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(place_of(name), len(codes)) for name in plane.names], np.int32)
+
+
+class _Threads:
+    """Which call encloses what on each thread, and which elements go from thread to thread."""
+
+    def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
+        rows = host.trace.rows(plane)
+        names = plane.names
+        role = np.zeros(len(plane.events), np.uint8)
+        role[row] = 1
+        produce = np.array([bool(_PRODUCE.match(name)) for name in names], bool)[plane.events.name]
+        role[produce] = 2
+        nesting = host.trace.nesting[0][rows]
+        outer = np.where(nesting >= 0, nesting.astype(np.int64) - rows.start, -1).astype(np.int32)
+        self._holder = nearest(outer, role)
+        self._call = np.full(len(plane.events), -1, np.int64)
+        self._call[row] = np.arange(len(row))
+        self._elements = plane.stat("element_id").spread(len(plane.events), MISSING)
+        self._row, self._produce = row, np.flatnonzero(produce)
+        self._ids, self._parent_ids = ids, parent_ids
+        consume = np.array([bool(_CONSUME.match(name)) for name in names], bool)[plane.events.name]
+        self._consume = np.flatnonzero(consume & (self._holder >= 0))
+        self._consumer = self._call[self._holder[self._consume]]
+        self._consume, self._consumer = self._consume[self._consumer >= 0], self._consumer[self._consumer >= 0]
+        self._plane, self._rows, self._outer = plane, rows, outer
+        self.ready = np.full(len(row), MISSING, np.int64)
+        self.ready[self._consumer[::-1]] = host.trace.begin[rows][self._consume[::-1]]
+        self.linked = np.zeros(len(row), bool)
+
+    def parent(self, begin: Array, end: Array) -> Array:
+        """int64[n]: the enclosing call on the thread; across threads the call that consumed the element."""
+        holder = self._holder[self._row]
+        enclosed = np.where(holder >= 0, self._call[holder], -1)
+        made = self._produced(holder)
+        consumed_at = end[self._consumer]
+        source, target = self._matches(made)
+        # Of several calls that consumed such an element, the first one that ended after it was made.
+        late = consumed_at[target] < begin[made[source]]
+        order = np.lexsort((consumed_at[target], late, made[source]))
+        child, at = np.unique(made[source[order]], return_index=True)
+        enclosed[child] = self._consumer[target[order[at]]]
+        self.linked[child] = True
+        self._caller = enclosed
+        return enclosed
+
+    def _produced(self, holder: Array) -> Array:
+        """int64[k]: calls that are the first in something produced; the element is theirs."""
+        inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
+        inside = inside[self._elements[holder[inside]] != MISSING]
+        _, first = np.unique(holder[inside], return_index=True)
+        answer: Array = inside[np.sort(first)]
+        return answer
+
+    def _matches(self, made: Array) -> tuple[Array, Array]:
+        """Pairs (of ``made``, of consumers) with the same iterator above and the same element."""
+        if not len(made) or not len(self._consume):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        left = self._parent_ids[made], self._elements[self._holder[self._row[made]]]
+        right = self._ids[self._consumer], self._elements[self._consume]
+        return join(*pair_codes(left, right))
+
+    def functions(self, host: Host) -> Functions:
+        """The functions that ran for calls."""
+        names, size = self._plane.names, len(self._plane.events)
+        wanted = np.array([name.startswith("InstantiatedCapturedFunction::") for name in names], bool)
+        called = np.flatnonzero(wanted[self._plane.events.name])
+        holder = self._holder[called]
+        call = np.where(holder >= 0, self._call[holder], -1)
+        made = np.full(size, -1, np.int64)
+        inner = np.flatnonzero(self.linked)
+        made[self._holder[self._row[inner]]] = inner
+        produced = np.flatnonzero((holder >= 0) & (call < 0))
+        first = made[holder[produced]]
+        call[produced[first >= 0]] = self._caller[first[first >= 0]]
+        ids = self._plane.stat("id").spread(size, MISSING)
+        process = np.array([name == "ExecutorState::Process" for name in names], np.uint8)[self._plane.events.name]
+        python = np.array([name.endswith("PyFunc") for name in names], bool)[self._plane.events.name]
+        ran = nearest(self._outer, process)[np.flatnonzero(python)]
+        return Functions(call[call >= 0], np.isin(ids[called[call >= 0]], ids[ran[ran >= 0]]))
+
+
+@kernel
+def nearest(outer: Array, role: Array) -> Array:
+    """int64[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
+    answer = np.empty(len(outer), np.int64)
+    for i in range(len(outer)):
+        above = outer[i]
+        if above < 0:
+            answer[i] = -1
+        elif role[above]:
+            answer[i] = above
+        else:
+            answer[i] = answer[above]
+    return answer
+
+
+@kernel
+def climb(parent: Array) -> tuple[Array, Array, int]:
+    """(top, depth, number of cycles): int32[n] each; a cycle is cut in ``parent`` where it was entered."""
+    size = len(parent)
+    top = np.full(size, -1, np.int32)
+    depth = np.zeros(size, np.int32)
+    mark = np.full(size, -1, np.int32)
+    path = np.empty(size, np.int32)
+    cycles = 0
+    for start in range(size):
+        length = 0
+        i = start
+        while top[i] < 0:
+            if mark[i] == start:
+                parent[path[length - 1]] = -1
+                cycles += 1
+                i = path[length - 1]
+                length -= 1
+                break
+            mark[i] = start
+            path[length] = i
+            length += 1
+            if parent[i] < 0:
+                length -= 1
+                break
+            i = parent[i]
+        if top[i] < 0:
+            top[i] = i
+        for k in range(length - 1, -1, -1):
+            j = path[k]
+            top[j] = top[i]
+            depth[j] = depth[parent[j]] + 1
+    return top, depth, cycles
