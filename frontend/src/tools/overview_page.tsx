@@ -52,7 +52,12 @@ export default function OverviewPage(props: PageProps) {
       {tables.steps.rows.length > 0 && <StepChart steps={tables.steps} name={exportName(props, "")} />}
       <div class="columns halves">
         <TopOps analysis={tables.analysis} page={props} />
-        <NextSteps hints={tables.hints} recommendation={recommendation} store={store} />
+        <NextSteps
+          hints={tables.hints}
+          recommendation={recommendation}
+          store={store}
+          hasSteps={tables.steps.rows.length > 0}
+        />
       </div>
       {tables.latency.rows.length > 0 && (
         <Section title="Inference latency" doc={tables.latency.doc("inference_latency")}>

@@ -3,22 +3,14 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { percent, time } from "../base/format";
 import { part } from "../base/parts";
+import { median } from "../base/statistics";
 import { ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { WorkerChart } from "./pod/chart";
-import {
-  isSlow,
-  largestExcess,
-  median,
-  type PodAnswer,
-  type PodStep,
-  piecesOf,
-  stepsOf,
-  type Worker,
-} from "./pod/model";
+import { isSlow, largestExcess, type PodAnswer, type PodStep, piecesOf, stepsOf, type Worker } from "./pod/model";
 
 function Diagnostics({ answer }: { answer: PodAnswer }) {
   const { errors = [], warnings = [], info = [] } = answer.diagnostics ?? {};

@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import type { Row, Table } from "../base/datatable";
 import { time, timeScale } from "../base/format";
 import { type Part, partOfColumn } from "../base/parts";
+import { summarize } from "../base/statistics";
 import type { Palette } from "./palette";
 import { ChartSection, type Stacked, stackedOption } from "./stacked";
 
@@ -36,6 +37,12 @@ export function isIncomplete(steps: Table, row: Row): boolean {
   return steps.cell(row, "incomplete") === true;
 }
 
+/** Times of the complete steps, in ms. */
+export function completeTimes(steps: Table): number[] {
+  const parts = measuredParts(steps);
+  return steps.rows.filter((row) => !isIncomplete(steps, row)).map((row) => stepTime(steps, row, parts));
+}
+
 function stacked(steps: Table): Stacked {
   const parts = measuredParts(steps);
   const columns = steps.rows.map((row) => {
@@ -46,7 +53,7 @@ function stacked(steps: Table): Stacked {
     return { name: faded ? `${name} …` : name, head, total, faded };
   });
   const complete = columns.filter(({ faded }) => !faded);
-  const mean = complete.reduce((sum, { total }) => sum + total, 0) / Math.max(1, complete.length);
+  const mean = summarize(complete.map(({ total }) => total)).average;
   return {
     layers: parts.map(({ id, part, label }) => ({
       part,
@@ -54,7 +61,7 @@ function stacked(steps: Table): Stacked {
       values: steps.rows.map((row) => steps.number(row, id)),
     })),
     columns,
-    scale: timeScale(Math.max(0, ...columns.map(({ total }) => total))),
+    scale: timeScale(summarize(columns.map(({ total }) => total)).high),
     axisName: "Step",
     line: complete.length > 1 ? { label: "mean", value: mean } : null,
     sliderFrom: 60,

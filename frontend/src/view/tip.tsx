@@ -25,7 +25,10 @@ export function TipLayer() {
   useEffect(() => {
     const show = (event: Event) => {
       clearTimeout(timer.current);
-      const target = (event.target as Element).closest?.("[data-tip]");
+      const element = event.target as Element;
+      // A click focuses as well, and whoever clicks a button does not ask what it does.
+      if (event.type === "focusin" && !element.matches(":focus-visible")) return;
+      const target = element.closest?.("[data-tip]");
       const text = target?.getAttribute("data-tip");
       if (!target || !text) setShown(null);
       else timer.current = setTimeout(() => setShown(place(target, text)), DELAY_MS);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Table } from "../../src/base/datatable";
+import { median, summarize } from "../../src/base/statistics";
 import { groupByType } from "../../src/tools/framework_op_stats";
 import { fittingAdvice } from "../../src/tools/input/hostside";
-import { summarize } from "../../src/tools/input/wait";
-import { isSlow, largestExcess, median, partsIn, piecesOf, stepsOf, tableOf } from "../../src/tools/pod/model";
+import { isSlow, largestExcess, partsIn, piecesOf, stepsOf, tableOf } from "../../src/tools/pod/model";
 import { largestShares } from "../../src/view/pie";
 import { measuredParts, stepTime } from "../../src/view/stepchart";
 

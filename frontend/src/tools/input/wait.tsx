@@ -4,6 +4,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import type { Row, Table } from "../../base/datatable";
 import { percent, plural, scaled, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
+import { type Summary, summarize } from "../../base/statistics";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
 import { isIncomplete, measuredParts, stepTime } from "../../view/stepchart";
@@ -28,22 +29,6 @@ function samples(steps: Table): Sample[] {
     wait: wait(row),
     incomplete: isIncomplete(steps, row),
   }));
-}
-
-interface Summary {
-  readonly average: number;
-  readonly sdv: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Mean, sample standard deviation and range; zeros for no values. */
-export function summarize(values: readonly number[]): Summary {
-  if (!values.length) return { average: 0, sdv: 0, low: 0, high: 0 };
-  const average = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - average) ** 2, 0);
-  const sdv = values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0;
-  return { average, sdv, low: Math.min(...values), high: Math.max(...values) };
 }
 
 interface StatisticsRowProps {
@@ -144,7 +129,7 @@ function stacked(of: readonly Sample[]): Stacked {
       total: step,
       faded: incomplete,
     })),
-    scale: timeScale(Math.max(0, ...of.map(({ step }) => step))),
+    scale: timeScale(summarize(of.map(({ step }) => step)).high),
     axisName: "Step",
     line: complete.length > 1 ? { label: "mean", value: summarize(complete.map(({ step }) => step)).average } : null,
     sliderFrom: 60,

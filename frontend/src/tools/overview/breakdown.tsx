@@ -3,9 +3,10 @@
 import type { Row, Table } from "../../base/datatable";
 import { count, finer, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
+import { median, summarize } from "../../base/statistics";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
-import { isIncomplete } from "../../view/stepchart";
+import { completeTimes } from "../../view/stepchart";
 
 interface BreakdownProps {
   readonly breakdown: Table;
@@ -14,39 +15,24 @@ interface BreakdownProps {
   readonly severalHosts: boolean;
 }
 
-function Headline({ steps, summary, total }: { steps: Table; summary: Table; total: number }) {
-  const complete = summary.figure("steps_complete") ?? steps.rows.length;
-  const incomplete = summary.figure("steps_incomplete") ?? 0;
-  if (!complete) {
-    return (
-      <p class="headline">
-        <b>{time(total)}</b>{" "}
-        <span class="quiet">captured; no complete step was found, so this is the whole capture</span>
-      </p>
-    );
-  }
-  if (complete === 1) {
-    return (
-      <p class="headline">
-        <b>{time(total)}</b>{" "}
-        <span class="quiet">the only complete step{incomplete > 0 && ` of ${count(incomplete + 1)}`}</span>
-      </p>
-    );
-  }
-  const median = summary.figure("steptime_ms_median");
-  const sdv = steps.figure("steptime_ms_standard_deviation");
-  const low = steps.figure("steptime_ms_minimum");
-  const high = steps.figure("steptime_ms_maximum");
+interface HeadlineProps {
+  /** Of the complete steps, in ms. */
+  readonly times: readonly number[];
+  readonly incomplete: number;
+  readonly total: number;
+}
+
+function Headline({ times, incomplete, total }: HeadlineProps) {
+  const left = incomplete > 0 ? `; ${count(incomplete)} incomplete left out` : "";
+  const { sdv, low, high } = summarize(times);
+  const words = [
+    "captured; no complete step was found, so this is the whole capture",
+    `the only complete step${left}`,
+    `average of ${plural(times.length, "step")}, median ${time(median(times))}, σ ${time(sdv)}, ${time(low)} to ${time(high)}${left}`,
+  ];
   return (
     <p class="headline">
-      <b>{time(total)}</b>{" "}
-      <span class="quiet">
-        average of {plural(complete, "step")}
-        {median !== null && `, median ${time(median)}`}
-        {sdv !== null && `, σ ${time(sdv)}`}
-        {low !== null && high !== null && `, ${time(low)} to ${time(high)}`}
-        {incomplete > 0 && `; ${count(incomplete)} incomplete left out`}
-      </span>
+      <b>{time(total)}</b> <span class="quiet">{words[Math.min(times.length, 2)]}</span>
     </p>
   );
 }
@@ -79,7 +65,8 @@ function LegendRow({ table, row, scale, several }: { table: Table; row: Row; sca
 
 export function Breakdown({ breakdown, steps, summary, severalHosts }: BreakdownProps) {
   const hasSteps = steps.rows.length > 0;
-  const several = steps.rows.filter((row) => !isIncomplete(steps, row)).length > 1;
+  const times = completeTimes(steps);
+  const several = times.length > 1;
   const total = breakdown.rows.reduce((sum, row) => sum + breakdown.number(row, "average_ms"), 0);
   const scale = finer(timeScale(total));
   const used = breakdown.rows.filter(
@@ -94,7 +81,7 @@ export function Breakdown({ breakdown, steps, summary, severalHosts }: Breakdown
       doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the host does counts only while no device works."
       note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
     >
-      <Headline steps={steps} summary={summary} total={total} />
+      <Headline times={times} incomplete={steps.rows.length - times.length} total={total} />
       <StackBar
         pieces={used.map((row) => ({
           part: part(breakdown.text(row, "part")),

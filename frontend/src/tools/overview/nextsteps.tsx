@@ -12,9 +12,18 @@ interface NextStepsProps {
   readonly hints: Table;
   readonly recommendation: Table;
   readonly store: Store;
+  readonly hasSteps: boolean;
 }
 
-function Hint({ hints, row, store }: { hints: Table; row: Row; store: Store }) {
+interface HintProps {
+  readonly hints: Table;
+  readonly row: Row;
+  readonly store: Store;
+  /** What the gain is a part of: the average step, or the capture where there are no steps. */
+  readonly per: string;
+}
+
+function Hint({ hints, row, store, per }: HintProps) {
   const gain = hints.cell(row, "gain_ms");
   const next = linkTo(store, hints.text(row, "tool"));
   return (
@@ -23,11 +32,8 @@ function Hint({ hints, row, store }: { hints: Table; row: Row; store: Store }) {
       <div>
         <b>{hints.text(row, "title")}</b>
         {typeof gain === "number" && gain > 0 && (
-          <span
-            class="gain"
-            data-tip="The most that this can win in an average step: the time would be gone altogether."
-          >
-            at most {time(gain)} per step
+          <span class="gain" data-tip={hints.column("gain_ms")?.doc}>
+            at most {time(gain)} {per}
           </span>
         )}
         <div>
@@ -83,14 +89,14 @@ function tipGroups(recommendation: Table, store: Store): Group[] {
   return [...groups.values()];
 }
 
-export function NextSteps({ hints, recommendation, store }: NextStepsProps) {
+export function NextSteps({ hints, recommendation, store, hasSteps }: NextStepsProps) {
   const said = statements(recommendation);
   return (
     <Section title="What to do next" doc="Hints come from this capture; the largest possible gain stands first.">
       {hints.rows.length > 0 && (
         <ol class="hints">
           {hints.rows.map((row, place) => (
-            <Hint key={place} hints={hints} row={row} store={store} />
+            <Hint key={place} hints={hints} row={row} store={store} per={hasSteps ? "per step" : "of the capture"} />
           ))}
         </ol>
       )}

@@ -3,9 +3,10 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
+import { median, summarize } from "../../base/statistics";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { isSlow, median, type PodStep, partsIn, tableOf, type Worker } from "./model";
+import { isSlow, type PodStep, partsIn, tableOf, type Worker } from "./model";
 
 const MARK = "▲ ";
 
@@ -28,7 +29,7 @@ function stacked(step: PodStep, workers: readonly Worker[]): Stacked {
       head: `${worker.name} · ${time(worker.total)} · mostly ${worker.bottleneck}`,
       total: worker.total,
     })),
-    scale: timeScale(Math.max(0, ...totals)),
+    scale: timeScale(summarize(totals).high),
     axisName: "",
     line: workers.length > 1 ? { label: "median", value: median(totals) } : null,
     sliderFrom: 40,

@@ -2,6 +2,7 @@
 
 import { Table } from "../../base/datatable";
 import { PARTS, POD_PARTS, part } from "../../base/parts";
+import { median } from "../../base/statistics";
 import type { Piece } from "../../view/stackbar";
 
 export interface PodRecord {
@@ -76,13 +77,6 @@ export function stepsOf(answer: PodAnswer): PodStep[] {
       .map(([core, record]) => worker(core, record, tpu))
       .sort((a, b) => natural.compare(a.name, b.name)),
   }));
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] ?? 0;
-  return sorted.length % 2 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
 /** An outlier: over the median by 5 % and by three robust standard deviations of the workers. */
