@@ -117,7 +117,8 @@ def _host_activity(host: Host, steps: Steps | None) -> Array:
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
     activity[plane.stat("step_name").owner] = NOTHING
-    if steps is not None:
+    if steps is not None and steps.source != "loops":
+        # A loop's iteration begins with an executor, which works; any other marker only encloses.
         threads = host.trace.rows(plane)
         inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
         activity[steps.marker[inside] - threads.start] = NOTHING
