@@ -13,7 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from . import __version__
-from .problems import ProblemError
+from .capture import cli as capture_cli
+from .problems import Problem, ProblemError
 
 _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
 
@@ -56,6 +57,12 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
     verb.set_defaults(verb=_serve)
+
+    capture_cli.add(verbs)
+
+    verb = verbs.add_parser("doctor", help="find out what stands between you and a capture")
+    verb.add_argument("target", metavar="LOGDIR|ADDRESS", nargs="?", help="a logdir or profiler servers to check, too")
+    verb.set_defaults(verb=_doctor)
 
     verb = verbs.add_parser("sessions", help="list the sessions of a logdir, newest first")
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
@@ -101,6 +108,26 @@ def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
     serve(asked.logdir, asked.host, asked.port, lambda line: print(line, flush=True))
+
+
+def _doctor(asked: argparse.Namespace) -> None:
+    from .capture import doctor
+    from .store import Logdir
+
+    found = doctor.machine()
+    target = asked.target
+    if target and ":" in target and not os.path.exists(target) and "/" not in target.removeprefix("grpc://"):
+        found += doctor.server(target)
+    elif target:
+        survey = Logdir(target).survey()
+        captures = sum(len(stored.files) for stored in survey.sessions)
+        found += doctor.logdir(survey.searched, captures, survey.near_misses)
+    marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
+    for problem in found:
+        print(f"{marks[problem.severity]}  {problem}")
+    bad = sum(problem.severity == "error" for problem in found)
+    if bad:
+        raise ProblemError(Problem("doctor", f"{bad} of {len(found)} checks failed.", "Their remedies stand above."))
 
 
 def _sessions(asked: argparse.Namespace) -> None:

@@ -35,7 +35,9 @@ _CHANNEL = (
     ("grpc.use_local_subchannel_pool", 1),
 )
 _EVENTS = 1_000_000
-_START_IT = "The program must start its profiler: tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
+_START_IT = (
+    "The program must start one: tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
+)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,155 @@
+"""The verb ``tb-profile capture``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..problems import Problem, ProblemError
+from .options import RANGES, Options, milliseconds
+
+if TYPE_CHECKING:
+    from .address import Address
+
+_WIDTH = 24
+_LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
+_MARKS = {"done": "✓", "failed": "✗", "stopped": "–"}
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to a parser's."""
+    verb = verbs.add_parser("capture", help="capture from running programs, whose profiler servers are named")
+    places = "ADDRESS[,ADDRESS…] LOGDIR"
+    verb.add_argument("places", metavar=places, nargs="*", help="profiler servers as host:port, and where to write")
+    defaults = Options()
+    verb.add_argument("--duration", type=_length, default=defaults.duration_ms, help="e.g. 2s or 500ms (default: 1s)")
+    verb.add_argument("--delay", type=_length, default=defaults.delay_ms, help="wait before it begins (default: 0)")
+    for name in (*_LEVELS, "retries"):
+        limits = RANGES[name]
+        flag = "--" + name.replace("_", "-")
+        verb.add_argument(flag, type=int, default=getattr(defaults, name), help=f"{limits.doc} (default: %(default)s)")
+    verb.add_argument("--run", default="", help="name of the session (default: the time of day)")
+    verb.add_argument("--tpu", action="store_true", help="ADDRESS is the name of a Cloud TPU")
+    verb.add_argument(
+        "--recorder",
+        choices=("start", "snapshot", "stop"),
+        help="let the programs record all the time, write their last seconds, or end that",
+    )
+    verb.add_argument("--demo", action="store_true", help="capture a small training that is started for it")
+    verb.set_defaults(verb=capture)
+
+
+def _length(text: str) -> int:
+    try:
+        return milliseconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def capture(asked: argparse.Namespace) -> None:
+    """Run the verb; raises `ProblemError` where no session came of it, or where a worker is missing from it."""
+    levels = {name: getattr(asked, name) for name in _LEVELS}
+    options = Options(asked.duration, asked.delay, **levels, retries=asked.retries)
+    if asked.demo:
+        _demo(asked, options)
+        return
+    servers = _servers(asked)
+    if asked.recorder in ("start", "stop"):
+        from . import recorder
+
+        (recorder.start if asked.recorder == "start" else recorder.stop)(servers, options)
+        print(f"The flight recorder {'runs' if asked.recorder == 'start' else 'is off'}: {_names(servers)}")
+    elif len(asked.places) < 2:
+        raise _usage("A LOGDIR is missing.")
+    elif asked.recorder == "snapshot":
+        from . import recorder
+
+        _tell(asked.places[1], recorder.snapshot(servers, asked.places[1], asked.run))
+    else:
+        _capture(servers, options, asked.places[1], asked.run)
+
+
+def _demo(asked: argparse.Namespace, options: Options) -> None:
+    from .address import parse
+    from .demo import training
+
+    logdir = asked.places[0] if asked.places else "tb-profile-demo"
+    print("Starting a small training …", file=sys.stderr)
+    with training() as address:
+        _capture(parse(address), options, logdir, asked.run)
+
+
+def _servers(asked: argparse.Namespace) -> Sequence[Address]:
+    if not asked.places:
+        raise _usage("An ADDRESS is missing.")
+    if asked.tpu:
+        from .tpu import resolve
+
+        return resolve(asked.places[0])
+    from .address import parse
+
+    return parse(asked.places[0])
+
+
+def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str) -> None:
+    from .job import Job
+
+    job = Job(servers, options, logdir, run)
+    job.start()
+    try:
+        _follow(job)
+    except KeyboardInterrupt:
+        print("\nStopping; what was recorded is kept. Ctrl+C again gives it up.", file=sys.stderr)
+        job.stop()
+        _follow(job)
+    state = job.state()
+    for worker in state["workers"]:
+        said = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]
+        print(f"{_MARKS[worker['state']]} {worker['address']}  {said}")
+    if job.problem:
+        raise ProblemError(job.problem)
+    _tell(logdir, job.target.folder)
+    missing = [worker["address"] for worker in state["workers"] if worker["state"] != "done"]
+    if missing:
+        remedy = "What the others gave is written and can be looked at."
+        raise ProblemError(Problem("incomplete", f"No capture came from {', '.join(missing)}.", remedy))
+
+
+def _follow(job: Any) -> None:
+    """A line about how far it is, rewritten in place on a terminal; nothing elsewhere."""
+    begin = time.monotonic()
+    while not job.wait(0.2):
+        if sys.stderr.isatty():
+            print(f"\r{_line(job.state(), time.monotonic() - begin)}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr)
+
+
+def _line(state: dict[str, Any], seconds: float) -> str:
+    length = (state["options"]["duration_ms"] + state["options"]["delay_ms"]) / 1000
+    full = min(_WIDTH, round(_WIDTH * seconds / length))
+    states = [worker["state"] for worker in state["workers"]]
+    counts = ", ".join(f"{states.count(name)} {name}" for name in dict.fromkeys(states))
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}\x1b[K"
+
+
+def _tell(logdir: str, folder: Path) -> None:
+    print(folder)
+    print(f"Look at it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.2f} MB"
+
+
+def _names(servers: Sequence[Address]) -> str:
+    return ", ".join(map(str, servers))
+
+
+def _usage(message: str) -> ProblemError:
+    remedy = "Write tb-profile capture localhost:6009 logs, or try tb-profile capture --demo."
+    return ProblemError(Problem("usage", message, remedy))

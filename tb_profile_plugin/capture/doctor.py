@@ -1,0 +1,189 @@
+"""What stands between a person and a capture: checks of this machine, each finding with its remedy.
+
+A finding of severity ``info`` is fine; the others say what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from ..problems import Problem
+from .address import parse
+from .job import ping
+
+_FRAMEWORKS = ("tensorflow", "tensorflow-cpu", "tf-nightly", "jax", "jaxlib", "torch_xla")
+_CUDA_DRIVERS = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
+"""The oldest driver that runs programs of each CUDA, by its first two numbers."""
+_SYS_ADMIN = 1 << 21
+
+
+def machine(root: Path = Path("/")) -> list[Problem]:
+    """The findings about this machine and this Python; `root` is where its system's files lie."""
+    return [*_frameworks(), *_gpu(root), *_tensorboard()]
+
+
+def server(addresses: str) -> list[Problem]:
+    """Whether profilers answer at the addresses; raises `ProblemError` for what is no address."""
+    asked = parse(addresses)
+    findings = zip(asked, ping(asked), strict=True)
+    return [problem or _fine("answers", "A profiler answers.", str(address)) for address, problem in findings]
+
+
+def logdir(searched: Sequence[str], captures: int, near_misses: Sequence[str]) -> Iterator[Problem]:
+    """What a look at a logdir found, in words, and whether a capture could be written there."""
+    for folder in searched:
+        if not os.path.isdir(folder):
+            remedy = "Check the path; a capture into it makes it."
+            yield Problem("no_logdir", "The logdir does not exist.", remedy, folder, "warning")
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            remedy = "Captures from the page and from tb-profile go elsewhere, or grant writing."
+            yield Problem("unwritable", "The logdir cannot be written by this user.", remedy, folder, "warning")
+        else:
+            yield _fine("writable", "The logdir can be written.", folder)
+    where = ", ".join(searched)
+    if captures:
+        yield _fine("captures", f"It holds {captures} captures, so TensorBoard shows the tab.", where)
+    else:
+        remedy = "Make one: tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR."
+        yield Problem("no_captures", "It holds no capture, so TensorBoard hides the tab.", remedy, where, "warning")
+    for miss in near_misses:
+        remedy = "Captures end in .xplane.pb: look whether the one that belongs here was written elsewhere."
+        yield Problem("near_miss", "This is nearly a capture.", remedy, miss, "warning")
+
+
+def _fine(code: str, message: str, where: str = "") -> Problem:
+    return Problem(code, message, "", where, "info")
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _frameworks() -> Iterator[Problem]:
+    found = {name: version for name in _FRAMEWORKS if (version := _version(name))}
+    if not found:
+        remedy = "To check a training environment, run tb-profile doctor with its Python."
+        yield Problem("no_framework", "This Python has neither TensorFlow nor JAX.", remedy, "", "info")
+        return
+    yield _fine("frameworks", f"Found {', '.join(f'{name} {version}' for name, version in found.items())}.")
+    if any(version.startswith("2.21.") for name, version in found.items() if name.startswith("tensorflow")):
+        remedy = "Capture with tb-profile or from the page: the same options take effect there."
+        message = "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
+        yield Problem("options_dropped", message, remedy, severity="warning")
+    for name in found:
+        yield from _unmet(name)
+
+
+def _unmet(name: str) -> Iterator[Problem]:
+    """Requirements of a package that what is installed does not fulfil."""
+    for line in metadata.requires(name) or []:
+        try:
+            wanted = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        have = _version(wanted.name)
+        if have and not wanted.specifier.contains(have, prereleases=True):
+            message = f"{name} wants {wanted.name} {wanted.specifier}, and {have} is installed."
+            yield Problem(
+                "versions", message, f'Run pip install "{wanted.name}{wanted.specifier}".', severity="warning"
+            )
+
+
+def _gpu(root: Path) -> Iterator[Problem]:
+    driver = root / "proc/driver/nvidia"
+    if not driver.is_dir():
+        yield _fine("no_gpu", "There is no NVIDIA driver here: captures of this machine show its host.")
+        return
+    version = re.search(r"Kernel Module.*?\s(\d+)\.(\d+)", _text(driver / "version"))
+    yield _fine("driver", f"NVIDIA driver {'.'.join(version.groups()) if version else 'of unknown version'}.")
+    cuda = int((_version("nvidia-cuda-cupti-cu12") or _version("nvidia-cuda-cupti") or "0").split(".")[0])
+    oldest = _CUDA_DRIVERS.get(cuda)
+    if version and oldest and (int(version[1]), int(version[2])) < oldest:
+        remedy = f"Install a driver from {oldest[0]}.{oldest[1]} on, or packages for an older CUDA."
+        yield Problem("old_driver", f"The driver is too old for CUDA {cuda}.", remedy, severity="error")
+    yield from _cupti(root)
+    yield from _counters(root)
+
+
+def _cupti(root: Path) -> Iterator[Problem]:
+    loadable = [*_cached_libraries(), *_in_path(), *_in_wheels()]
+    if loadable:
+        yield _fine("cupti", "libcupti is found, so kernels on the GPU can be recorded.", loadable[0])
+        return
+    lying = sorted((root / "usr/local").glob("cuda*/extras/CUPTI/lib64/libcupti.so*"))
+    if lying:
+        remedy = f"Run export LD_LIBRARY_PATH={lying[-1].parent}:$LD_LIBRARY_PATH before the training program."
+        yield Problem("cupti_not_in_path", "libcupti is installed, but the loader does not find it.", remedy)
+    else:
+        remedy = 'Install CUDA\'s CUPTI (pip install "tensorflow[and-cuda]" or "jax[cuda12]" bring it along).'
+        yield Problem("no_cupti", "libcupti is not found: GPU captures would hold no kernels.", remedy)
+
+
+def _cached_libraries() -> list[str]:
+    ldconfig = shutil.which("ldconfig") or shutil.which("/sbin/ldconfig")
+    if not ldconfig:
+        return []
+    listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
+    return re.findall(r"libcupti\.so\S*.*=> (\S+)", listed)
+
+
+def _in_path() -> list[str]:
+    folders = filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":"))
+    return [str(path) for folder in folders for path in sorted(Path(folder).glob("libcupti.so*"))]
+
+
+def _in_wheels() -> list[str]:
+    """TensorFlow and JAX look into NVIDIA's own packages, too."""
+    names = ("nvidia-cuda-cupti-cu12", "nvidia-cuda-cupti")
+    files = (file for name in names if _version(name) for file in metadata.files(name) or [])
+    return [str(file.locate()) for file in files if file.name.startswith("libcupti.so")]
+
+
+def _counters(root: Path) -> Iterator[Problem]:
+    restricted = re.search(r"^RmProfilingAdminOnly: 1", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
+    capabilities = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
+    admin = bool(capabilities and int(capabilities[1], 16) & _SYS_ADMIN)
+    if restricted and not admin:
+        remedy = (
+            "Add `options nvidia NVreg_RestrictProfilingToAdminUsers=0` to a file in /etc/modprobe.d and reboot; "
+            "in a container, run it with --cap-add=SYS_ADMIN (or --privileged)."
+        )
+        message = "The driver lets only administrators profile, and this process is none."
+        yield Problem("restricted", message, remedy)
+    else:
+        yield _fine("counters", "This process may profile the GPU.")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _tensorboard() -> Iterator[Problem]:
+    version = _version("tensorboard")
+    if not version:
+        yield Problem("no_tensorboard", "TensorBoard is not installed.", "Use tb-profile serve.", severity="warning")
+        return
+    yield _fine("tensorboard", f"TensorBoard {version}.")
+    ours = (__package__ or "").split(".")[0]
+    for entry in metadata.entry_points(group="tensorboard_plugins"):
+        if entry.name == "profile" and not entry.value.startswith(f"{ours}."):
+            owner = entry.dist.name if entry.dist else entry.value
+            remedy = f"Both can be compared; pip uninstall {owner} leaves ours alone."
+            message = f"{owner} brings a Profile tab, too: ours is called Profile (tb-profile) beside it."
+            yield Problem("rival", message, remedy, severity="warning")

@@ -1,0 +1,49 @@
+"""The flight recorder: programs that record all the time, and what they recorded last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+from .address import Address
+from .options import Options
+from .rpc import Server, request
+from .write import Target
+
+
+def start(addresses: Sequence[Address], options: Options) -> None:
+    """Let each program record from now on; raises `ProblemError` for the first that does not."""
+    for address in addresses:
+        with Server(address) as server:
+            server.reach()
+            server.start_recorder(request(options, address, "recorder", ""))
+
+
+def snapshot(addresses: Sequence[Address], logdir: str | os.PathLike[str], run: str = "") -> Path:
+    """Write what the programs recorded last as a session; returns its folder.
+
+    Raises `ProblemError` for the first program that gives nothing, before anything is written.
+    """
+    target = Target(logdir, run)
+    answers = []
+    for address in addresses:
+        with Server(address) as server:
+            server.reach()
+            got = server.snapshot()
+        if not got.capture:
+            remedy = "Wait a moment after the start of the recorder, and ask again."
+            raise ProblemError(Problem("empty", "The recorder holds nothing yet.", remedy, str(address)), 502)
+        answers.append((address, got))
+    for address, got in answers:
+        target.write(address.file_host, got.capture)
+    return target.folder
+
+
+def stop(addresses: Sequence[Address], options: Options) -> None:
+    """End the recorders; raises `ProblemError` for the first that does not run."""
+    for address in addresses:
+        with Server(address) as server:
+            server.reach()
+            server.stop_recorder()
