@@ -28,11 +28,14 @@ TIME_LIMIT = 1 << 60
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 kernel = njit(cache=True, nogil=True)
+_inlined = njit(cache=True, nogil=True, inline="always")
 
 
 @kernel
 def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
     """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
+    if pos < end and buf[pos] < 128:
+        return np.int64(buf[pos]), pos + 1
     value = np.int64(0)
     shift = np.int64(0)
     while pos < end and shift < 70:
@@ -54,8 +57,8 @@ def _fixed64(buf: Array, pos: Int) -> Int:
     return value
 
 
-@kernel
-def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+@_inlined
+def _field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """The field at ``pos``: (number, wire type, value, begin, next).
 
     Value is the number itself or, for a length-delimited field, the declared length; its payload is
@@ -79,6 +82,12 @@ def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     if (wire != _FIXED64 and wire != _FIXED32) or at + size > end:
         return number, wire, np.int64(0), pos, bad
     return number, wire, _fixed64(buf, at) if wire == _FIXED64 else np.int64(0), at, at + size
+
+
+@kernel
+def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+    """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
+    return _field(buf, pos, end)
 
 
 @kernel
@@ -109,7 +118,7 @@ def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
     while pos < end:
-        number, wire, number_value, _, after = field(buf, pos, end)
+        number, wire, number_value, _, after = _field(buf, pos, end)
         if after < 0:
             break
         if wire == _VARINT and number == 1:
@@ -156,7 +165,7 @@ def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Arra
         pos, end = begins[i], ends[i]
         events, stats, aggregated, damage = np.int64(0), np.int64(0), np.int64(0), np.int64(GOOD)
         while pos < end:
-            number, wire, value, begin, after = field(buf, pos, end)
+            number, wire, value, begin, after = _field(buf, pos, end)
             if after < 0:
                 damage = pos
                 break
@@ -190,7 +199,7 @@ def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Arra
 def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:
-        number, wire, value, begin, after = field(buf, pos, end)
+        number, wire, value, begin, after = _field(buf, pos, end)
         if after < 0:
             return count, aggregated, pos
         if number == 4 and wire == _LENGTH:
@@ -225,12 +234,14 @@ def fill_lines(
     """
     line_column, name_column, begin_column, duration_column, stat_column, occurrence_column = events
     stat_name, stat_kind, stat_value = stats
+    event_dense, event_key, event_row = event_keys
+    stat_dense, stat_key, stat_row_of = stat_keys
     clamped = 0
     for i in range(len(begins)):
         pos, end = begins[i], ends[i]
         row, stat_row = first_event[i], first_stat[i]
         while pos < end:
-            number, wire, _, begin, after = field(buf, pos, end)
+            number, wire, _, begin, after = _field(buf, pos, end)
             if after < 0:
                 break
             if number == 4 and wire == _LENGTH:
@@ -239,7 +250,7 @@ def fill_lines(
                 metadata_id, offset, duration = np.int64(0), np.int64(0), np.int64(0)
                 at = begin
                 while at < after:
-                    number, wire, value, inner, following = field(buf, at, after)
+                    number, wire, value, inner, following = _field(buf, at, after)
                     if following < 0:
                         break
                     if wire == _VARINT:
@@ -253,7 +264,7 @@ def fill_lines(
                             occurrence_column[row] = value
                     elif wire == _LENGTH and number == 4:
                         key, kind, stat_bits = stat(buf, inner, following)
-                        stat_name[stat_row] = row_of(key, stat_keys[0], stat_keys[1], stat_keys[2])
+                        stat_name[stat_row] = row_of(key, stat_dense, stat_key, stat_row_of)
                         stat_kind[stat_row] = kind
                         stat_value[stat_row] = stat_bits
                         stat_row += 1
@@ -262,7 +273,7 @@ def fill_lines(
                     clamped += 1
                     offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
                     duration = np.int64(min(max(int(duration), 0), TIME_LIMIT))
-                name_column[row] = row_of(metadata_id, event_keys[0], event_keys[1], event_keys[2])
+                name_column[row] = row_of(metadata_id, event_dense, event_key, event_row)
                 begin_column[row] = line_begin[i] + offset
                 duration_column[row] = duration
                 row += 1
