@@ -3,6 +3,7 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { api } from "../api/client";
 import type { Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
+import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
 import { type Resource, resource } from "./resource";
 import { createSettings, type Settings } from "./settings";
@@ -120,6 +121,15 @@ export function createStore(own: Window & typeof globalThis): Store {
       return api.data(run.peek(), wanted.tool, wanted.host, wanted.options, signal);
     },
   );
+  /** Options that the next tool takes as well, e.g. a range of time, go along to it. */
+  const carry = (change: Partial<View>): Partial<View> => {
+    if (change.tool === undefined || change.run !== undefined || change.options) return change;
+    const taken = new Set(
+      tools.state.value.value?.find((entry) => entry.name === change.tool)?.params.map((param) => param.name),
+    );
+    const kept = Object.entries(view.value.options).filter(([name]) => taken.has(name));
+    return { ...change, options: Object.fromEntries(kept) };
+  };
   const loading = computed(() => data.state.value.loading || tools.state.value.loading);
   const progress = followProgress(loading, run);
 
@@ -147,9 +157,9 @@ export function createStore(own: Window & typeof globalThis): Store {
     settings,
     theme,
     view,
-    go,
+    go: (change) => go(carry(change)),
     replace,
-    href,
+    href: (change) => href(carry(change)),
     sessions,
     session,
     details,

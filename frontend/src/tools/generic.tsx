@@ -1,11 +1,13 @@
 /** Draws any tool's answer that is a DataTable or a list of them; what is none is shown as text. */
 
 import { useMemo } from "preact/hooks";
+import { address } from "../api/client";
 import { type Table, tablesOf } from "../base/datatable";
 import { Grid } from "../view/grid";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
-import { exportName, type PageProps } from "./page";
+import { level, Verdict } from "../view/verdict";
+import { exportName, linkTo, type PageProps } from "./page";
 
 function readable(name: string): string {
   const words = name.replaceAll("_", " ");
@@ -13,7 +15,7 @@ function readable(name: string): string {
 }
 
 function Properties({ table }: { table: Table }) {
-  const names = table.propertyNames.filter((name) => table.property(name) !== "");
+  const names = table.propertyNames.filter((name) => table.property(name) !== "" && !name.startsWith("verdict"));
   if (!names.length) return null;
   return (
     <dl class="figures">
@@ -24,19 +26,45 @@ function Properties({ table }: { table: Table }) {
   );
 }
 
+/** More text than this makes the browser slow and nobody reads it. */
+const RAW_LIMIT = 40_000;
+
+function Raw({ data, tool, session, store }: PageProps) {
+  const text = useMemo(() => JSON.stringify(data, null, 2), [data]);
+  const whole = address("data", { run: session.run, tag: tool.name, host: store.host.value });
+  return (
+    <Section
+      title={tool.title}
+      doc={tool.doc}
+      controls={
+        <a href={whole} target="_blank" rel="noreferrer">
+          The whole answer as JSON
+        </a>
+      }
+    >
+      <p class="quiet">This tool has no page of its own yet{text.length > RAW_LIMIT && "; its answer begins so"}.</p>
+      <pre class="raw">{text.slice(0, RAW_LIMIT)}</pre>
+    </Section>
+  );
+}
+
 export default function Generic(props: PageProps) {
   const { data, tool } = props;
   const tables = useMemo(() => tablesOf(data), [data]);
   const filled = tables.filter((table) => table.columns.length > 0 || table.propertyNames.length > 0);
   if (!filled.length) {
-    return (
-      <Section title={tool.title} doc={tool.doc}>
-        <pre class="raw">{JSON.stringify(data, null, 2)}</pre>
-      </Section>
-    );
+    return <Raw {...props} />;
   }
+  const judged = filled.find((table) => table.property("verdict") !== "");
   return (
     <>
+      {judged && (
+        <Verdict
+          level={level(judged.property("verdict_level"))}
+          text={judged.property("verdict")}
+          next={linkTo(props.store, judged.property("verdict_tool"))}
+        />
+      )}
       {filled.map((table, place) => (
         <Section
           key={place}

@@ -62,14 +62,17 @@ function sentence(step: PodStep): string {
   const [slowest] = [...step.workers].sort((a, b) => b.total - a.total);
   if (!slowest) return "";
   const middle = median(step.workers.map((worker) => worker.total));
+  const two = step.workers.length === 2;
   if (step.workers.length === 1) {
     return `${step.name} takes ${time(slowest.total)} on ${slowest.name}, most of it ${slowest.bottleneck}.`;
   }
-  const more = middle > 0 ? slowest.total / middle - 1 : 0;
+  const other = two ? 2 * middle - slowest.total : middle;
+  const more = other > 0 ? slowest.total / other - 1 : 0;
   if (more < 0.005) return `${step.name}: all workers take about ${time(middle)}.`;
   const excess = largestExcess(slowest, step);
-  const cause = `mainly ${part(excess.id).label} (+${time(excess.more)})`;
-  return `${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than the median worker, ${cause}.`;
+  const cause = `mainly ${part(excess.id).label} (+${time(two ? 2 * excess.more : excess.more)})`;
+  const whom = two ? "the other worker" : "the median worker";
+  return `${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than ${whom}, ${cause}.`;
 }
 
 function Details({ worker }: { worker: Worker }) {

@@ -31,7 +31,7 @@ beforeEach(() => {
     const answers: Record<string, unknown> = {
       "/sessions": { logdir: "/logs", searched: [], found: { event_files: 0, captures: 2, near_misses: [] }, sessions },
       "/session": { ...sessions.find((entry) => entry.run === run), problems: [] },
-      "/tools": [tool("overview_page", true, ["rule"]), tool("one_host", false)],
+      "/tools": [tool("overview_page", true, ["rule"]), tool("one_host", false), tool("other", true, ["rule"])],
       "/data": { run },
       "/progress": { busy: false, hosts: [], computing: [] },
     };
@@ -73,6 +73,14 @@ it("asks anew for the server's options only, not for the page's own", async () =
   store.go({ options: { slider: "3", rule: "x" } });
   await tick();
   expect(dataRequests()[1]).toBe("?rule=x&run=new&tag=overview_page&host=ALL_HOSTS");
+});
+
+it("takes options along to tools that know them", async () => {
+  const store = await started();
+  store.go({ options: { slider: "3", rule: "x" } });
+  store.go({ tool: "other" });
+  expect(store.view.value.options).toEqual({ rule: "x" });
+  expect(store.href({ tool: "one_host" })).not.toContain("rule");
 });
 
 it("never shows another session than the wanted one", async () => {
