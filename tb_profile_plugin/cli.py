@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
+    verb.add_argument("--hide-capture", action="store_true", help="do not let the page capture")
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -107,7 +108,7 @@ def _option(text: str) -> tuple[str, str]:
 def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
-    serve(asked.logdir, asked.host, asked.port, lambda line: print(line, flush=True))
+    serve(asked.logdir, asked.host, asked.port, lambda line: print(line, flush=True), asked.hide_capture)
 
 
 def _doctor(asked: argparse.Namespace) -> None:

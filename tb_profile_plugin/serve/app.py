@@ -27,10 +27,10 @@ _FOLDERS = {route.path[:-1]: route for route in ROUTES if route.path.endswith("/
 class App:
     """Answers the routes for one logdir, below a prefix of the path."""
 
-    def __init__(self, logdir: Logdir, prefix: str = ""):
+    def __init__(self, logdir: Logdir, prefix: str = "", hide_capture: bool = False):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``."""
         self._logdir = logdir
-        self._desk = Desk(logdir)
+        self._desk = Desk(logdir, hide_capture)
         self._prefix = prefix
         self._warm = False
         self._lock = threading.Lock()
@@ -70,8 +70,8 @@ class App:
 
     def _answer(self, request: Request) -> Response:
         route = _find(request.path)
-        if request.method not in ("GET", "HEAD"):
-            remedy = "Send GET."
+        if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
+            remedy = f"Send {route.method}."
             raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
         return route.answer(self._desk, request)
 

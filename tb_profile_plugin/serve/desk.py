@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
 from .answers import pack, to_json
+from .capture import Captures
 from .results import Results
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ class _Key:
 class Desk:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir):
+    def __init__(self, logdir: Logdir, hide_capture: bool = False):
         self.logdir = logdir
+        self.captures = Captures(logdir, hide_capture)
         self._open: OrderedDict[StoredSession, Session] = OrderedDict()
         self._results = Results(_RESULT_BYTES)
         self._facts = Results(_FACTS_BYTES)
@@ -94,6 +96,15 @@ class Desk:
             problems.append(error.problem)
         found = session.problems()
         return facts, [*found, *(problem for problem in problems if problem not in found)]
+
+    def recorded(self, session: Session) -> dict[str, dict[str, int]]:
+        """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
+        from ..model.recorded import levels
+
+        try:
+            return {host.name: found for host in session.select() if (found := levels(host))}
+        except ProblemError:
+            return {}
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""

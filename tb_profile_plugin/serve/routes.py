@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
-from . import answers, timeline
+from . import answers, capture, timeline
 from .desk import Desk
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Route:
     parameters: tuple[str, ...]
     """Names in the query; the data routes take a tool's own options besides."""
     answer: Answer
+    method: str = "GET"
 
 
 def _parameter(request: Request, name: str) -> str:
@@ -79,7 +80,12 @@ def _entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any
 def _session(desk: Desk, request: Request) -> Response:
     session = desk.session(_parameter(request, "run"))
     facts, problems = desk.health(session)
-    entry = _entry(session.stored, facts) | {"problems": [problem.as_json() for problem in problems]}
+    recorded = desk.recorded(session)
+    problems += capture.differences(desk, session.stored.folder, recorded)
+    entry = _entry(session.stored, facts) | {
+        "recorded": recorded,
+        "problems": [problem.as_json() for problem in problems],
+    }
     return answers.data_json(request, entry)
 
 
@@ -182,17 +188,13 @@ def _known(desk: Desk, request: Request) -> Session | None:
 
 def _config(desk: Desk, request: Request) -> Response:
     return answers.data_json(
-        request, {"hideCaptureProfileButton": True, "srcPathPrefix": "", "enableTabNameLabel": False}
+        request,
+        {"hideCaptureProfileButton": desk.captures.hidden, "srcPathPrefix": "", "enableTabNameLabel": False},
     )
 
 
 def _version(desk: Desk, request: Request) -> Response:
     return answers.text(request, __version__)
-
-
-def _capture_profile(desk: Desk, request: Request) -> Response:
-    remedy = "Capture in the program itself, e.g. with jax.profiler.trace or tf.profiler.experimental.Profile."
-    raise ProblemError(Problem("no_capture", "This version does not capture from a running program.", remedy), 501)
 
 
 ROUTES = (
@@ -220,5 +222,10 @@ ROUTES = (
     Route("/module_list", ("run",), _module_list),
     Route("/config", (), _config),
     Route("/version", (), _version),
-    Route("/capture_profile", (), _capture_profile),
+    Route("/capture_profile", capture.PARAMETERS, capture.capture_profile, "POST"),
+    Route("/capture/start", capture.PARAMETERS, capture.start, "POST"),
+    Route("/capture/state", (), capture.state),
+    Route("/capture/stop", (), capture.stop, "POST"),
+    Route("/capture/ping", capture.PARAMETERS[:3], capture.ping, "POST"),
+    Route("/doctor", (), capture.doctor),
 )

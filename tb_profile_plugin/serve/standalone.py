@@ -19,12 +19,12 @@ _THREADS = 16
 logger = logging.getLogger(__name__)
 
 
-def serve(spec: str, host: str, port: int, say: Callable[[str], None]) -> None:
+def serve(spec: str, host: str, port: int, say: Callable[[str], None], hide_capture: bool = False) -> None:
     """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
 
     `say` gets the lines for the person who started it. Raises `ProblemError` where the address cannot be had.
     """
-    app = App(Logdir(spec))
+    app = App(Logdir(spec), hide_capture=hide_capture)
     try:
         server = create_server(
             app, host=host, port=port, threads=_THREADS, ident=None, clear_untrusted_proxy_headers=True
@@ -32,7 +32,8 @@ def serve(spec: str, host: str, port: int, say: Callable[[str], None]) -> None:
     except OSError as error:
         raise ProblemError(_unbound(host, port, error)) from error
     if not _is_loopback(host):
-        say(f"Anyone who reaches {host} can read these captures; there is no password.")
+        more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
+        say(f"Anyone who reaches {host} can read these captures{more}; there is no password.")
     app.warm()
     say(f"Profiles of {spec}: {_url(host, server)} (Ctrl+C ends it)")
     server.run()

@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from tb_profile_plugin import api, tools
-from tb_profile_plugin.model import session
+from tb_profile_plugin.model import recorded, session
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredSession
@@ -27,6 +27,10 @@ class Module:
 
 class FakeHost(str):
     """A host by its name; only ``b`` ran XLA programs."""
+
+    @property
+    def name(self) -> str:
+        return str(self)
 
     @property
     def modules(self) -> dict[int, Module]:
@@ -111,6 +115,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
+    monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(App, "warm", lambda app: None)
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes

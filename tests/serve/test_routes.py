@@ -101,7 +101,7 @@ def test_data(client: Client, query: dict[str, str], answer: dict[str, Any]) -> 
         ("/static/../plugin.py", {}, 404, "no_such_file"),
         ("/static/%2e%2e/%2e%2e/plugin.py", {}, 404, "no_such_file"),
         ("/static//etc/passwd", {}, 404, "no_such_file"),
-        ("/capture_profile", {}, 501, "no_capture"),
+        ("/capture_profile", {"service_addr": "localhost:6009"}, 405, "method"),
     ],
 )
 def test_what_is_wrong_is_a_problem(client: Client, route: str, query: dict[str, str], status: int, code: str) -> None:
@@ -109,7 +109,7 @@ def test_what_is_wrong_is_a_problem(client: Client, route: str, query: dict[str,
 
 
 def test_only_reading_is_answered(client: Client) -> None:
-    for route in ["/data", "/capture_profile", "/"]:
+    for route in ["/data", "/capture/state", "/"]:
         assert problem(client.post(route)) == (405, "method")
     assert client.head("/runs").status_code == 200
 

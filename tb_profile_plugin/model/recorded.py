@@ -1,0 +1,23 @@
+"""With which options a capture was really made: the profiler notes them, whatever was asked for."""
+
+from __future__ import annotations
+
+from google.protobuf.message import DecodeError
+
+from ..protos import message
+from .host import Host
+
+LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
+
+
+def levels(host: Host) -> dict[str, int]:
+    """The tracer levels that were in effect on a host; empty where its capture does not say."""
+    plane = host.space.plane("Task Environment")
+    noted = plane.facts().get("profile_options") if plane else None
+    if not isinstance(noted, bytes):
+        return {}
+    try:
+        options = message("tensorflow.ProfileOptions").FromString(noted)
+    except DecodeError:
+        return {}
+    return {name: getattr(options, name) for name in LEVELS}
