@@ -185,7 +185,7 @@ def test_routes_of_the_older_plugin(client: Client) -> None:
     assert get(client, "/hosts", run="none", tag="one").get_json() == []
     assert get(client, "/module_list", run=RUN).text == "jit_init(2),jit_step(6)"
     assert get(client, "/module_list", run="single").text == "NO_MODULE"
-    assert get(client, "/config").get_json()["hideCaptureProfileButton"] is True
+    assert get(client, "/config").get_json()["hideCaptureProfileButton"] is False
     version = get(client, "/version")
     assert (version.text, version.mimetype) == (__version__, "text/plain")
 
