@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "../src");
-const LAYERS = ["base", "api", "state", "canvas", "canvas", "view", "tools", "app"];
+const LAYERS = ["base", "api", "state", "canvas", "view", "tools", "app"];
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
 const layerOf = (file: string) => LAYERS.indexOf(file.split(/[\\/]/)[0] ?? "");
@@ -34,7 +34,9 @@ describe.each(files)("%s", (file) => {
   it("fetches only in api/, and touches no DOM in base/", () => {
     const layer = LAYERS[layerOf(file)];
     if (layer !== "api")
-      expect(text(file)).not.toMatch(/(?<![.\w])fetch\((?!\))|(window|self|globalThis)\.fetch\(|XMLHttpRequest|EventSource/);
+      expect(text(file)).not.toMatch(
+        /(?<![.\w])fetch\((?!\))|(window|self|globalThis)\.fetch\(|XMLHttpRequest|EventSource/,
+      );
     if (layer === "base") expect(text(file)).not.toMatch(/(?<![.\w])(document|window|location|localStorage)\./);
   });
 });
