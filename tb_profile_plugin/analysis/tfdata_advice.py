@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .tfdata import Pipeline, Stage
+from .tfdata import SLOW_PS, Pipeline, Stage
 
 FILES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
@@ -47,9 +47,7 @@ def findings(pipeline: Pipeline) -> list[Finding]:
         *_shuffles(pipeline),
         _contention(pipeline),
     ]
-    kept = [each for each in found if each]
-    main = kept[0] if found[0] else None
-    return sorted(kept, key=lambda each: (each is not main, -each.gain_ps))
+    return sorted((each for each in found if each), key=lambda each: (each.level == "info", -each.gain_ps))
 
 
 def _bottleneck(pipeline: Pipeline) -> Finding | None:
@@ -61,7 +59,7 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
         f"{stage.label} is to blame for {share:.0f} % of what the program waited for {pipeline.name}: "
-        f"{_ms(stage.blame_ps)} of {_ms(pipeline.total_ps)}."
+        f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
     )
     return Finding(code, title, evidence, snippet, row, stage.blame_ps, "bad" if share >= 50 else "warn")
 
@@ -205,7 +203,7 @@ def _caches(pipeline: Pipeline) -> list[Finding]:
         if repeat:
             evidence = (
                 f"The cache stands behind {repeat.label}, so it never sees the data end and never serves from memory: "
-                f"what is before it cost {_ms(gain)} of the {_ms(pipeline.total_ps)} waited."
+                f"what is before it cost {duration(gain)} of the {duration(pipeline.total_ps)} waited."
             )
             code = "dataset = dataset.map(function).cache().repeat()"
             found.append(Finding("late_cache", "Put cache() before repeat().", evidence, code, at, gain, "bad"))
@@ -232,8 +230,17 @@ def _is_above(pipeline: Pipeline, upper: int, lower: int) -> bool:
 
 
 def outermost(pipeline: Pipeline) -> int:
-    """The first stage that the program itself wrote, seen from the consumer; -1 if there is none."""
-    return next((row for row, stage in enumerate(pipeline.stages) if not stage.wrapper), -1)
+    """The program's last transformation, -1 if there is none; a Prefetch before ones that cost nothing counts as it."""
+    cheap = 0
+    last = -1
+    for row, stage in enumerate(pipeline.stages):
+        if stage.kind == "Prefetch" and 20 * cheap <= pipeline.total_ps:
+            return row
+        last = row if last < 0 and not stage.wrapper else last
+        cheap += stage.blame_ps
+        if len(pipeline.children[row]) != 1:
+            break
+    return last
 
 
 def _prefetch(pipeline: Pipeline) -> Finding | None:
@@ -242,7 +249,7 @@ def _prefetch(pipeline: Pipeline) -> Finding | None:
         return None
     label = pipeline.stages[row].label
     evidence = f"{label} is the last transformation: it starts on an element only when the program asks for it."
-    gain = pipeline.total_ps
+    gain = min(pipeline.total_ps, pipeline.between_ps)
     code = "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last call on the dataset"
     title = "Prefetch, so that the input is made while the model computes."
     return Finding("missing_prefetch", title, evidence, code, row, gain, "bad")
@@ -266,8 +273,9 @@ def _contention(pipeline: Pipeline) -> Finding | None:
     if not pipeline.contended or not pipeline.slow:
         return None
     held = pipeline.held_ps
+    level = "warn" if held > 4 * SLOW_PS * len(pipeline.requests) else "info"
     evidence = (
-        f"Elements were there, but the program's thread needed {_ms(held)} of {_ms(pipeline.total_ps)} to go on with "
+        f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} to go on with "
         "them: other threads had the cores."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
@@ -277,8 +285,14 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         "options.threading.max_intra_op_parallelism = 1\n"
         "dataset = dataset.with_options(options)"
     )
-    return Finding("contention", title, evidence, code, pipeline.bottleneck, held, "warn")
+    return Finding("contention", title, evidence, code, pipeline.bottleneck, held, level)
 
 
-def _ms(ps: int) -> str:
-    return f"{ps / 1e9:.3g} ms"
+def duration(ps: float) -> str:
+    """A time as people read it, e.g. ``1.64 s``."""
+    unit, size = next(((unit, size) for unit, size in _UNITS if abs(ps) >= size), ("µs", 1e6))
+    figure = ps / size
+    return f"{figure:.{max(0, 2 - len(f'{abs(figure):.0f}') + 1)}f} {unit}"
+
+
+_UNITS = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))

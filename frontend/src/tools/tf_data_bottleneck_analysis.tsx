@@ -1,0 +1,155 @@
+/** Does tf.data keep up, which transformation holds it up, and what is the code that helps? */
+
+import { useMemo } from "preact/hooks";
+import { type Table, tableAt } from "../base/datatable";
+import { time } from "../base/format";
+import { Grid } from "../view/grid";
+import type { ColumnSpec } from "../view/gridmodel";
+import { Code } from "../view/rich";
+import { Section } from "../view/section";
+import { LevelMark, level, Verdict } from "../view/verdict";
+import { exportName, type PageProps } from "./page";
+import { PipelineGraph } from "./tfdata/graph";
+import { Latencies } from "./tfdata/histogram";
+import { where } from "./tfdata/model";
+
+const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
+  host: { facet: true },
+  not_recorded_us: { hidden: true },
+};
+
+const LONG_NAME =
+  "A long name is the path from what the program asks to the iterator: each :: leads to one that it takes elements from. " +
+  "[i] after a name counts its inputs (zip, concatenate) or what it makes per element or epoch (interleave, repeat).";
+
+export default function TfDataPage(props: PageProps) {
+  const { data } = props;
+  const tables = useMemo(
+    () => ({
+      calls: tableAt(data, 0),
+      pipelines: tableAt(data, 1),
+      bottlenecks: tableAt(data, 2),
+      stages: tableAt(data, 3),
+      histogram: tableAt(data, 4),
+      checks: tableAt(data, 5),
+      advice: tableAt(data, 6),
+      summary: tableAt(data, 7),
+      damage: tableAt(data, 8),
+    }),
+    [data],
+  );
+  const { summary, pipelines } = tables;
+  return (
+    <>
+      <Verdict level={level(summary.property("verdict_level"))} text={summary.property("verdict")} />
+      <div class="columns halves">
+        <Checklist checks={tables.checks} />
+        <Bottleneck bottlenecks={tables.bottlenecks} advice={tables.advice} />
+      </div>
+      <div class="columns wide-narrow">
+        <Section title="All input pipelines" doc="Each iterator that a program asks for elements, on every host shown.">
+          <Grid
+            table={pipelines}
+            specs={PIPELINES}
+            name={exportName(props, "pipelines")}
+            sort={[{ id: "max", desc: true }]}
+          />
+        </Section>
+        <Latencies histogram={tables.histogram} name={exportName(props, "latencies")} />
+      </div>
+      {pipelines.rows.length > 0 && (
+        <PipelineGraph pipelines={pipelines} stages={tables.stages} calls={tables.calls} page={props} />
+      )}
+      {tables.damage.rows.length > 0 && (
+        <ul class="statements">
+          {tables.damage.rows.map((row) => (
+            <li key={tables.damage.text(row, "message")}>{tables.damage.text(row, "message")}</li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Checklist({ checks }: { checks: Table }) {
+  return (
+    <Section
+      title="Step by step"
+      doc="The questions of TensorFlow's guide in their order, with what this capture shows."
+    >
+      <table class="checks">
+        <tbody>
+          {checks.rows.map((row) => (
+            <tr key={checks.text(row, "id")}>
+              <td>
+                <LevelMark of={level(checks.text(row, "level"))} />
+              </td>
+              <td>{checks.text(row, "question")}</td>
+              <td>
+                <b>{checks.text(row, "answer")}</b>
+                <div class="quiet">{checks.text(row, "evidence")}</div>
+                {checks.text(row, "todo") && <div>{checks.text(row, "todo")}</div>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  );
+}
+
+/** The slowest pipeline of the most input-bound host, and what to do about it. */
+function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table }) {
+  const row = bottlenecks.rows[0];
+  if (!row) return null;
+  const host = bottlenecks.text(row, "host");
+  const pipeline = bottlenecks.text(row, "input_pipeline");
+  const mine = where(advice, { host, input_pipeline: pipeline });
+  const us = (id: string) => time(bottlenecks.number(row, id), "us");
+  return (
+    <Section
+      title="What to do"
+      doc="For the pipeline with the slowest call; the advice with the largest possible gain stands first."
+      note={`${pipeline} on ${host}, slowest call ${us("max_latency")}`}
+    >
+      {bottlenecks.text(row, "overall") && (
+        <p>
+          Over all calls: <b>{bottlenecks.text(row, "overall")}</b>, {us("overall_us")}
+          <br />
+          <span class="longname explained" data-tip={LONG_NAME}>
+            {bottlenecks.text(row, "overall_long_name")}
+          </span>
+          <br />
+          <span class="quiet">
+            In the slowest call: {bottlenecks.text(row, "bottleneck")}, {us("latency")}
+          </span>
+        </p>
+      )}
+      {mine.rows.length === 0 && <p class="nothing">Nothing: this pipeline keeps up.</p>}
+      <ol class="hints">
+        {mine.rows.map((each) => (
+          <Advice key={mine.text(each, "finding")} table={mine} row={each} />
+        ))}
+      </ol>
+    </Section>
+  );
+}
+
+function Advice({ table, row }: { table: Table; row: Table["rows"][number] }) {
+  const gain = table.number(row, "gain_ms");
+  return (
+    <li class="hint">
+      <LevelMark of={level(table.text(row, "level"))} />
+      <div>
+        <b>{table.text(row, "title")}</b>
+        {gain > 0 && (
+          <span class="gain" data-tip={table.column("gain_ms")?.doc}>
+            at most {time(gain)} of the capture
+          </span>
+        )}
+        <div>{table.text(row, "evidence")}</div>
+        {table.text(row, "code") && <Code text={table.text(row, "code")} />}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,71 @@
+/** The pipelines of a tf.data answer, and the graph of one of them, over all calls or for one. */
+
+import { type Row, Table } from "../../base/datatable";
+import { percent, time } from "../../base/format";
+import type { Emphasis, GraphNode } from "../../view/graph";
+
+const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
+
+/** Those rows of a table that hold these values. */
+export function where(table: Table, wanted: Readonly<Record<string, string>>): Table {
+  const wants = Object.entries(wanted);
+  const rows = table.rows.filter((row) => wants.every(([id, value]) => table.text(row, id) === value));
+  return new Table({
+    cols: table.columns.map(({ id, label, type, unit, doc, role }) => ({ id, label, type, p: { unit, doc, role } })),
+    rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })),
+  });
+}
+
+/** The choices of a column, in the order of the table. */
+export function choices(table: Table, id: string): string[] {
+  return [...new Set(table.rows.map((row) => table.text(row, id)))];
+}
+
+function node(table: Table, row: Row, type: string, parent: number, total: number): GraphNode {
+  const us = (id: string) => time(table.number(row, id), "us");
+  const share = total > 0 ? table.number(row, "critical_us") / total : 0;
+  return {
+    title: table.text(row, "label"),
+    lines: [
+      `start ${us("start_us")}`,
+      `total ${us("total_us")}`,
+      `self ${us("self_us")}`,
+      `waits on input ${us("wait_us")}`,
+      `${table.text(row, "num_calls")} calls · blame ${percent(share, 0)}`,
+    ],
+    parent,
+    emphasis: EMPHASIS[table.number(row, type)] ?? "aside",
+    asynchronous: false,
+    tip: table.text(row, "long_name"),
+  };
+}
+
+/** What feeds an asynchronous iterator runs on other threads than it. */
+function acrossThreads(nodes: readonly GraphNode[], table: Table): GraphNode[] {
+  return nodes.map((each) => {
+    const above = table.rows[each.parent];
+    return { ...each, asynchronous: above !== undefined && table.cell(above, "asynchronous") === true };
+  });
+}
+
+function total(table: Table): number {
+  return table.rows.reduce((sum, row) => sum + table.number(row, "critical_us"), 0);
+}
+
+/** The transformations of one pipeline over all calls. */
+export function stageGraph(stages: Table): GraphNode[] {
+  const places = new Map(stages.rows.map((row, index) => [stages.number(row, "stage"), index]));
+  const sum = total(stages);
+  const nodes = stages.rows.map((row) =>
+    node(stages, row, "path", places.get(stages.number(row, "parent")) ?? -1, sum),
+  );
+  return acrossThreads(nodes, stages);
+}
+
+/** The iterators of one call. */
+export function callGraph(call: Table): GraphNode[] {
+  const places = new Map(call.rows.map((row, index) => [call.text(row, "name"), index]));
+  const sum = total(call);
+  const nodes = call.rows.map((row) => node(call, row, "type", places.get(call.text(row, "parent")) ?? -1, sum));
+  return acrossThreads(nodes, call);
+}

@@ -1,0 +1,208 @@
+/** A tree of boxes with arrows, to pan, zoom and pick from; the keyboard reaches every box. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { treeLayout } from "./treelayout";
+
+export type Emphasis = "main" | "path" | "aside";
+
+export interface GraphNode {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Index of the node that this one feeds, or -1. */
+  readonly parent: number;
+  readonly emphasis: Emphasis;
+  /** The arrow to the node it feeds crosses threads. */
+  readonly asynchronous: boolean;
+  readonly tip: string;
+}
+
+interface GraphProps {
+  readonly label: string;
+  readonly nodes: readonly GraphNode[];
+  readonly selected: number;
+  readonly onSelect: (node: number) => void;
+  readonly legend?: ComponentChildren;
+}
+
+const WIDTH = 176;
+const LINE = 15;
+const COLUMN = WIDTH + 44;
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+/** Fits the whole graph as long as it stays legible; else its right end, where the data goes. */
+function fitted(width: number, height: number, room: number): { view: View; height: number } {
+  const scale = clamp(room / width, 0.62, 1);
+  return { view: { x: Math.min(0, room - width * scale), y: 0, scale }, height: Math.min(height * scale, 520) };
+}
+
+export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState(900);
+  const [moved, setMoved] = useState<View | null>(null);
+  const lines = Math.max(...nodes.map((node) => node.lines.length), 0);
+  const tall = 26 + lines * LINE;
+  const boxes = useMemo(() => {
+    const places = treeLayout(nodes.map((node) => node.parent));
+    return places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN, y: 8 + row * (tall + 18) }));
+  }, [nodes, tall]);
+  const width = Math.max(...boxes.map(({ x }) => x), 0) + WIDTH + 8;
+  const height = Math.max(...boxes.map(({ y }) => y), 0) + tall + 10;
+  const fit = fitted(width, height, room);
+  const view = moved ?? fit.view;
+
+  useEffect(() => setMoved(null), [nodes]);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const sizes = new ResizeObserver(() => setRoom(element.clientWidth));
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, []);
+  const now = useRef(view);
+  now.current = view;
+  useEffect(() => {
+    const element = frame.current;
+    // Only with Ctrl: the page scrolls over the graph as over anything else.
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey || !element) return;
+      event.preventDefault();
+      const bounds = element.getBoundingClientRect();
+      const at = { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
+      setMoved(zoomed(now.current, Math.exp(-event.deltaY / 300), at));
+    };
+    element?.addEventListener("wheel", wheel, { passive: false });
+    return () => element?.removeEventListener("wheel", wheel);
+  }, []);
+
+  const zoom = (factor: number) => setMoved(zoomed(view, factor, { x: room / 2, y: fit.height / 2 }));
+  const drag = (event: PointerEvent) => {
+    if ((event.target as Element).closest("[role=button]")) return;
+    const from = { x: event.clientX - view.x, y: event.clientY - view.y };
+    const element = event.currentTarget as HTMLElement;
+    element.setPointerCapture(event.pointerId);
+    const move = (to: PointerEvent) =>
+      setMoved({ scale: now.current.scale, x: to.clientX - from.x, y: to.clientY - from.y });
+    element.addEventListener("pointermove", move);
+    element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
+  };
+  return (
+    <div class="graph">
+      <div class="graph-bar">
+        {legend}
+        <span class="graph-zoom">
+          <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
+            −
+          </button>
+          <button type="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
+            +
+          </button>
+          <button type="button" onClick={() => setMoved(null)} disabled={!moved}>
+            Fit
+          </button>
+        </span>
+      </div>
+      <div class="graph-frame" ref={frame} style={{ height: `${Math.max(fit.height, 80)}px` }} onPointerDown={drag}>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
+        <svg role="group" aria-label={label}>
+          <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
+            {nodes.map((node, index) => (
+              <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={tall} />
+            ))}
+            {nodes.map((node, index) => (
+              <NodeBox
+                key={index}
+                node={node}
+                box={boxes[index] ?? { x: 0, y: 0 }}
+                tall={tall}
+                selected={index === selected}
+                select={() => onSelect(index)}
+              />
+            ))}
+          </g>
+        </svg>
+      </div>
+    </div>
+  );
+}
+
+function zoomed(view: View, factor: number, at: { x: number; y: number }): View {
+  const scale = clamp(view.scale * factor, 0.1, 3);
+  const ratio = scale / view.scale;
+  return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
+}
+
+interface ArrowProps {
+  readonly node: GraphNode;
+  readonly from: Box | undefined;
+  readonly to: Box | undefined;
+  readonly tall: number;
+}
+
+function Arrow({ node, from, to, tall }: ArrowProps) {
+  if (!from || !to) return null;
+  const start = { x: from.x + WIDTH, y: from.y + tall / 2 };
+  const end = { x: to.x, y: to.y + tall / 2 };
+  const middle = (start.x + end.x) / 2;
+  return (
+    <g class={`arrow ${node.emphasis}${node.asynchronous ? " asynchronous" : ""}`}>
+      <path d={`M${start.x} ${start.y} C${middle} ${start.y} ${middle} ${end.y} ${end.x - 7} ${end.y}`} />
+      <path class="head" d={`M${end.x - 8} ${end.y - 4} l8 4 l-8 4 z`} />
+    </g>
+  );
+}
+
+interface NodeBoxProps {
+  readonly node: GraphNode;
+  readonly box: Box;
+  readonly tall: number;
+  readonly selected: boolean;
+  readonly select: () => void;
+}
+
+function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    select();
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
+    <g
+      class={`box ${node.emphasis}${selected ? " selected" : ""}`}
+      transform={`translate(${box.x} ${box.y})`}
+      role="button"
+      tabIndex={0}
+      aria-pressed={selected}
+      aria-label={`${node.title}: ${node.lines.join(", ")}`}
+      data-tip={node.tip}
+      onClick={select}
+      onKeyDown={onKey}
+    >
+      <rect width={WIDTH} height={tall} rx="3" />
+      <text class="title" x="10" y="18">
+        {node.title}
+      </text>
+      {node.lines.map((line, index) => (
+        <text key={line} x="10" y={34 + index * LINE}>
+          {line}
+        </text>
+      ))}
+    </g>
+  );
+}
