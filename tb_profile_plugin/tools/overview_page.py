@@ -188,13 +188,13 @@ def _recommendation(found: advice.Bottlenecks, evidence: advice.Evidence, kind: 
     columns = [Column(key, key, "string") for key in ("tip_type", "link", "description")]
     hardware = hardware_type(kind)
     device_tool = "op_profile" if hardware == TPU else "framework_op_stats"
-    timeline = "TPU core" if hardware == TPU else hardware
+    timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
         ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
-        ("host", "input_pipeline_analyzer (its Section 3 breaks the host's input time down)", host_text),
+        ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
         ("host", "trace_viewer (the host's threads show what ran when)", host_text),
-        ("device", f"{device_tool} (which operations take most time on the {hardware})", device_text),
+        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
         ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
     ]
     rows += [

@@ -67,8 +67,8 @@ def next_step(found: Bottlenecks, tf_data: bool) -> str:
     if found.input not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
     if tf_data:
-        return "See Section 3: it breaks the host's input time down."
-    return "No tf.data pipeline was recorded, so Section 3 is empty: build the input with tf.data, capture again."
+        return "Look at what the host does for input, below."
+    return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
 
 
 def step_times_ms(steps: StepTimes) -> Summary:
