@@ -136,3 +136,30 @@ class _Pen:
                 stat.ref_value = self._stat_id(value[1:])
             else:
                 stat.str_value = value.strip("'")
+
+
+def program(drawn: Any, program_id: int, name: str, **instructions: str) -> Any:
+    """Add an XLA program to a drawn space; instructions are told as ``f="fusion/kLoop a/Relu:Relu"``."""
+    body = b""
+    for instruction, said in instructions.items():
+        opcode, _, op = said.partition(" ")
+        opcode, _, fusion = opcode.partition("/")
+        op_name, _, op_type = op.partition(":")
+        metadata = _field(1, op_type.encode()) + _field(2, op_name.encode())
+        parts = _field(1, instruction.encode()) + _field(2, opcode.encode()) + _field(7, metadata)
+        body += _field(2, parts + _field(11, fusion.encode()))
+    found = [plane for plane in drawn.planes if plane.name == "/host:metadata"]
+    plane = found[0] if found else drawn.planes.add(id=len(drawn.planes), name="/host:metadata")
+    plane.stat_metadata[1].name = "Hlo Proto"
+    entry = plane.event_metadata[program_id]
+    entry.name = f"{name}({program_id})"
+    entry.stats.add(metadata_id=1, bytes_value=_field(1, _field(1, name.encode()) + _field(3, body)))
+    return drawn
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A length-delimited field."""
+    size, length = len(content), b""
+    while size > 127:
+        length, size = length + bytes([size & 127 | 128]), size >> 7
+    return bytes([number << 3 | 2]) + length + bytes([size]) + content

@@ -1,0 +1,91 @@
+"""Rows of docs/differences.md that no golden trace shows: old captures, missing steps, streams side by side."""
+
+from pathlib import Path
+
+import draw
+import pytest
+from figures import ops, rows, steps
+
+from tb_profile_plugin.analysis import steptime
+from tb_profile_plugin.analysis.breakdown import Part
+from tb_profile_plugin.analysis.deviceops import device_ops
+
+GPU = "/device:GPU:0 {compute_cap_major=7}"
+
+
+@pytest.mark.parametrize(
+    ("stat", "text"), [("level 0", "model/MatMul:MatMul"), ("annotation", "model/MatMul:MatMul#id=3#")]
+)
+def test_s9_kernels_of_old_captures_have_an_op(stat: str, text: str) -> None:
+    (op,) = device_ops(draw.host(f"{GPU}\n  Stream #1 | sgemm[0,10]{{{stat}='{text}'}}")).ops
+    assert (op.name, op.type, op.total_ps) == ("model/MatMul", "MatMul", 10_000_000)
+
+
+def test_s9_the_framework_op_goes_before() -> None:
+    text = f"{GPU}\n  Stream #1 | sgemm[0,10]{{level 0='a/B:B', tf_op='c/D:D', annotation='e/F:F'}}"
+    assert ops(device_ops(draw.host(text))) == {"c/D": (1, 10, 10)}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shape", "part"),
+    [
+        ("volta_h884gemm", "", Part.COMPUTE_16),
+        ("ampere_bf16_s16816gemm", "", Part.COMPUTE_16),
+        ("sm90_xmma_gemm_f16f16_f16f32_f32", "", Part.COMPUTE_16),
+        ("volta_sgemm_128x64", "", Part.COMPUTE_32),
+        ("redzone_checker", "", Part.COMPUTE_OTHER),
+        ("redzone_checker", "(half[8])", Part.COMPUTE_16),
+        ("redzone_checker", "(float[8])", Part.COMPUTE_32),
+        ("ncclDevKernel_AllReduce", "(half[8])", Part.COLLECTIVES),
+    ],
+)
+def test_s11_precision_by_name_and_shape(kernel: str, shape: str, part: Part) -> None:
+    stat = f"{{shape='{shape}'}}" if shape else ""
+    host = draw.host(f"{GPU}\n  Stream #1 | {kernel}[0,10]{stat}")
+    assert steptime.whole([host]).part_ps[0].tolist() == [10_000_000 * (each == part) for each in Part]
+
+
+def test_s12_without_steps_the_whole_capture_is_told(tmp_path: Path) -> None:
+    text = "/host:CPU\n  t | x/MatMul:MatMul[100,300] IteratorGetNext[500,100]"
+    answer = draw.session(tmp_path, vm=draw.space(text)).tool("overview_page")
+    shares = dict(rows(answer[8], "part", "average_ms"))
+    assert {part: ms for part, ms in shares.items() if ms} == {"host_compute": 0.3, "input": 0.1, "other": 0.1}
+    assert answer[7]["p"]["steps_total"] == "0"
+    assert answer[7]["p"]["window_ms"] == "0.500"
+    assert rows(answer[1]) == []
+    assert "No step" in answer[7]["p"]["verdict"]
+
+
+def test_o5_every_op_has_a_row(tmp_path: Path) -> None:
+    drawn = " ".join(f"n{i}/Op:Op[{i},0.5]" for i in range(700))
+    tables = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {drawn}")).tool("framework_op_stats")
+    assert len(rows(tables[1])) == 700
+    assert len(rows(tables[0])) == 701
+
+
+def test_o7_idle_is_what_no_stream_fills() -> None:
+    text = f"{GPU}\n  Stream #1 | a[0,100]{{tf_op=a:A}}\n  Stream #2 | b[50,100]{{tf_op=b:B}} c[200,50]{{tf_op=c:C}}"
+    table = device_ops(draw.host(text))
+    assert ops(table) == {"a": (1, 100, 100), "b": (1, 100, 100), "c": (1, 50, 50)}
+    assert (table.self_ps, table.busy_ps, table.idle_ps) == (250_000_000, 200_000_000, 50_000_000)
+
+
+def test_a_parts_intervals_can_be_named() -> None:
+    host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} a[10,20] IteratorGetNext[15,5] b[50,10]")
+    found = steptime.host_breakdown(host)
+    assert (found.intervals(0, Part.INPUT_WAIT) / 1e6).tolist() == [[15, 20]]
+    assert (found.intervals(0, Part.HOST_COMPUTE) / 1e6).tolist() == [[10, 15], [20, 30], [50, 60]]
+    assert (found.intervals(0, Part.OTHER) / 1e6).tolist() == [[0, 10], [30, 50], [60, 100]]
+
+
+def test_what_the_host_does_counts_only_while_no_device_works() -> None:
+    host = draw.host(
+        f"""
+/host:CPU
+  t | train[0,100]{{_r=1}} IteratorGetNext[0,20] XlaCompile[20,20] work:Work[40,30] Launch[70,10]{{c=0}}
+{GPU}
+  Stream #1 | sgemm[10,15]{{}} sgemm[75,10]{{c=0}}
+""".replace("{}", "")
+    )
+    parts = {"compile": 15, "input": 10, "kernel_launch": 5, "host_compute": 30, "device_compute_32": 25}
+    assert steps(host) == [{"name": "train 0", "time": 100, **parts, "other": 15}]
