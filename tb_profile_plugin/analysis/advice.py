@@ -101,14 +101,14 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
     if not int(steps.part_ps.sum()):
         return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
     average = float((steps.duration_ps[steps.counted] / PS_PER_MS).mean())
-    span = f"average step of {_ms(average)}" if counted_steps else f"capture of {_ms(average)} (no steps were found)"
+    span = "average step" if counted_steps else "capture"
 
     def share(*parts: Part) -> str:
         percent = steps.percent(*parts)
-        return f"{percent:.0f} % of the {span} ({_ms(average * percent / 100)})"
+        return f"{percent:.0f} % of the {span} ({_ms(average * percent / 100)} of {_ms(average)})"
 
     waiting = steps.percent(*INPUT)
-    lead = "" if counted_steps else "No steps found. "
+    lead = "" if counted_steps else "No steps were found. "
     if waiting >= 5:
         word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
         level = "bad" if waiting >= 20 else "warn"
@@ -126,9 +126,8 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
         return Verdict(f"{lead}{word}: {share(*part)} {what}.", "warn", tool)
     if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
         return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
-    return Verdict(
-        f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is computation on the host.", "ok", "framework_op_stats"
-    )
+    level = "warn" if steps.percent(*DEVICE) > 0 else "ok"
+    return Verdict(f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host.", level, "framework_op_stats")
 
 
 def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
@@ -170,6 +169,8 @@ class Evidence:
     """Where no step was found, each host's whole capture."""
     host_ops: OpTable
     device_ops: OpTable
+    span: str = "step time"
+    """What shares are shares of, in words."""
 
     @property
     def average_ms(self) -> float:
@@ -195,7 +196,7 @@ def _waiting(e: Evidence) -> Hint | None:
     percent = e.steps.percent(*INPUT)
     if percent < 5:
         return None
-    text = f"{percent:.1f} % of step time waits for data or copies it to the device."
+    text = f"{percent:.1f} % of {e.span} waits for data or copies it to the device."
     return Hint(
         "Speed up the input pipeline",
         text,
@@ -215,7 +216,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
     if e.steps.percent(Part.INPUT_WAIT) < 5 or not roots or any("Prefetch" in name for name in roots):
         return None
     percent, ends = e.steps.percent(Part.INPUT_WAIT), ", ".join(sorted(roots))
-    text = f"{percent:.1f} % of step time waits for input, and the pipeline ends in {ends}, not in Prefetch."
+    text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
     return Hint(
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
         text,
@@ -236,7 +237,7 @@ def _launching(e: Evidence) -> Hint | None:
         if 0 < mean < 20
         else ""
     )
-    text = f"{percent:.1f} % of step time launches kernels while no device works.{small}"
+    text = f"{percent:.1f} % of {e.span} launches kernels while no device works.{small}"
     return Hint("Launch fewer, larger kernels", text, e.gain(Part.KERNEL_LAUNCH), "trace_viewer", "warn")
 
 
@@ -244,7 +245,7 @@ def _unexplained(e: Evidence) -> Hint | None:
     percent = e.steps.percent(Part.OTHER)
     if percent < MODERATE:
         return None
-    text = f"In {percent:.1f} % of step time nothing was recorded on the step's threads: usually Python between ops."
+    text = f"In {percent:.1f} % of {e.span} nothing was recorded on the step's threads: usually Python between ops."
     return Hint(
         "Find what runs between the ops",
         text,
@@ -258,7 +259,7 @@ def _communicating(e: Evidence) -> Hint | None:
     percent = e.steps.percent(Part.COLLECTIVES)
     if percent < MODERATE:
         return None
-    text = f"{percent:.1f} % of step time is collective communication that no computation overlaps."
+    text = f"{percent:.1f} % of {e.span} is collective communication that no computation overlaps."
     return Hint("Overlap or shrink collective communication", text, e.gain(Part.COLLECTIVES), "pod_viewer", "warn")
 
 

@@ -36,7 +36,8 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> J
     tf_data = advice.uses_tf_data(on_host)
     found = advice.bottlenecks(steps, tf_data)
     basis = steps if len(steps) else steptime.whole(hosts)
-    evidence = advice.Evidence(hosts, basis, on_host, on_device)
+    span = "step time" if len(steps) else "the capture"
+    evidence = advice.Evidence(hosts, basis, on_host, on_device, span)
     kind = device_type(hosts)
     return [
         _analysis(basis, hosts, on_host, on_device, kind),
