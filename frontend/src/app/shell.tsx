@@ -1,9 +1,11 @@
 /** The frame around every page. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { createCapture } from "../state/capture";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
 import { TipLayer } from "../view/tip";
+import { CaptureButton, CaptureDialog } from "./capture";
 import { Content } from "./content";
 import { Health } from "./health";
 import { Help } from "./help";
@@ -34,6 +36,7 @@ function focusFilter(): void {
 
 export function Shell({ store }: { store: Store }) {
   const [help, setHelp] = useState(false);
+  const capture = useMemo(() => createCapture(store, localStorage), [store]);
   useEffect(
     () =>
       listen(document, {
@@ -56,6 +59,7 @@ export function Shell({ store }: { store: Store }) {
           <Picker store={store} />
           <span class="spring" />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
+          <CaptureButton capture={capture} />
           {!store.frame.plugin && <ThemeButton store={store} />}
           <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
             ?
@@ -73,6 +77,7 @@ export function Shell({ store }: { store: Store }) {
         <Content store={store} />
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
+      <CaptureDialog capture={capture} logdir={store.sessions.state.value.value?.searched[0] ?? ""} />
       <TipLayer />
     </>
   );

@@ -1,0 +1,47 @@
+/** Captures: start, watch, stop. */
+
+import { get, post } from "./client";
+import type { Problem } from "./types";
+
+export type WorkerState = "connecting" | "waiting" | "capturing" | "collecting" | "done" | "failed" | "stopped";
+
+export interface CaptureWorker {
+  readonly address: string;
+  readonly state: WorkerState;
+  readonly attempt: number;
+  /** Until its capture begins or ends, as its state has it. */
+  readonly seconds_left: number;
+  readonly size: number;
+  readonly problem: Problem | null;
+}
+
+export interface CaptureJob {
+  readonly phase: "running" | "done" | "failed";
+  readonly run: string;
+  readonly folder: string;
+  /** The session's name for the other routes; empty until it is listed. */
+  readonly session: string;
+  readonly options: { readonly duration_ms: number; readonly delay_ms: number };
+  readonly problem: Problem | null;
+  readonly workers: readonly CaptureWorker[];
+}
+
+export interface CaptureState {
+  readonly id: number;
+  readonly job: CaptureJob | null;
+}
+
+export interface PingAnswer {
+  readonly workers: readonly { readonly address: string; readonly problem: Problem | null }[];
+}
+
+type Form = Readonly<Record<string, string>>;
+
+export const captureApi = {
+  hidden: async () =>
+    (await get<{ readonly hideCaptureProfileButton: boolean }>("config", {})).hideCaptureProfileButton,
+  state: () => get<CaptureState>("capture/state", {}),
+  start: (form: Form) => post<CaptureState>("capture/start", form),
+  stop: () => post<CaptureState>("capture/stop", {}),
+  ping: (form: Form) => post<PingAnswer>("capture/ping", form),
+};

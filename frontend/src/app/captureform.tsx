@@ -1,0 +1,271 @@
+/** What to capture: the fields of the dialog. */
+
+import type { ComponentChildren } from "preact";
+import type { CaptureForm, Field } from "../base/captureform";
+import type { Capture } from "../state/capture";
+import { Icon } from "../view/icons";
+import { ProblemLine } from "../view/problems";
+import { Code } from "../view/rich";
+
+const LEVELS: readonly {
+  readonly name: "host_tracer_level" | "device_tracer_level" | "python_tracer_level";
+  readonly label: string;
+  readonly doc: string;
+  readonly choices: readonly (readonly [string, string])[];
+}[] = [
+  {
+    name: "host_tracer_level",
+    label: "Host",
+    doc: "Which events of the host are recorded. Everything includes each small op and makes captures large.",
+    choices: [
+      ["0", "off"],
+      ["1", "critical"],
+      ["2", "info"],
+      ["3", "everything"],
+    ],
+  },
+  {
+    name: "device_tracer_level",
+    label: "Devices",
+    doc: "Whether the work of GPUs and TPUs is recorded.",
+    choices: [
+      ["0", "off"],
+      ["1", "on"],
+    ],
+  },
+  {
+    name: "python_tracer_level",
+    label: "Python",
+    doc: "Whether each call of a Python function is recorded. It slows the program down while it lasts.",
+    choices: [
+      ["0", "off"],
+      ["1", "on"],
+    ],
+  },
+];
+
+const SNIPPETS: readonly (readonly [string, string])[] = [
+  ["TensorFlow and Keras", "tf.profiler.experimental.server.start(6009)"],
+  ["JAX", "jax.profiler.start_server(6009)"],
+  ["PyTorch/XLA", "import torch_xla.debug.profiler as xp\nserver = xp.start_server(6009)"],
+];
+
+interface RowProps {
+  readonly capture: Capture;
+  readonly field: Field;
+  readonly label: string;
+  readonly doc?: string;
+  readonly unit?: string;
+  readonly children?: ComponentChildren;
+}
+
+/** One field with its label; what is wrong with it stands below. */
+function Row({ capture, field, label, doc, unit, children }: RowProps) {
+  const fault = capture.faults.value[field];
+  const id = `capture-${field}`;
+  return (
+    <div class={fault ? "field wrong" : "field"}>
+      <label for={id} class={doc ? "explained" : undefined} data-tip={doc}>
+        {label}
+      </label>
+      <div>
+        {children ?? (
+          <input
+            id={id}
+            type="text"
+            inputMode={unit === undefined ? "text" : "numeric"}
+            class={unit === undefined ? undefined : "short"}
+            value={String(capture.form.value[field])}
+            aria-invalid={fault !== undefined}
+            aria-describedby={fault ? `${id}-fault` : undefined}
+            onInput={(event) => set(capture, { [field]: event.currentTarget.value })}
+          />
+        )}
+        {unit && <span class="quiet"> {unit}</span>}
+        {fault && (
+          <p class="fault" id={`${id}-fault`}>
+            {fault}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function set(capture: Capture, change: Partial<CaptureForm>): void {
+  capture.form.value = { ...capture.form.peek(), ...change };
+}
+
+function Places({ capture }: { capture: Capture }) {
+  const { tpu, places } = capture.form.value;
+  return (
+    <>
+      <fieldset class="field">
+        <legend class="sr-only">Where</legend>
+        <span aria-hidden="true">Where</span>
+        <div class="kinds">
+          {[false, true].map((kind) => (
+            <label key={String(kind)}>
+              <input
+                type="radio"
+                name="capture-kind"
+                checked={tpu === kind}
+                onChange={() => set(capture, { tpu: kind })}
+              />{" "}
+              {kind ? "TPU name" : "Addresses"}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Row
+        capture={capture}
+        field="places"
+        label={tpu ? "TPUs" : "Profiler servers"}
+        doc={
+          tpu
+            ? "Names of Cloud TPUs; all their workers are captured."
+            : "host:port of each worker's profiler server, with commas between them. All begin at the same moment."
+        }
+      >
+        <input
+          id="capture-places"
+          type="text"
+          list="capture-recent"
+          autocomplete="off"
+          spellcheck={false}
+          value={places}
+          placeholder={tpu ? "my-tpu" : "host1:6009, host2:6009"}
+          aria-invalid={capture.faults.value.places !== undefined}
+          onInput={(event) => set(capture, { places: event.currentTarget.value })}
+        />
+        <datalist id="capture-recent">
+          {capture.recent.value.map((text) => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      </Row>
+      <Answers capture={capture} />
+    </>
+  );
+}
+
+/** Who answered and who did not, once they were asked. */
+function Answers({ capture }: { capture: Capture }) {
+  const answers = capture.answers.value;
+  if (!answers || capture.asking.value) return null;
+  const silent = answers.filter((worker) => worker.problem);
+  if (!silent.length) return null;
+  return (
+    <ul class="problems answers" role="alert">
+      {silent.slice(0, 8).map(({ address, problem }) => problem && <ProblemLine key={address} problem={problem} />)}
+      {silent.length > 8 && <li class="quiet">and {silent.length - 8} more that do not answer</li>}
+    </ul>
+  );
+}
+
+function Levels({ capture }: { capture: Capture }) {
+  return (
+    <fieldset class="field">
+      <legend class="sr-only">What is recorded</legend>
+      <span aria-hidden="true">Record</span>
+      <div class="levels">
+        {LEVELS.map(({ name, label, doc, choices }) => (
+          <label key={name}>
+            <span class="explained" data-tip={doc}>
+              {label}
+            </span>{" "}
+            <select
+              value={capture.form.value[name]}
+              onChange={(event) => set(capture, { [name]: event.currentTarget.value })}
+            >
+              {choices.map(([value, text]) => (
+                <option key={value} value={value}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Actions({ capture }: { capture: Capture }) {
+  const asking = capture.asking.value;
+  const answers = capture.answers.value ?? [];
+  const reached = answers.filter((worker) => !worker.problem).length;
+  const some = reached > 0 && reached < answers.length;
+  const wrong = Object.keys(capture.faults.value).length > 0;
+  return (
+    <div class="actions">
+      <button type="submit" class="button primary" disabled={asking || wrong}>
+        {asking && <span class="spinner" aria-hidden="true" />}
+        {asking ? "Asking the servers…" : some ? "Ask again" : "Capture"}
+      </button>
+      {some && !asking && (
+        <button type="button" class="button" onClick={() => capture.start(true)}>
+          Capture the {reached} of {answers.length} that answer
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function CaptureFields({ capture, logdir }: { capture: Capture; logdir: string }) {
+  const problem = capture.problem.value;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    void capture.start(false);
+  };
+  const { delay, run } = capture.form.peek();
+  return (
+    <form onSubmit={submit} noValidate>
+      <Places capture={capture} />
+      <Row
+        capture={capture}
+        field="duration"
+        label="Duration"
+        unit="ms"
+        doc="A few steps are enough; longer captures are larger and slower to look at."
+      />
+      <Levels capture={capture} />
+      <Row
+        capture={capture}
+        field="num_retry"
+        label="Retries"
+        unit="times"
+        doc="How often a worker is asked again that failed or had nothing to say."
+      />
+      <details open={delay !== "0" || run !== ""}>
+        <summary>Advanced</summary>
+        <Row capture={capture} field="delay" label="Delay" unit="ms" doc="Time to wait before the capture begins." />
+        <Row capture={capture} field="run" label="Session name" doc="Left empty, it is the time of day." />
+      </details>
+      {problem && (
+        <ul class="problems" role="alert">
+          <ProblemLine problem={problem} />
+        </ul>
+      )}
+      <Actions capture={capture} />
+      <p class="quiet">
+        The capture is written to <code>{logdir}</code> on the machine of this server.
+      </p>
+      <details>
+        <summary>
+          <Icon name="info" /> How a program starts its profiler server
+        </summary>
+        {SNIPPETS.map(([title, text]) => (
+          <div key={title}>
+            <h3>{title}</h3>
+            <Code text={text} />
+          </div>
+        ))}
+        <p class="quiet">
+          These servers have no password and listen on all interfaces. Options chosen here take effect also where the
+          Python API of TensorFlow 2.21 ignores its ProfilerOptions.
+        </p>
+      </details>
+    </form>
+  );
+}

@@ -1,0 +1,100 @@
+/** The form of a capture: its fields, what may stand in them, and what is sent. */
+
+export interface CaptureForm {
+  readonly tpu: boolean;
+  /** Addresses, or names of TPUs. */
+  readonly places: string;
+  readonly duration: string;
+  readonly host_tracer_level: string;
+  readonly device_tracer_level: string;
+  readonly python_tracer_level: string;
+  readonly num_retry: string;
+  readonly delay: string;
+  readonly run: string;
+}
+
+export type Field = keyof CaptureForm;
+export type Faults = Readonly<Partial<Record<Field, string>>>;
+
+export const DEFAULTS: CaptureForm = {
+  tpu: false,
+  places: "localhost:6009",
+  duration: "1000",
+  host_tracer_level: "2",
+  device_tracer_level: "1",
+  python_tracer_level: "0",
+  num_retry: "3",
+  delay: "0",
+  run: "",
+};
+
+const LIMITS: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
+  duration: [1, 600_000],
+  num_retry: [0, 10],
+  delay: [0, 3_600_000],
+};
+const MOST = 256;
+const ADDRESS = /^(?:grpc:\/\/)?(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+)):(\d{1,5})$/;
+const RUN = /^(?!\.)[\p{L}\p{N}_ .+-]{1,100}(?<![ .])$/u;
+
+/** What is typed, one place each; people separate them by commas, spaces or lines. */
+export function placesOf(text: string): string[] {
+  return [...new Set(text.split(/[\s,;]+/).filter((part) => part !== ""))];
+}
+
+function addressFault(address: string): string {
+  const match = ADDRESS.exec(address);
+  const port = Number(match?.[3]);
+  if (match && port >= 1 && port <= 65535) return "";
+  if (match) return `“${address}”: ports go from 1 to 65535.`;
+  if (/^[\w.-]+$/.test(address)) return `“${address}” names no port: write ${address}:6009.`;
+  return `“${address}” is no address: write host:port, e.g. localhost:6009 or [::1]:6009.`;
+}
+
+function placesFault(form: CaptureForm): string {
+  const places = placesOf(form.places);
+  if (!places.length) return form.tpu ? "Name a TPU." : "Give an address, e.g. localhost:6009.";
+  if (places.length > MOST) return `At most ${MOST} workers can be captured at once.`;
+  return form.tpu ? "" : (places.map(addressFault).find((fault) => fault !== "") ?? "");
+}
+
+/** What is wrong with each field; the server checks the same again. */
+export function faults(form: CaptureForm): Faults {
+  const found: Partial<Record<Field, string>> = {};
+  const places = placesFault(form);
+  if (places) found.places = places;
+  for (const [field, limits] of Object.entries(LIMITS)) {
+    const text = form[field as Field] as string;
+    const value = Number(text);
+    if (!/^-?\d+$/.test(text.trim()) || value < limits[0] || value > limits[1])
+      found[field as Field] = `Give a whole number from ${limits[0]} to ${limits[1]}.`;
+  }
+  if (form.run.trim() && !RUN.test(form.run.trim()))
+    found.run = "Take letters, digits, spaces and . _ + -, without slashes or a leading dot.";
+  return found;
+}
+
+/** The form as the server's routes take it. */
+export function parameters(form: CaptureForm): Record<string, string> {
+  const { tpu, places, run, ...options } = form;
+  return {
+    ...options,
+    service_addr: placesOf(places).join(","),
+    ...(tpu && { is_tpu_name: "true" }),
+    ...(run.trim() && { run: run.trim() }),
+  };
+}
+
+/** The form's field that a problem of the server is about. */
+export function fieldOf(where: string): Field | undefined {
+  const name = where === "service_addr" ? "places" : where;
+  return name in DEFAULTS ? (name as Field) : undefined;
+}
+
+const RECENT = 6;
+
+/** Places used lately, the newest first. */
+export function remember(recent: readonly string[], places: string): string[] {
+  const text = placesOf(places).join(", ");
+  return [text, ...recent.filter((other) => other !== text)].slice(0, RECENT);
+}
