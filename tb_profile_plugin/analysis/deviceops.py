@@ -30,7 +30,8 @@ def _device_ops(host: Host, plane: Plane) -> OpTable:
     chosen, ops = op_of_event(host, plane)
     chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
-        figures = _flat_times(begin, end, chosen, len(ops), host.steps.of_event[host.trace.rows(plane)][rows])
+        place = np.stack((plane.events.line[rows], host.steps.of_event[host.trace.rows(plane)][rows]))
+        figures = _flat_times(begin, end, chosen, len(ops), place)
     else:
         bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
         figures, _ = nested_times(bounds, begin, end, chosen, len(ops))
@@ -54,15 +55,15 @@ def _union(begin: Array, end: Array) -> int:
     return int(lines[0, 0])
 
 
-def _flat_times(begin: Array, end: Array, op: Array, ops: int, step: Array) -> Array:
+def _flat_times(begin: Array, end: Array, op: Array, ops: int, place: Array) -> Array:
     """int64[ops, 5]: executions, total, self, min and max, for kernels side by side on streams; min and max per kernel.
 
-    An execution of an op is a run of its kernels within one step with no other op between them.
+    An execution of an op is a run of its kernels in one ``place``, a stream and a step, with no other op between them.
     """
     figures = np.zeros((ops, 5), np.int64)
     known = op >= 0
-    op, step, time = op[known], step[known], (end - begin)[known]
-    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(step) != 0))[: len(op)]
+    op, place, time = op[known], place[:, known], (end - begin)[known]
+    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(place) != 0).any(axis=0))[: len(op)]
     np.add.at(figures[:, 0], op[fresh], 1)
     np.add.at(figures[:, 1], op, time)
     figures[:, 2] = figures[:, 1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -284,7 +284,30 @@ def _fill_lines(
     if not len(occurrences):
         occurrences = np.broadcast_to(np.int64(0), count)
     events = Events(*columns[:4], occurrences, Stats(data, columns[4], *stat_columns))
+    place = _places(lines)
+    if len(place) and place.max() + 1 < len(place):
+        return _joined(lines, events, place)
     return lines, events if wire.is_ordered(*columns[:1], *columns[2:4]) else _ordered(events)
+
+
+def _places(lines: Lines) -> Array:
+    """int64[lines]: counted over distinct lines; those of one id and one name are one line in several messages."""
+    seen: dict[Any, int] = {}
+    keys = [
+        (line, name) if line else i for i, (line, name) in enumerate(zip(lines.id.tolist(), lines.name, strict=True))
+    ]
+    return np.array([seen.setdefault(key, len(seen)) for key in keys], np.int64)
+
+
+def _joined(lines: Lines, events: Events, place: Array) -> tuple[Lines, Events]:
+    _, first = np.unique(place, return_index=True)
+    begin = np.full(len(first), np.iinfo(np.int64).max, np.int64)
+    np.minimum.at(begin, place, lines.begin)
+    line = place[events.line].astype(np.int32)
+    names = [lines.name[i] for i in first.tolist()]
+    counts = np.bincount(line, minlength=len(first))
+    joined = Lines(lines.id[first], lines.display_id[first], names, begin, _first(counts))
+    return joined, _ordered(replace(events, line=line))
 
 
 def _ordered(events: Events) -> Events:

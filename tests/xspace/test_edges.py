@@ -132,11 +132,26 @@ def test_events_out_of_order_are_sorted_with_their_stats() -> None:
     assert [plane.event_facts(i)["n"] for i in range(4)] == [1, 2, 3, 4]
 
 
-def test_lines_with_one_id_stay_two_lines() -> None:
-    drawn = draw.space("/host:CPU\n  Stream #7 | A[1,1]\n  Stream #7 | B[2,1]")
+def test_a_line_in_several_messages_is_one_line() -> None:
+    text = (
+        "/host:CPU\n  Stream #7 | C[5,2]{n=3} D[5,1]{n=4}\n  other | X[9,1]{n=5}\n  Stream #7 | A[1,3]{n=1} B[2,1]{n=2}"
+    )
+    drawn = draw.space(text)
+    drawn.planes[0].lines[0].timestamp_ns = 1000
     (plane,) = decode(drawn).planes
-    assert plane.lines.id.tolist() == [7, 7]
-    assert plane.events.line.tolist() == [0, 1]
+    assert (plane.lines.id.tolist(), list(plane.lines.name)) == ([7, 2], ["Stream #7", "other"])
+    assert plane.lines.begin.tolist() == [0, 0]
+    assert plane.lines.first_event.tolist() == [0, 4, 5]
+    assert [plane.names[row] for row in plane.events.name] == ["A", "B", "C", "D", "X"]
+    assert [plane.event_facts(i)["n"] for i in range(5)] == [1, 2, 3, 4, 5]
+
+
+def test_lines_of_one_id_and_two_names_stay_two() -> None:
+    drawn = draw.space("/host:CPU\n  a | A[1,1]\n  b | B[2,1]\n  | C[3,1]\n  a | D[3,1]")
+    for line in drawn.planes[0].lines:
+        line.id = 7 if line.name == "b" else 0
+    (plane,) = decode(drawn).planes
+    assert list(plane.lines.name) == ["a", "b", "a"], "an id of 0 tells no line from another"
 
 
 def test_display_names_win() -> None:
