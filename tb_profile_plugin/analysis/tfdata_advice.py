@@ -275,8 +275,8 @@ def _contention(pipeline: Pipeline) -> Finding | None:
     held = pipeline.held_ps
     level = "warn" if held > 4 * SLOW_PS * len(pipeline.requests) else "info"
     evidence = (
-        f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} to go on with "
-        "them: other threads had the cores."
+        f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} "
+        "to go on with them: most likely other threads had the cores."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
     code = (

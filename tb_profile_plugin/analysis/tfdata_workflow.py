@@ -12,7 +12,7 @@ from ..model.host import Host
 from . import steptime
 from .breakdown import Part
 from .tfdata import Pipeline, TfData, tf_data
-from .tfdata_advice import Finding, findings, outermost
+from .tfdata_advice import Finding, duration, findings, outermost
 
 Array = np.ndarray[Any, Any]
 
@@ -92,17 +92,18 @@ def _fast(hosts: Sequence[Host]) -> Check:
     for name, label in _ENTRIES.items():
         took = _durations(hosts, name)
         if len(took):
-            parts.append(f"{label}: {len(took)} calls, {_us(took.mean())} on average, {_us(took.max())} at most")
+            calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
+            parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
     for device, label in ((False, "host"), (True, "device")):
         chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
         if chosen:
-            calls = sum(len(pipeline.requests) for pipeline in chosen)
+            asked = sum(len(pipeline.requests) for pipeline in chosen)
             slow = sum(pipeline.slow for pipeline in chosen)
             count = f"{len(chosen)} {label} pipeline{'s' if len(chosen) > 1 else ''}"
-            parts.append(f"{count}: {slow} of {calls} calls took more than 50 µs")
+            parts.append(f"{count}: {slow} of {asked} calls took more than 50 µs")
     slow = sum(pipeline.slow for pipeline in pipelines)
-    calls = sum(len(pipeline.requests) for pipeline in pipelines)
-    level = "ok" if not slow else "bad" if 2 * slow >= calls else "warn"
+    requests = sum(len(pipeline.requests) for pipeline in pipelines)
+    level = "ok" if not slow else "bad" if 2 * slow >= requests else "warn"
     answer = {"ok": "Yes: every element was there at once.", "warn": "Not always.", "bad": "No."}[level]
     todo = "" if level == "ok" else "Go on with the next questions."
     return Check("fast", "Does tf.data deliver fast enough?", level, answer, "; ".join(parts) + ".", todo)
@@ -132,8 +133,8 @@ def _prefetching(pipeline: Pipeline) -> Check:
     buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
     share = 100 * stage.wait_ps / max(stage.total_ps, 1)
     evidence = (
-        f"Prefetch is the last transformation of {pipeline.name}.{buffer} Over {stage.calls} calls the program waited "
-        f"{_us(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
+        f"{pipeline.name} ends with Prefetch.{buffer} Over {stage.calls} calls the program waited "
+        f"{duration(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
     )
     if stage.wait_ps > stage.calls * 50_000_000:
         answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
@@ -169,7 +170,7 @@ def _transformation(pipeline: Pipeline, found: Sequence[Finding]) -> Check:
     stage = pipeline.stages[pipeline.bottleneck]
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
-        f"{stage.place}: {_us(stage.blame_ps)} of the {_us(pipeline.total_ps)} that the program waited "
+        f"{stage.place}: {duration(stage.blame_ps)} of the {duration(pipeline.total_ps)} that the program waited "
         f"({share:.0f} %); so much could be won at most."
     )
     todo = found[0].title if found else ""
@@ -181,18 +182,11 @@ def _steps(hosts: Sequence[Host], step_event: str) -> Check:
     steps = steptime.slowest(hosts, step_event)
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
-    waiting = steps.ms(Part.INPUT_WAIT)[steps.counted]
+    waiting = steps.part_ps[steps.counted, Part.INPUT_WAIT]
+    average = steps.duration_ps[steps.counted].mean()
     share = steps.percent(Part.INPUT_WAIT)
     level = "ok" if share < 5 else "warn" if share < 20 else "bad"
     evidence = (
-        f"{waiting.mean():.3g} ms of an average step of {_average(steps):.3g} ms; {waiting.max():.3g} ms at most."
+        f"{duration(waiting.mean())} of an average step of {duration(average)}; {duration(waiting.max())} at most."
     )
     return Check("steps", question, level, f"{share:.1f} %.", evidence, "")
-
-
-def _average(steps: steptime.StepTimes) -> float:
-    return float(steps.duration_ps[steps.counted].mean() / steptime.PS_PER_MS)
-
-
-def _us(ps: float) -> str:
-    return f"{ps / 1e9:,.3g} ms" if ps >= 1e9 else f"{ps / 1e6:,.3g} µs"

@@ -151,7 +151,7 @@ def _calls(host: Host) -> Calls | None:
     is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
     parent_ids = plane.stat("parent_id").spread(size, 0)[row]
     iterator, iterators, damage = _iterators(plane, name, ids[row], parent_ids, is_root)
-    ties = _Threads(host, plane, row, parent_ids, ids[row])
+    ties = _Threads(host, plane, row, parent_ids, ids)
     parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
     adopted = adopt(parent, is_root, iterator, iterators, begin, end, ties.ready)
     linked = (parent >= 0) & (ties.linked | adopted)
@@ -276,7 +276,7 @@ class _Threads:
         self._call[row] = np.arange(len(row))
         self._elements = plane.stat("element_id").spread(len(plane.events), MISSING)
         self._row, self._produce = row, np.flatnonzero(produce)
-        self._ids, self._parent_ids = ids, parent_ids
+        self._all_ids, self._ids, self._parent_ids = ids, ids[row], parent_ids
         consume = np.array([bool(_CONSUME.match(name)) for name in names], bool)[plane.events.name]
         self._consume = np.flatnonzero(consume & (self._holder >= 0))
         self._consumer = self._call[self._holder[self._consume]]
@@ -320,18 +320,19 @@ class _Threads:
 
     def functions(self, host: Host) -> Functions:
         """The functions that ran for calls."""
-        names, size = self._plane.names, len(self._plane.events)
+        names = self._plane.names
         wanted = np.array([name.startswith("InstantiatedCapturedFunction::") for name in names], bool)
+        if not wanted.any():
+            return Functions(np.empty(0, np.int64), np.empty(0, bool))
         called = np.flatnonzero(wanted[self._plane.events.name])
-        holder = self._holder[called]
+        ids, holder = self._all_ids, self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
-        made = np.full(size, -1, np.int64)
+        made = np.full(len(ids), -1, np.int64)
         inner = np.flatnonzero(self.linked)
         made[self._holder[self._row[inner]]] = inner
         produced = np.flatnonzero((holder >= 0) & (call < 0))
         first = made[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
-        ids = self._plane.stat("id").spread(size, MISSING)
         process = np.array([name == "ExecutorState::Process" for name in names], np.uint8)[self._plane.events.name]
         python = np.array([name.endswith("PyFunc") for name in names], bool)[self._plane.events.name]
         ran = nearest(self._outer, process)[np.flatnonzero(python)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis import tfdata
 from ..analysis.tfdata import Pipeline, TfData
-from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL, Finding, findings
+from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL, Finding, duration, findings
 from ..analysis.tfdata_workflow import checklist
 from ..model.host import Host
 from ..model.iterators import kind_of
@@ -211,11 +211,10 @@ def _verdict(found: Sequence[tuple[Pipeline, list[Finding]]]) -> tuple[str, str]
         return _message(False, False), "unknown"
     pipeline, advice = found[0]
     calls = len(pipeline.requests)
-    each = "call" if calls == 1 else f"{calls} calls"
     if not pipeline.slow:
-        return f"tf.data keeps up: none of the {each} of {pipeline.name} took more than 50 µs.", "ok"
-    took = f"{pipeline.max_ps / 1e9:,.3g} ms"
-    lead = f"tf.data is slow: {pipeline.slow} of {each} of {pipeline.name} took more than 50 µs, up to {took}."
+        return f"tf.data keeps up: none of {calls} calls of {pipeline.name} took more than 50 µs.", "ok"
+    few = "the only call" if calls == 1 else f"{pipeline.slow} of {calls} calls"
+    lead = f"tf.data is slow: {few} of {pipeline.name} took more than 50 µs, up to {duration(pipeline.max_ps)}."
     stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
     if pipeline.contended:
         return f"{lead} Elements were ready; the program's thread was held up, most likely for want of a core.", "warn"

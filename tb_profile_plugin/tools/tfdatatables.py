@@ -173,10 +173,10 @@ def histogram(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
 
 
 _DAMAGE = {
-    "cycle": "{} iterators or calls asked each other in a circle; the circle was cut.",
-    "no_parent": "{} iterators were asked by one that made no call in the capture; they were placed by their names.",
-    "no_pipeline": "{} iterators belong to no pipeline that was asked during the capture; they are left out.",
-    "reused_id": "{} ids stand for several iterators; their figures may be mixed.",
+    "cycle": "Circles of iterators or calls that asked each other, cut open: {}.",
+    "no_parent": "Iterators asked by one that made no call in the capture, placed by their long names: {}.",
+    "no_pipeline": "Iterators that belong to no pipeline asked during the capture, left out: {}.",
+    "reused_id": "Ids that stand for several iterators, whose figures may be mixed: {}.",
 }
 
 

@@ -44,10 +44,11 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** Fits the whole graph as long as it stays legible; else its right end, where the data goes. */
-function fitted(width: number, height: number, room: number): { view: View; height: number } {
-  const scale = clamp(room / width, 0.62, 1);
-  return { view: { x: Math.min(0, room - width * scale), y: 0, scale }, height: Math.min(height * scale, 520) };
+/** Fits the whole graph as long as it stays legible; else its right end, where the data goes, but with the main node. */
+function fitted(width: number, height: number, room: number, main: number): { view: View; height: number } {
+  const scale = clamp(room / width, 0.8, 1);
+  const x = clamp(room - width * scale, 24 - main * scale, 0);
+  return { view: { x: Math.min(0, x), y: 0, scale }, height: Math.min(height * scale, 520) };
 }
 
 export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) {
@@ -62,7 +63,8 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
   }, [nodes, tall]);
   const width = Math.max(...boxes.map(({ x }) => x), 0) + WIDTH + 8;
   const height = Math.max(...boxes.map(({ y }) => y), 0) + tall + 10;
-  const fit = fitted(width, height, room);
+  const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")];
+  const fit = fitted(width, height, room, main?.x ?? width);
   const view = moved ?? fit.view;
 
   useEffect(() => setMoved(null), [nodes]);

@@ -1,0 +1,134 @@
+"""Calls of tf.data's iterators: who called whom, across threads, and what a damaged capture does to that."""
+
+import numpy as np
+from draw import host
+
+from tb_profile_plugin.analysis.tfdata import TfData, tf_data
+from tb_profile_plugin.model.iterators import Calls, calls, kind_of, place_of
+from tb_profile_plugin.model.trace import MISSING
+
+
+def found(text: str) -> Calls:
+    answer = calls(host("/host:CPU\n" + text))
+    assert answer is not None
+    return answer
+
+
+def pipelines(text: str) -> TfData:
+    answer = tf_data(host("/host:CPU\n" + text))
+    assert answer is not None
+    return answer
+
+
+PREFETCH = """
+  python | Iterator::Root[100,100]{id=1} Iterator::Root::Prefetch[101,98]{id=2, parent_id=1}
+         | PrefetchConsume[190,1]{element_id=7}
+  tf_data_a | PrefetchProduce[50,140]{element_id=7}
+            | Iterator::Root::Prefetch::Map[51,138]{id=3, parent_id=2}
+            | Iterator::Root::Prefetch::Map::Range[52,30]{id=4, parent_id=3}
+"""
+
+
+def test_kinds_and_places() -> None:
+    assert kind_of("ParallelInterleaveV4[3]") == "ParallelInterleave"
+    assert place_of("Iterator::Root::Interleave[3]::Range") == "Iterator::Root::Interleave[]::Range"
+    assert place_of("Iterator::Root::Zip[1]::Range") == "Iterator::Root::Zip[1]::Range"
+
+
+def test_an_element_leads_to_the_call_that_took_it() -> None:
+    answer = found(PREFETCH)
+    assert answer.parent.tolist() == [-1, 0, 1, 2]
+    assert answer.linked.tolist() == [False, False, True, False]
+    assert answer.depth.tolist() == [0, 1, 2, 3]
+    assert answer.top.tolist() == [0, 0, 0, 0]
+    assert answer.ready[1] == 190_000_000
+    assert answer.ready[0] == MISSING
+
+
+def test_each_moment_is_blamed_on_one_call() -> None:
+    (pipeline,) = pipelines(PREFETCH).pipelines
+    by_label = {stage.label: stage for stage in pipeline.stages}
+    assert {label: stage.critical_ps // 10**6 for label, stage in by_label.items()} == {
+        "Root": 2,
+        "Prefetch": 10,
+        "Map": 88,
+        "Range": 0,
+    }
+    assert by_label["Map"].self_ps == 108_000_000
+    assert by_label["Prefetch"].wait_ps == 89_000_000
+    assert pipeline.stages[pipeline.bottleneck].label == "Map"
+
+
+def test_children_that_overlap_are_subtracted_once() -> None:
+    data = pipelines("""
+  python | Iterator::Root[0,100]{id=1} ParallelMapConsume[90,1]{element_id=7}
+  a | ParallelMapProduce[10,50]{element_id=7} Iterator::Root::X[10,50]{id=2, parent_id=1}
+  b | ParallelMapProduce[30,50]{element_id=7} Iterator::Root::X[30,50]{id=2, parent_id=1}
+""")
+    assert data.work.self_ps.tolist() == [30_000_000, 50_000_000, 50_000_000]
+    assert data.work.critical_ps.tolist() == [30_000_000, 50_000_000, 20_000_000]
+
+
+def test_work_that_began_before_the_capture_goes_to_the_call_that_waited() -> None:
+    answer = found("""
+  python | Iterator::Root[0,100]{id=1} Iterator::Root::Prefetch[1,98]{id=2, parent_id=1}
+         | PrefetchConsume[90,1]{element_id=7}
+  tf_data_a | Iterator::Root::Prefetch::Batch::Map[0,60]{id=4, parent_id=3}
+""")
+    assert answer.parent.tolist() == [-1, 0, 1]
+    assert answer.adopted.tolist() == [False, False, True]
+    assert answer.damage == {"no_parent": 1}
+
+
+def test_iterators_in_a_circle_are_cut_open() -> None:
+    answer = found("""
+  python | Iterator::Root[0,100]{id=1}
+  a | Iterator::Root::A[0,10]{id=2, parent_id=3} Iterator::Root::B[20,10]{id=3, parent_id=2}
+""")
+    assert answer.damage["cycle"] == 1
+    assert answer.damage["no_pipeline"] == 2
+
+
+def test_calls_in_a_circle_are_cut_open() -> None:
+    data = pipelines("""
+  python | Iterator::Root[0,5]{id=1}
+  a | PrefetchProduce[0,50]{element_id=1} Iterator::Root::A[0,50]{id=2, parent_id=3} PrefetchConsume[40,1]{element_id=2}
+  b | PrefetchProduce[0,50]{element_id=2} Iterator::Root::B[0,50]{id=3, parent_id=2} PrefetchConsume[40,1]{element_id=1}
+""")
+    assert data.calls.damage["cycle"] == 2
+    assert int((data.calls.parent < 0).sum()) == 2
+
+
+def test_an_id_for_two_iterators_is_told() -> None:
+    answer = found("""
+  python | Iterator::Root[0,100]{id=1} Iterator::Root::A[0,10]{id=2, parent_id=1}
+         | Iterator::Root::B[20,10]{id=2, parent_id=1}
+""")
+    assert answer.damage == {"reused_id": 1}
+
+
+def test_a_hundred_deep() -> None:
+    names = ["Iterator::Root"]
+    for level in range(100):
+        names.append(f"{names[-1]}::T{level}")
+    drawn = " ".join(
+        f"{name}[{level},{1000 - 2 * level}]{{id={level + 1}, parent_id={level}}}" for level, name in enumerate(names)
+    )
+    (pipeline,) = pipelines(f"  python | {drawn}").pipelines
+    assert len(pipeline.stages) == 101
+    assert sum(stage.critical_ps for stage in pipeline.stages) == 1_000_000_000
+
+
+def test_no_iterators_no_pipelines() -> None:
+    assert calls(host("/host:CPU\n  python | train[0,10]{_r=1} Iterator::Root[1,2]")) is None
+    assert calls(host("/device:GPU:0\n  Stream #1 | k[0,1]")) is None
+
+
+def test_the_first_call_that_can_have_used_an_element_gets_it() -> None:
+    answer = found("""
+  python | Iterator::Root[0,10]{id=1} PrefetchConsume[8,1]{element_id=0}
+         | Iterator::Root[20,10]{id=1} PrefetchConsume[28,1]{element_id=0}
+  a | PrefetchProduce[15,10]{element_id=0} Iterator::Root::A[15,10]{id=2, parent_id=1}
+""")
+    assert answer.parent.tolist() == [-1, -1, 1]
+    assert np.array_equal(answer.is_root, [True, True, False])
