@@ -1,5 +1,6 @@
 /** The only place that talks to the server. */
 
+import { readSlab, type Slab } from "../base/slab";
 import type { Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -54,35 +55,49 @@ async function failure(response: Response, where: string): Promise<RequestError>
   );
 }
 
-export async function get<T>(
-  route: string,
-  query: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
-  more: RequestInit = {},
-): Promise<T> {
-  const where = address(route, query);
+async function ask(where: string, accept: string, signal?: AbortSignal, more: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(where, { headers: { Accept: "application/json" }, ...more, ...(signal && { signal }) });
+    response = await fetch(where, { headers: { Accept: accept }, ...more, ...(signal && { signal }) });
   } catch (error) {
     if (signal?.aborted) throw error;
     const remedy = "Check that the server still runs and that this page can reach it, then try again.";
     throw new RequestError(problem("unreachable", "The server does not answer.", remedy, where), 0);
   }
   if (!response.ok) throw await failure(response, where);
+  return response;
+}
+
+async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSignal): Promise<T> {
   try {
-    return (await response.json()) as T;
+    return await take();
   } catch (error) {
     if (signal?.aborted) throw error;
     const remedy = "Look at the server's log; a proxy in between may have cut the answer.";
-    throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), response.status);
+    throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), 200);
   }
 }
 
+type Query = Readonly<Record<string, string>>;
+
+export async function get<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
+  const where = address(route, query);
+  const response = await ask(where, "application/json", signal);
+  return read(() => response.json() as Promise<T>, where, signal);
+}
+
+export async function getSlab(route: string, query: Query, signal?: AbortSignal): Promise<Slab> {
+  const where = address(route, query);
+  const response = await ask(where, "application/octet-stream", signal);
+  return read(async () => readSlab(await response.arrayBuffer()), where, signal);
+}
+
 /** Sends what changes something; the header shows the server that it comes from a page of its own. */
-export function post<T>(route: string, form: Readonly<Record<string, string>>): Promise<T> {
+export async function post<T>(route: string, form: Query): Promise<T> {
+  const where = address(route);
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
-  return get<T>(route, {}, undefined, { method: "POST", headers, body: new URLSearchParams(form) });
+  const response = await ask(where, "", undefined, { method: "POST", headers, body: new URLSearchParams(form) });
+  return read(() => response.json() as Promise<T>, where);
 }
 
 export const api = {

@@ -51,6 +51,8 @@ export interface ToolEntry {
   readonly doc: string;
   readonly order: number;
   readonly all_hosts: boolean;
+  /** Its data are more than a page should hold: the page asks routes of its own. */
+  readonly streamed?: boolean;
   readonly params: readonly ToolParam[];
   readonly unavailable: Problem | null;
 }

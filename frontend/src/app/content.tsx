@@ -62,7 +62,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
       </ProblemPage>
     );
   }
-  if (data.value === null || !Page || !session) {
+  if ((data.value === null && !tool.streamed) || !Page || !session) {
     return <Loading what={`Reading the capture for ${tool.title}`} progress={store.progress.value} />;
   }
   return (

@@ -36,7 +36,8 @@ function Field({ store, param }: { store: Store; param: ToolParam }) {
 
 export function Params({ store }: { store: Store }) {
   const tool = store.tool.value;
-  if (!tool || tool.unavailable || !tool.params.length) return null;
+  // Options of streamed data are for scripts: the page shows what it moves to.
+  if (!tool || tool.unavailable || tool.streamed || !tool.params.length) return null;
   const set = tool.params.filter((param) => store.view.value.options[param.name]).length;
   return (
     <Menu label={set ? `Options (${set})` : "Options"} name="Options" tip={`Options of ${tool.title}`} align="right">

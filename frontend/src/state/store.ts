@@ -104,7 +104,7 @@ export function createStore(own: Window & typeof globalThis): Store {
   const host = computed(() => effectiveHost(tool.value, session.value, view.value.host));
   const request = computed(() => {
     const entry = tool.value;
-    if (!identity.value || !entry || entry.unavailable) return null;
+    if (!identity.value || !entry || entry.unavailable || entry.streamed) return null;
     // Options that only the page knows (a slider's place) cost no new request.
     const names = new Set(entry.params.map((param) => param.name));
     const options = Object.fromEntries(Object.entries(view.value.options).filter(([name]) => names.has(name)));

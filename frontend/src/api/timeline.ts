@@ -1,0 +1,114 @@
+/** The timeline's routes (see docs/http.md). Times are ps since the first event that is shown. */
+
+import type { Slab } from "../base/slab";
+import { address, get, getSlab } from "./client";
+
+export interface LaneEntry {
+  /** `host.number`, as the routes take it. */
+  readonly key: string;
+  /** Stable over versions, for links. */
+  readonly id: string;
+  readonly name: string;
+  readonly detail: string;
+  readonly kind: string;
+  readonly rows: number;
+  readonly events: number;
+}
+
+export interface SectionEntry {
+  readonly host: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly lanes: readonly LaneEntry[];
+}
+
+export interface Lanes {
+  readonly duration: number;
+  readonly block: number;
+  readonly sections: readonly SectionEntry[];
+}
+
+export interface HostSteps {
+  readonly host: string;
+  readonly source: string;
+  readonly begin: readonly number[];
+  readonly end: readonly number[];
+  readonly name: readonly string[];
+  readonly complete: readonly boolean[];
+}
+
+export interface Spot {
+  readonly event: string;
+  readonly lane: string;
+  readonly row: number;
+  readonly name: string;
+  readonly begin: number;
+  readonly end: number;
+}
+
+export interface Arrow {
+  readonly kind: string;
+  readonly source: Spot;
+  readonly target: Spot;
+}
+
+export interface EventDetails extends Spot {
+  readonly full_name: string;
+  readonly host: string;
+  readonly lane_name: string;
+  readonly lane_id: string;
+  readonly own: number;
+  readonly step: string;
+  readonly source: string;
+  readonly op?: string;
+  readonly args: Readonly<Record<string, string | number | boolean>>;
+  readonly arrows: readonly Arrow[];
+}
+
+export interface Statistics {
+  readonly names: number;
+  readonly begin: number | null;
+  readonly end: number | null;
+  /** name, key, count, total, self, min, max; times in ps. */
+  readonly rows: readonly (readonly [string, string, number, number, number, number, number])[];
+}
+
+export interface TimelineApi {
+  readonly lanes: (signal: AbortSignal) => Promise<Lanes>;
+  readonly slices: (lanes: string, begin: number, end: number, width: number, signal: AbortSignal) => Promise<Slab>;
+  readonly names: (blocks: string) => Promise<Readonly<Record<string, readonly string[]>>>;
+  readonly steps: (signal: AbortSignal) => Promise<readonly HostSteps[]>;
+  readonly event: (event: string, signal: AbortSignal) => Promise<EventDetails>;
+  readonly arrows: (
+    lanes: string,
+    begin: number,
+    end: number,
+    signal: AbortSignal,
+  ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number }>;
+  readonly search: (text: string, regex: boolean, signal: AbortSignal) => Promise<Slab>;
+  readonly statistics: (lanes: string, begin: number, end: number, signal: AbortSignal) => Promise<Statistics>;
+  /** The trace as a file, all of it or a window. */
+  readonly download: (begin?: number, end?: number) => string;
+}
+
+/** The routes for one session and one host (or all of them). */
+export function timelineApi(run: string, host: string): TimelineApi {
+  const common = { run, host };
+  const whole = (time: number) => String(Math.round(time));
+  const range = (begin: number, end: number) => ({ begin: whole(begin), end: whole(end) });
+  const ms = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
+  return {
+    lanes: (signal) => get("timeline/lanes", common, signal),
+    slices: (lanes, begin, end, width, signal) =>
+      getSlab("timeline/slices", { ...common, lanes, ...range(begin, end), width: whole(width) }, signal),
+    names: (blocks) => get("timeline/names", { ...common, blocks }),
+    steps: (signal) => get("timeline/steps", common, signal),
+    event: (event, signal) => get("timeline/event", { ...common, event }, signal),
+    arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...common, lanes, ...range(begin, end) }, signal),
+    search: (text, regex, signal) => getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "" }, signal),
+    statistics: (lanes, begin, end, signal) =>
+      get("timeline/statistics", { ...common, lanes, ...range(begin, end) }, signal),
+    download: (begin, end) =>
+      address("data", { ...common, tag: "trace_viewer", start_time_ms: ms(begin), end_time_ms: ms(end) }),
+  };
+}

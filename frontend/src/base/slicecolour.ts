@@ -1,0 +1,50 @@
+/** The colour of a slice: by what kind of work its name tells, the same wherever the kind occurs. */
+
+import { hash } from "./hue";
+import { part } from "./parts";
+
+export type Rgb = readonly [number, number, number];
+
+/** Work with a meaning of its own has the colour of the part of a step that it counts into. */
+const MEANINGS: readonly (readonly [RegExp, string])[] = [
+  [/^(nccl|rccl)|AllReduce|all-reduce|all-gather|reduce-scatter|collective/i, "collectives"],
+  [/^Memcpy(D2D|P2P|DToD)/i, "device_to_device"],
+  [/^Memcpy(D2H|DToH)|outfeed/i, "output"],
+  [/^Memcpy(H2D|HToD)|infeed/i, "input"],
+  [/^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
+];
+
+/** What names of one kind have in common: the op's type, a Python file, a function without its numbers. */
+export function kindOf(name: string): string {
+  if (/^\d+$/.test(name)) return "step";
+  if (name.startsWith("$")) return name.slice(0, name.indexOf(":") + 1 || undefined);
+  const plain = name.replace(/#.*$/s, "").replace(/\(.*$/s, "");
+  const type = /[^:]:([A-Za-z_]\w*)$/.exec(plain)?.[1] ?? plain;
+  return type.replace(/[._-]?\d+(?=$|[._-])/g, "").trim() || name;
+}
+
+export function sliceColour(name: string, dark: boolean): Rgb {
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(name));
+  if (meaning) {
+    const { dark: onDark, light } = part(meaning[1]);
+    return fromHex(dark ? onDark : light);
+  }
+  const value = hash(kindOf(name));
+  const saturation = 38 + ((value >>> 9) % 22);
+  const lightness = (dark ? 52 : 58) + ((value >>> 15) % 14);
+  return fromHsl(value % 360, saturation / 100, lightness / 100);
+}
+
+function fromHex(text: string): Rgb {
+  const value = Number.parseInt(text.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+function fromHsl(hue: number, saturation: number, lightness: number): Rgb {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (offset: number) => {
+    const place = (offset + hue / 30) % 12;
+    return Math.round(255 * (lightness - reach * Math.max(-1, Math.min(place - 3, 9 - place, 1))));
+  };
+  return [channel(0), channel(8), channel(4)];
+}

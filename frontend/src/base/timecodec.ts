@@ -1,0 +1,103 @@
+/** What a view of the timeline consists of, as options of the URL. */
+
+export interface Mark {
+  /** ps since the capture's first event. */
+  readonly begin: number;
+  readonly end: number;
+  readonly name: string;
+}
+
+export const MODES = ["select", "pan", "zoom", "timing"] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface Place {
+  /** The window of time, ps; null for all of it. */
+  readonly window: readonly [number, number] | null;
+  readonly scroll: number;
+  readonly event: string;
+  readonly mode: Mode;
+  readonly pins: readonly string[];
+  readonly folds: readonly string[];
+  readonly marks: readonly Mark[];
+  readonly find: string;
+  readonly regex: boolean;
+  readonly lanes: string;
+  /** Slices shorter than this many ps are dimmed. */
+  readonly least: number;
+  /** Kinds of arrows that are shown between all visible events. */
+  readonly arrows: readonly string[];
+}
+
+export const NOWHERE: Place = {
+  window: null,
+  scroll: 0,
+  event: "",
+  mode: "pan",
+  pins: [],
+  folds: [],
+  marks: [],
+  find: "",
+  regex: false,
+  lanes: "",
+  least: 0,
+  arrows: [],
+};
+
+/** Nanoseconds with up to three digits behind the point: exact, and readable. */
+const ns = (ps: number) => String(Math.round(ps) / 1000);
+const ps = (text: string | undefined) => Math.round(Number(text) * 1000);
+
+function list(text: string | undefined): string[] {
+  return text ? text.split(",").map(decodeURIComponent) : [];
+}
+
+function span(text: string | undefined): readonly [number, number] | null {
+  const [begin, end] = (text ?? "").split("~");
+  const pair = [ps(begin), ps(end)] as const;
+  return end !== undefined && pair.every(Number.isFinite) && pair[1] > pair[0] ? pair : null;
+}
+
+function marks(text: string | undefined): Mark[] {
+  return (text ? text.split(",") : []).flatMap((piece) => {
+    const [times, name] = piece.split(":");
+    const found = span(times);
+    return found ? [{ begin: found[0], end: found[1], name: decodeURIComponent(name ?? "") }] : [];
+  });
+}
+
+export function readPlace(options: Readonly<Record<string, string>>): Place {
+  return {
+    window: span(options.t),
+    scroll: Math.max(0, Number(options.y) || 0),
+    event: options.event ?? "",
+    mode: MODES.find((mode) => mode === options.mode) ?? NOWHERE.mode,
+    pins: list(options.pin),
+    folds: list(options.fold),
+    marks: marks(options.marks),
+    find: options.find ?? "",
+    regex: options.regex === "1",
+    lanes: options.lanes ?? "",
+    least: Math.max(0, ps(options.least) || 0),
+    arrows: list(options.arrows),
+  };
+}
+
+/** Options of a place; what is as it always is takes no room. */
+export function writePlace(place: Place): Record<string, string> {
+  const join = (items: readonly string[]) => items.map(encodeURIComponent).join(",");
+  const options: Record<string, string> = {
+    t: place.window ? place.window.map(ns).join("~") : "",
+    y: place.scroll > 0 ? String(Math.round(place.scroll)) : "",
+    event: place.event,
+    mode: place.mode === NOWHERE.mode ? "" : place.mode,
+    pin: join(place.pins),
+    fold: join(place.folds),
+    marks: place.marks.map((m) => `${ns(m.begin)}~${ns(m.end)}:${encodeURIComponent(m.name)}`).join(","),
+    find: place.find,
+    regex: place.regex ? "1" : "",
+    lanes: place.lanes,
+    least: place.least ? ns(place.least) : "",
+    arrows: join(place.arrows),
+  };
+  return Object.fromEntries(Object.entries(options).filter(([, text]) => text !== ""));
+}

@@ -1,0 +1,22 @@
+/** Cuts text to the room that a slice has, without measuring each one in each frame. */
+
+const widths = new Map<string, number>();
+const KEPT = 20_000;
+
+function measure(context: CanvasRenderingContext2D, text: string): number {
+  let width = widths.get(text);
+  if (width === undefined) {
+    if (widths.size > KEPT) widths.clear();
+    width = context.measureText(text).width;
+    widths.set(text, width);
+  }
+  return width;
+}
+
+/** The text, its begin with an ellipsis, or "" where not even three letters fit; one font only, ever. */
+export function fit(context: CanvasRenderingContext2D, text: string, room: number): string {
+  const width = measure(context, text);
+  if (width <= room) return text;
+  const letters = Math.floor((text.length * (room - 8)) / width);
+  return letters < 3 ? "" : `${text.slice(0, letters)}…`;
+}

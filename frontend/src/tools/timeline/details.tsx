@@ -1,0 +1,209 @@
+/** Below the timeline: the selected event, the statistics of a selection, the marks. */
+
+import { useMemo } from "preact/hooks";
+import type { Arrow, EventDetails, Spot, Statistics } from "../../api/timeline";
+import { type RawTable, Table } from "../../base/datatable";
+import { count } from "../../base/format";
+import { lengthLabel } from "../../canvas/ticks";
+import { Grid } from "../../view/grid";
+import type { Scene } from "./scene";
+
+export interface DetailActions {
+  readonly show: (spot: Spot) => void;
+  readonly focus: () => void;
+  readonly mark: () => void;
+  readonly find: (text: string) => void;
+  readonly goTo: (begin: number, end: number) => void;
+  readonly drop: () => void;
+  /** Other tools that show the selected op, by title. */
+  readonly tools: (details: EventDetails) => readonly { label: string; href: string; go: () => void }[];
+}
+
+function Links({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+  if (!details.arrows.length) return null;
+  const toward = (arrow: Arrow) => arrow.source.event === details.event;
+  return (
+    <div class="tl-links">
+      <h3>Links</h3>
+      <ul>
+        {details.arrows.map((arrow) => {
+          const other = toward(arrow) ? arrow.target : arrow.source;
+          const gap = arrow.target.begin - (toward(arrow) ? details.begin : arrow.source.begin);
+          return (
+            <li key={`${arrow.kind} ${arrow.source.event} ${arrow.target.event}`}>
+              <span class="quiet">{toward(arrow) ? "leads to" : "comes from"}</span>{" "}
+              <button type="button" class="tl-link" onClick={() => actions.show(other)} title={other.name}>
+                {other.name}
+              </button>{" "}
+              <span class="quiet">
+                {arrow.kind}, {lengthLabel(Math.abs(gap))} {gap >= 0 ? "later" : "before"} from begin to begin
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Event({ details, actions }: { details: EventDetails; actions: DetailActions }) {
+  const facts: readonly (readonly [string, string])[] = [
+    ["Start", lengthLabel(details.begin)],
+    ["Duration", lengthLabel(details.end - details.begin)],
+    ["Self", lengthLabel(details.own)],
+    ["Lane", details.lane_name],
+    ["Step", details.step],
+    ["Op", details.op ?? ""],
+    ["Source", details.source],
+  ];
+  const args = Object.entries(details.args);
+  return (
+    <div class="tl-event">
+      <div>
+        <h3>{details.name}</h3>
+        {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
+        <dl class="tl-facts">
+          {facts
+            .filter(([, text]) => text)
+            .map(([label, text]) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>{text}</dd>
+              </div>
+            ))}
+        </dl>
+        <p class="tl-buttons">
+          <button type="button" class="button" onClick={actions.focus} data-tip="Zoom to it. Key: F">
+            Zoom to
+          </button>
+          <button type="button" class="button" onClick={actions.mark} data-tip="Keep its time as a mark. Key: M">
+            Mark
+          </button>
+          <button type="button" class="button" onClick={() => actions.find(details.name)}>
+            Find all like it
+          </button>
+          {actions.tools(details).map(({ label, href, go }) => (
+            <a
+              key={label}
+              class="button"
+              href={href}
+              target="_top"
+              onClick={(event) => {
+                event.preventDefault();
+                go();
+              }}
+            >
+              {label}
+            </a>
+          ))}
+        </p>
+        <Links details={details} actions={actions} />
+      </div>
+      <div class="tl-args">
+        <h3>Stats</h3>
+        {args.length === 0 && <p class="quiet">This event carries none.</p>}
+        <table>
+          <tbody>
+            {args.map(([key, value]) => (
+              <tr key={key}>
+                <th scope="row">{key}</th>
+                <td>{String(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function statisticsTable(found: Statistics): Table {
+  const us = { unit: "us" };
+  const number = (id: string, label: string, doc: string, unit = true) => ({
+    id,
+    label,
+    type: "number",
+    p: { doc, ...(unit ? us : {}) },
+  });
+  const raw: RawTable = {
+    cols: [
+      { id: "name", label: "Name", type: "string" },
+      number("count", "Count", "Events of this name that overlap the selection.", false),
+      number("total", "Total, µs", "Their durations together, whole ones also where the selection cuts them."),
+      number("self", "Self, µs", "Without what runs directly inside them on the same lane."),
+      number("mean", "Mean, µs", "Total by count."),
+      number("min", "Min, µs", "The shortest."),
+      number("max", "Max, µs", "The longest."),
+    ],
+    rows: found.rows.map(([name, , many, total, own, least, most]) => ({
+      c: [name, many, total / 1e6, own / 1e6, total / many / 1e6, least / 1e6, most / 1e6].map((v) => ({ v })),
+    })),
+  };
+  return new Table(raw);
+}
+
+function Selection({ found, scene, actions }: { found: Statistics; scene: Scene; actions: DetailActions }) {
+  const table = useMemo(() => statisticsTable(found), [found]);
+  const area = scene.state.area.value;
+  const many = found.rows.reduce((sum, row) => sum + row[2], 0);
+  return (
+    <div class="tl-selection">
+      <p>
+        <b>{area && lengthLabel(area.end - area.begin)}</b> selected, {count(many)} events of {count(found.names)} names
+        {found.names > found.rows.length && `; the ${count(found.rows.length)} with the most time are listed`}
+      </p>
+      <Grid table={table} name="selection" onRow={(row) => actions.find(String(row[0]))} />
+    </div>
+  );
+}
+
+function Marks({ scene, actions }: { scene: Scene; actions: DetailActions }) {
+  const { marks } = scene.state;
+  const change = (place: number, name: string | null) => {
+    const next = [...marks.peek()];
+    const mark = next[place];
+    if (mark && name !== null) next[place] = { ...mark, name };
+    else next.splice(place, 1);
+    marks.value = next;
+  };
+  return (
+    <ul class="tl-marks">
+      {marks.value.map((mark, place) => (
+        <li key={`${mark.begin} ${mark.end}`}>
+          <button type="button" class="tl-link number" onClick={() => actions.goTo(mark.begin, mark.end)}>
+            {lengthLabel(mark.end - mark.begin)}
+          </button>
+          <input
+            type="text"
+            placeholder="name"
+            aria-label="Name of the mark"
+            value={mark.name}
+            onChange={(event) => change(place, event.currentTarget.value)}
+          />
+          <button type="button" class="button" aria-label="Remove the mark" onClick={() => change(place, null)}>
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Details({ scene, actions }: { scene: Scene; actions: DetailActions }) {
+  const { details, statistics, marks, event, area } = scene.state;
+  const chosen = event.value ? details.value : null;
+  const found = area.value ? statistics.value : null;
+  if (!chosen && !found && !marks.value.length) return null;
+  return (
+    <section class="tl-details" aria-label="Details">
+      {(chosen || found) && (
+        <button type="button" class="button tl-close" aria-label="Close the details" onClick={actions.drop}>
+          ×
+        </button>
+      )}
+      {marks.value.length > 0 && <Marks scene={scene} actions={actions} />}
+      {chosen && !found && <Event details={chosen} actions={actions} />}
+      {found && <Selection found={found} scene={scene} actions={actions} />}
+    </section>
+  );
+}

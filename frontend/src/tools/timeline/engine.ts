@@ -1,0 +1,168 @@
+/** Keeps the canvases equal to the state: one frame per change, however many changes there are. */
+
+import { effect } from "@preact/signals";
+import type { Spot } from "../../api/timeline";
+import type { Renderer } from "../../canvas/renderer";
+import { around, between, clamp, type Viewport } from "../../canvas/viewport";
+import { type Ink, readInk } from "./ink";
+import { hit } from "./loader";
+import { type Frame, paint } from "./paint";
+import { OVERVIEW_COLUMNS, type Overview, overviewOf } from "./panels";
+import type { Scene } from "./scene";
+
+const GLIDE_MS = 220;
+/** What is gone to is shown with at least this much around it, ps. */
+const LEAST_AROUND = 1e6;
+
+export class Engine {
+  drag: Frame["drag"] = null;
+  hovered: Frame["hovered"] = null;
+  private overview: Overview = new Float32Array(OVERVIEW_COLUMNS);
+  private ink: Ink;
+  private asked = 0;
+  private glide = 0;
+  private readonly stops: (() => void)[] = [];
+  private readonly context: CanvasRenderingContext2D;
+  private readonly running = new AbortController();
+
+  constructor(
+    readonly scene: Scene,
+    readonly renderer: Renderer,
+    private readonly canvas: HTMLCanvasElement,
+  ) {
+    this.context = canvas.getContext("2d") as CanvasRenderingContext2D;
+    this.ink = readInk(canvas, scene.dark);
+    const { state } = scene;
+    const { view, scroll, pins, folds, lanes, marks, area, details, arrows, steps } = state;
+    this.stops.push(
+      effect(() => {
+        for (const each of [view, scroll, pins, folds, lanes, marks, area, details, arrows, steps]) each.value;
+        scene.layout.value;
+        this.invalidate();
+      }),
+      effect(() => {
+        state.hits.value;
+        state.least.value;
+        scene.loader.repaint();
+        this.invalidate();
+      }),
+    );
+    const observer = new ResizeObserver(() => this.resize());
+    observer.observe(canvas.parentElement as Element);
+    this.stops.push(() => observer.disconnect());
+    this.resize();
+    void this.survey();
+  }
+
+  private resize(): void {
+    const box = this.canvas.parentElement as HTMLElement;
+    this.scene.size = { width: box.clientWidth, height: box.clientHeight };
+    this.scene.scroll = this.scene.scroll; // As far as the new height allows.
+    this.invalidate();
+  }
+
+  /** Follows the page's theme. */
+  recolour(dark: boolean): void {
+    this.scene.dark = dark;
+    this.ink = readInk(this.canvas, dark);
+    this.scene.loader.repaint();
+    this.invalidate();
+  }
+
+  invalidate(): void {
+    this.asked ||= requestAnimationFrame(() => {
+      this.asked = 0;
+      this.frame();
+    });
+  }
+
+  private frame(): void {
+    const { scene } = this;
+    if (!scene.size.width || !scene.size.height) return;
+    scene.load();
+    paint({ ...this, scene, ink: this.ink, context: this.context, overview: this.overview } as Frame, devicePixelRatio);
+  }
+
+  private async survey(): Promise<void> {
+    const { scene } = this;
+    const lanes = scene.lanes.sections.flatMap((section) => section.lanes).filter(({ kind }) => kind !== "counter");
+    const keys = lanes.slice(0, 150).map(({ key }) => `${key}:1`);
+    const { begin, end } = scene.whole;
+    const signal = this.running.signal;
+    try {
+      this.overview = overviewOf(await scene.api.slices(keys.join(","), begin, end, OVERVIEW_COLUMNS, signal), end);
+      this.invalidate();
+      scene.state.steps.value = await scene.api.steps(signal);
+    } catch (error) {
+      if (!signal.aborted) scene.state.problem.value = error;
+    }
+  }
+
+  /** Moves softly, so that the eye can follow. */
+  glideTo(target: Viewport): void {
+    cancelAnimationFrame(this.glide);
+    const from = this.scene.view;
+    const to = clamp(target, this.scene.lanes.duration);
+    const start = performance.now();
+    const step = (now: number) => {
+      const share = Math.min(1, Math.max(0, now - start) / GLIDE_MS);
+      const soft = 1 - (1 - share) ** 3;
+      this.scene.view = share < 1 ? between(from, to, soft) : to;
+      if (share < 1) this.glide = requestAnimationFrame(step);
+    };
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) this.scene.view = to;
+    else this.glide = requestAnimationFrame(step);
+  }
+
+  stopGliding(): void {
+    cancelAnimationFrame(this.glide);
+  }
+
+  focus(spot: Pick<Spot, "begin" | "end">): void {
+    this.glideTo(around(spot.begin, spot.end, LEAST_AROUND));
+  }
+
+  /** Selects an event and brings it into view; zooms only where it would not be seen otherwise. */
+  show(spot: Spot): void {
+    const { scene } = this;
+    scene.reveal(spot.lane, spot.row);
+    const { begin, end } = scene.view;
+    const long = spot.end - spot.begin;
+    const inside = spot.begin >= begin && spot.end <= end && long >= 4 * scene.perPixel;
+    if (!inside) this.focus(spot);
+    scene.state.event.value = spot.event;
+  }
+
+  /** The slice under a place of the canvas. */
+  at(
+    x: number,
+    y: number,
+  ): { event: string; lane: string; row: number; begin: number; end: number; many: number; name: string } | null {
+    const { scene } = this;
+    const spot = scene.spot(y);
+    const held = spot && scene.loader.held.get(spot.key);
+    if (!spot || !held) return null;
+    const time = scene.view.begin + x * scene.perPixel;
+    const place = hit(held, spot.row, time, 3 * scene.perPixel);
+    if (place < 0) return null;
+    const begin = held.origin + (held.begin[place] as number) * held.unit;
+    return {
+      event: `${held.host}.${held.event[place]}`,
+      lane: spot.key,
+      row: spot.row,
+      begin,
+      end: begin + (held.width[place] as number) * held.unit,
+      many: held.merged[place] as number,
+      name: scene.names.get(held.host, held.name[place] as number),
+    };
+  }
+
+  dispose(): void {
+    this.running.abort();
+    cancelAnimationFrame(this.asked);
+    cancelAnimationFrame(this.glide);
+    for (const stop of this.stops) stop();
+    this.scene.loader.dispose();
+    this.renderer.dispose();
+  }
+}

@@ -1,0 +1,103 @@
+/** The column of names at the left: sections and lanes, to fold and to pin. */
+
+import { useComputed } from "@preact/signals";
+import { Icon } from "../../view/icons";
+import { type Band, visible } from "./layout";
+import { HEAD, type Scene } from "./scene";
+import { toggled } from "./state";
+
+const KIND_TIPS: Readonly<Record<string, string>> = {
+  steps: "The steps of the program, as they ran here",
+  modules: "XLA programs",
+  ops: "Ops, as the framework or XLA names them",
+  scope: "Where ops come from: name scopes or source lines",
+  stream: "What a stream of the device executed",
+  thread: "What a thread of the host did",
+  frames: "Functions of the Python program, each in its caller",
+  counter: "A value over time",
+};
+
+function tipOf({ lane, section, title }: Band): string {
+  if (!lane) return `${section.name}: ${section.lanes.length} lanes`;
+  const number = lane.detail ? ` (${lane.detail})` : "";
+  return `${title}${number}\n${KIND_TIPS[lane.kind] ?? ""}\n${lane.events} events`.replace(/\n+/g, "\n");
+}
+
+function Label({ scene, band, top }: { scene: Scene; band: Band; top: number }) {
+  const { folds, pins } = scene.state;
+  const fold = () => {
+    folds.value = toggled(folds.peek(), band.id);
+  };
+  const pin = () => {
+    const now = pins.peek();
+    pins.value = band.pinned ? now.filter((id) => id !== band.id) : [...now.filter((id) => id !== band.id), band.id];
+  };
+  const foldable = !band.lane || band.lane.rows > 1 || band.lane.kind === "counter";
+  return (
+    <div
+      class={`tl-label ${band.kind}${band.lane ? ` ${band.lane.kind}` : ""}`}
+      style={{ top: `${top}px`, height: `${band.height}px` }}
+      data-tip={tipOf(band)}
+    >
+      <button type="button" class="tl-fold" onClick={fold} disabled={!foldable} aria-expanded={!band.folded}>
+        {foldable && <Icon name={band.folded ? "right" : "down"} />}
+        <span class="tl-name">{band.title}</span>
+        {band.lane?.detail && <span class="quiet">{band.lane.detail}</span>}
+      </button>
+      {band.lane && (
+        <button
+          type="button"
+          class={band.pinned ? "tl-pin pinned" : "tl-pin"}
+          onClick={pin}
+          aria-pressed={band.pinned}
+          aria-label={band.pinned ? `Unpin ${band.title}` : `Pin ${band.title} to the top`}
+        >
+          <Icon name="pin" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Lanes are drawn in groups, so that scrolling within one moves the group and makes no new elements. */
+const GROUP_PX = 400;
+
+export function Labels({ scene }: { scene: Scene }) {
+  const { state } = scene;
+  const group = useComputed(() => Math.floor(state.scroll.value / GROUP_PX));
+  const layout = scene.layout.value;
+  const from = group.value * GROUP_PX - 100;
+  const [first, last] = visible(layout.bands, from, from + GROUP_PX + scene.size.height + 200);
+  return (
+    <div class="tl-labels">
+      <div class="tl-corner" style={{ height: `${HEAD}px` }}>
+        <input
+          type="search"
+          placeholder="Filter lanes"
+          aria-label="Filter lanes"
+          data-tip="Shows only lanes whose device, process or thread name contains every word"
+          value={state.lanes.value}
+          onInput={(event) => {
+            state.lanes.value = event.currentTarget.value.trim();
+          }}
+        />
+      </div>
+      <div class="tl-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
+        {layout.pinned.map((band) => (
+          <Label key={`pin ${band.id}`} scene={scene} band={band} top={band.top} />
+        ))}
+      </div>
+      <div class="tl-scrolled">
+        <Mover scene={scene}>
+          {layout.bands.slice(first, last).map((band) => (
+            <Label key={band.id} scene={scene} band={band} top={band.top} />
+          ))}
+        </Mover>
+      </div>
+    </div>
+  );
+}
+
+function Mover({ scene, children }: { scene: Scene; children: preact.ComponentChildren }) {
+  return <div style={{ transform: `translateY(${-scene.state.scroll.value}px)` }}>{children}</div>;
+}

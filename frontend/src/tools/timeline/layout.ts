@@ -1,0 +1,128 @@
+/** Which lane stands where: sections, lanes, folded ones, pinned ones. Heights are CSS pixels. */
+
+import type { LaneEntry, Lanes, SectionEntry } from "../../api/timeline";
+
+export const ROW = 17;
+export const SECTION = 26;
+const PADDING = 3;
+const COUNTER = 36;
+const MINI = 3;
+
+export interface Band {
+  readonly kind: "section" | "lane";
+  /** Identity for folding, pinning and links. */
+  readonly id: string;
+  readonly title: string;
+  readonly top: number;
+  readonly height: number;
+  readonly section: SectionEntry;
+  readonly lane: LaneEntry | null;
+  readonly folded: boolean;
+  readonly pinned: boolean;
+  /** Rows that are shown. */
+  readonly rows: number;
+  readonly rowHeight: number;
+}
+
+export interface Layout {
+  readonly pinned: readonly Band[];
+  readonly bands: readonly Band[];
+  readonly pinnedHeight: number;
+  readonly height: number;
+  readonly byKey: ReadonlyMap<string, Band>;
+}
+
+export const sectionId = (section: SectionEntry) => `${section.host}:${section.name}`;
+export const laneId = (section: SectionEntry, lane: LaneEntry) => `${section.host}:${lane.id}`;
+
+function laneBand(section: SectionEntry, lane: LaneEntry, top: number, folded: boolean, pinned: boolean): Band {
+  const rows = folded ? 1 : lane.rows;
+  const height = (lane.kind === "counter" ? (folded ? ROW : COUNTER) : rows * ROW) + PADDING;
+  const id = laneId(section, lane);
+  const title = pinned ? `${lane.name} (${section.name})` : lane.name;
+  return { kind: "lane", id, title, top, height, section, lane, folded, pinned, rows, rowHeight: ROW };
+}
+
+function sectionBand(section: SectionEntry, top: number, folded: boolean, hosts: number): Band {
+  const title = hosts > 1 ? `${section.host} ${section.name}` : section.name;
+  const slot = Math.max(MINI, Math.floor((SECTION - 6) / Math.max(1, section.lanes.length)));
+  const id = sectionId(section);
+  return {
+    kind: "section",
+    id,
+    title,
+    top,
+    height: SECTION,
+    section,
+    lane: null,
+    folded,
+    pinned: false,
+    rows: 1,
+    rowHeight: Math.min(slot, SECTION - 6),
+  };
+}
+
+/** Lanes that a folded section draws in small, as many as there is room for. */
+export function summaryLanes(band: Band): readonly LaneEntry[] {
+  return band.section.lanes
+    .filter(({ kind }) => kind !== "counter")
+    .slice(0, Math.floor((SECTION - 6) / band.rowHeight));
+}
+
+function wanted(section: SectionEntry, lane: LaneEntry, filter: string): boolean {
+  const text = `${section.host} ${section.name} ${lane.name} ${lane.detail}`.toLowerCase();
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+export function arrange(lanes: Lanes, folds: ReadonlySet<string>, pins: readonly string[], filter: string): Layout {
+  const hosts = new Set(lanes.sections.map(({ host }) => host)).size;
+  const bands: Band[] = [];
+  const byId = new Map<string, readonly [SectionEntry, LaneEntry]>();
+  const byKey = new Map<string, Band>();
+  let top = 0;
+  const add = (band: Band) => {
+    bands.push(band);
+    top += band.height;
+    return band;
+  };
+  for (const section of lanes.sections) {
+    for (const lane of section.lanes) byId.set(laneId(section, lane), [section, lane]);
+    const shown = section.lanes.filter((lane) => wanted(section, lane, filter));
+    if (!shown.length) continue;
+    const folded = folds.has(sectionId(section));
+    const head = add(sectionBand(section, top, folded, hosts));
+    for (const lane of shown) {
+      if (folded) byKey.set(lane.key, head);
+      else byKey.set(lane.key, add(laneBand(section, lane, top, folds.has(laneId(section, lane)), false)));
+    }
+  }
+  const pinned: Band[] = [];
+  let pinnedHeight = 0;
+  for (const id of pins) {
+    const found = byId.get(id);
+    if (!found) continue;
+    const band = laneBand(...found, pinnedHeight, folds.has(id), true);
+    pinned.push(band);
+    byKey.set(found[1].key, band);
+    pinnedHeight += band.height;
+  }
+  return { pinned, bands, pinnedHeight, height: top, byKey };
+}
+
+/** The bands that overlap a range of heights: [first, last). */
+export function visible(bands: readonly Band[], top: number, bottom: number): readonly [number, number] {
+  let low = 0;
+  let high = bands.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const band = bands[middle] as Band;
+    if (band.top + band.height <= top) low = middle + 1;
+    else high = middle;
+  }
+  let last = low;
+  while (last < bands.length && (bands[last] as Band).top < bottom) last++;
+  return [low, last];
+}

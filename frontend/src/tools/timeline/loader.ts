@@ -1,0 +1,216 @@
+/** Fetches what is in view, a little more on each side, and keeps it until something finer is needed. */
+
+import type { LaneEntry, TimelineApi } from "../../api/timeline";
+import type { Column, Slab } from "../../base/slab";
+import type { Handle, Renderer, Slices } from "../../canvas/renderer";
+import { spanOf, type Viewport } from "../../canvas/viewport";
+import type { Names } from "./names";
+
+/** How much is fetched on each side, in widths of the view. */
+const AROUND = 0.5;
+/** Coarser than this many pixels is fetched anew. */
+const COARSE = 1.6;
+const PER_REQUEST = 80;
+const KEPT = 400;
+
+/** What is known of a lane in a window. */
+export interface Held extends Slices {
+  readonly host: string;
+  readonly begins: number;
+  readonly ends: number;
+  /** ps per pixel that it was made for; 0 where nothing was merged, so that it is good at any scale. */
+  readonly scale: number;
+  /** 0 for all rows. */
+  readonly limit: number;
+  readonly name: Uint32Array;
+  readonly event: Uint32Array;
+  readonly merged: Uint32Array;
+  readonly busy: Uint8Array;
+  /** Where each row's slices begin; one entry more than rows. */
+  readonly rowStart: Uint32Array;
+  readonly handle: Handle;
+}
+
+export interface Counter {
+  readonly begins: number;
+  readonly ends: number;
+  readonly scale: number;
+  readonly begin: Float64Array;
+  readonly low: Float64Array;
+  readonly high: Float64Array;
+  readonly last: Float64Array;
+}
+
+export interface Need {
+  readonly lane: LaneEntry;
+  readonly limit: number;
+}
+
+export class Loader {
+  readonly held = new Map<string, Held>();
+  readonly counters = new Map<string, Counter>();
+  private running: AbortController | null = null;
+  private wanted: { needs: readonly Need[]; view: Viewport; width: number } | null = null;
+  private stopped = false;
+
+  constructor(
+    private readonly api: TimelineApi,
+    private readonly names: Names,
+    private readonly renderer: Renderer,
+    private readonly paint: (held: Held) => void,
+    private readonly changed: (error?: unknown) => void,
+  ) {}
+
+  /** Says what is in view; the newest word counts once the request under way is answered. */
+  need(needs: readonly Need[], view: Viewport, width: number): void {
+    this.wanted = { needs, view, width };
+    if (!this.running && !this.stopped) void this.fetch();
+  }
+
+  get busy(): boolean {
+    return this.running !== null;
+  }
+
+  private good({ lane, limit }: Need, view: Viewport, scale: number, duration: [number, number]): boolean {
+    const known = lane.kind === "counter" ? this.counters.get(lane.key) : this.held.get(lane.key);
+    if (!known) return false;
+    const covers = known.begins <= Math.max(view.begin, duration[0]) && known.ends >= Math.min(view.end, duration[1]);
+    const deep = !("limit" in known) || known.limit === 0 || (limit > 0 && known.limit >= limit);
+    return covers && deep && known.scale <= scale * COARSE;
+  }
+
+  duration: [number, number] = [0, 0];
+
+  private async fetch(): Promise<void> {
+    const { needs, view, width } = this.wanted as NonNullable<typeof this.wanted>;
+    const scale = spanOf(view) / width;
+    const missing = needs.filter((need) => !this.good(need, view, scale, this.duration)).slice(0, PER_REQUEST);
+    if (!missing.length) return;
+    const controller = new AbortController();
+    this.running = controller;
+    const pad = spanOf(view) * AROUND;
+    const keys = missing.map(({ lane, limit }) => (limit ? `${lane.key}:${limit}` : lane.key)).join(",");
+    try {
+      const columns = Math.ceil(width * (1 + 2 * AROUND));
+      const slab = await this.api.slices(keys, view.begin - pad, view.end + pad, columns, controller.signal);
+      await this.install(slab, missing, scale);
+      this.changed();
+    } catch (error) {
+      if (!controller.signal.aborted) this.changed(error);
+      this.stopped ||= !controller.signal.aborted;
+    }
+    this.running = null;
+    if (!this.stopped) void this.fetch();
+  }
+
+  /** Goes on after a failed request. */
+  retry(): void {
+    this.stopped = false;
+    if (!this.running && this.wanted) void this.fetch();
+  }
+
+  private async install(slab: Slab, needs: readonly Need[], scale: number): Promise<void> {
+    const { facts, arrays } = slab;
+    const [begins, ends] = [facts.begin as number, facts.end as number];
+    const [origin, unit] = [facts.origin as number, facts.unit as number];
+    const counts = facts.counts as readonly number[];
+    const column = (name: string) => arrays[name] as Column;
+    const made: Held[] = [];
+    const keys: string[] = [];
+    let from = 0;
+    for (const [place, { lane, limit }] of needs.entries()) {
+      const to = from + (counts[place] ?? 0);
+      if (lane.kind === "counter") {
+        const of = (name: string) => column(`${place}.${name}`) as Float64Array;
+        const values = { begin: of("begin"), low: of("low"), high: of("high"), last: of("last") };
+        this.counters.set(lane.key, { begins, ends, scale, ...values });
+        continue;
+      }
+      const cut = <T extends Column>(name: string) => column(name).subarray(from, to) as T;
+      const merged = cut<Uint32Array>("count");
+      const slices = {
+        count: to - from,
+        origin,
+        unit,
+        begin: cut<Uint32Array>("begin"),
+        width: cut<Uint32Array>("width"),
+        row: cut<Uint16Array>("row"),
+        colour: new Uint8Array(4 * (to - from)),
+      };
+      const exact = merged.every((many) => many === 1);
+      const rest = {
+        name: cut<Uint32Array>("name"),
+        event: cut<Uint32Array>("event"),
+        merged,
+        busy: cut<Uint8Array>("busy"),
+      };
+      const host = lane.key.split(".")[0] ?? "0";
+      const rowStart = startsOf(slices.row, lane.rows);
+      const facts = { host, begins, ends, scale: exact ? 0 : scale, limit, rowStart };
+      made.push({ ...slices, ...rest, ...facts, handle: null as unknown as Handle });
+      keys.push(lane.key);
+      from = to;
+    }
+    await Promise.all(made.map(({ host, name }) => this.names.ensure(host, name)));
+    for (const [place, each] of made.entries()) {
+      this.paint(each);
+      const key = keys[place] as string;
+      this.held.get(key)?.handle.drop();
+      this.held.delete(key); // So that the newest stands last.
+      this.held.set(key, { ...each, handle: this.renderer.upload(each) });
+    }
+    this.forget(new Set(needs.map(({ lane }) => lane.key)));
+  }
+
+  private forget(fresh: ReadonlySet<string>): void {
+    for (const [key, { handle }] of this.held) {
+      if (this.held.size <= KEPT) return;
+      if (fresh.has(key)) continue;
+      handle.drop();
+      this.held.delete(key);
+    }
+  }
+
+  repaint(): void {
+    for (const held of this.held.values()) {
+      this.paint(held);
+      held.handle.recolour();
+    }
+  }
+
+  dispose(): void {
+    this.stopped = true;
+    this.running?.abort();
+    for (const { handle } of this.held.values()) handle.drop();
+    this.held.clear();
+  }
+}
+
+function startsOf(row: Uint16Array, rows: number): Uint32Array {
+  const starts = new Uint32Array(rows + 1).fill(row.length);
+  for (let at = row.length - 1; at >= 0; at--) starts[row[at] as number] = at;
+  for (let at = rows - 1; at >= 0; at--) starts[at] = Math.min(starts[at] as number, starts[at + 1] as number);
+  return starts;
+}
+
+/** The slice at a time on a row, or the nearest within `reach` ps; -1 for none. */
+export function hit(held: Held, row: number, time: number, reach: number): number {
+  const low = held.rowStart[row] ?? held.count;
+  const high = held.rowStart[row + 1] ?? held.count;
+  let [left, right] = [low, high];
+  while (left < right) {
+    const middle = (left + right) >> 1;
+    if (held.origin + (held.begin[middle] as number) * held.unit <= time) left = middle + 1;
+    else right = middle;
+  }
+  let best = -1;
+  let distance = reach;
+  for (const at of [left - 1, left]) {
+    if (at < low || at >= high) continue;
+    const begin = held.origin + (held.begin[at] as number) * held.unit;
+    const end = begin + (held.width[at] as number) * held.unit;
+    const away = Math.max(begin - time, time - end, 0);
+    if (away <= distance) [best, distance] = [at, away];
+  }
+  return best;
+}

@@ -1,0 +1,267 @@
+/** Draws one frame: slices with the renderer, and above them text, axis, steps, selection, marks and arrows. */
+
+import type { Arrow } from "../../api/timeline";
+import { fit } from "../../canvas/fit";
+import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
+import { toPixel } from "../../canvas/viewport";
+import type { Ink } from "./ink";
+import { type Band, summaryLanes } from "./layout";
+import type { Held } from "./loader";
+import { type Overview, paintCounter, paintMinimap } from "./panels";
+import { AXIS, HEAD, MINIMAP, type Scene, STEPS } from "./scene";
+
+const FONT = "11px Roboto, 'Helvetica Neue', Arial, sans-serif";
+const TEXT_FROM = 28;
+const MOST_TEXTS = 1500;
+
+export interface Frame {
+  readonly scene: Scene;
+  readonly context: CanvasRenderingContext2D;
+  readonly ink: Ink;
+  readonly overview: Overview;
+  /** A box or interval being dragged, in pixels. */
+  readonly drag: { readonly kind: "area" | "timing" | "zoom"; x0: number; y0: number; x1: number; y1: number } | null;
+  readonly hovered: {
+    readonly lane: string;
+    readonly row: number;
+    readonly begin: number;
+    readonly end: number;
+  } | null;
+}
+
+export function paint(frame: Frame, ratio: number): void {
+  const { scene, context, ink } = frame;
+  const { width, height } = scene.size;
+  const [across, down] = [Math.round(width * ratio), Math.round(height * ratio)];
+  const { canvas } = context;
+  if (canvas.width !== across || canvas.height !== down) [canvas.width, canvas.height] = [across, down];
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.font = FONT;
+  context.textBaseline = "middle";
+  scene.renderer.start(width, height, ratio);
+  paintGrid(frame);
+  paintBands(frame, true);
+  paintBands(frame, false);
+  paintTop(frame);
+  inTracks(frame, () => paintSelection(frame));
+  ink.rule(context, 0, HEAD - 0.5, width);
+  if (scene.layout.peek().pinned.length) ink.rule(context, 0, scene.tracksTop - 0.5, width, true);
+}
+
+function inTracks({ scene, context }: Frame, draw: () => void): void {
+  context.save();
+  context.beginPath();
+  context.rect(0, HEAD, scene.size.width, scene.size.height - HEAD);
+  context.clip();
+  draw();
+  context.restore();
+}
+
+function paintGrid({ scene, context, ink }: Frame): void {
+  const { width, height } = scene.size;
+  const { times } = ticks(scene.view, width);
+  context.fillStyle = ink.faint;
+  for (const time of times) context.fillRect(Math.round(toPixel(scene.view, width, time)), HEAD, 1, height - HEAD);
+}
+
+function paintBands(frame: Frame, pinned: boolean): void {
+  const { scene, context, ink } = frame;
+  const { width, height } = scene.size;
+  const [top, bottom] = pinned ? [HEAD, scene.tracksTop] : [scene.tracksTop, height];
+  if (bottom <= top) return;
+  scene.renderer.clip(top, bottom);
+  context.save();
+  context.beginPath();
+  context.rect(0, top, width, bottom - top);
+  context.clip();
+  let texts = 0;
+  for (const [band, at] of scene.shown()) {
+    if (band.pinned !== pinned) continue;
+    if (!band.lane) {
+      context.fillStyle = ink.section; // Below it lies the canvas with the slices.
+      if (band.folded) paintSummary(frame, band, at);
+      else context.fillRect(0, at, width, band.height - 1);
+    } else if (band.lane.kind === "counter") {
+      const counter = scene.loader.counters.get(band.lane.key);
+      if (counter) paintCounter(frame, counter, at, band.height - 4);
+    } else {
+      texts += paintLane(frame, band, at, MOST_TEXTS - texts);
+    }
+  }
+  context.restore();
+}
+
+function paintSummary({ scene }: Frame, band: Band, top: number): void {
+  for (const [at, { key }] of summaryLanes(band).entries()) {
+    const held = scene.loader.held.get(key);
+    if (!held) continue;
+    const place = { top: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight + 1, rows: 1 };
+    scene.renderer.draw(held.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+  }
+}
+
+function paintLane(frame: Frame, band: Band, top: number, most: number): number {
+  const { scene, context, ink } = frame;
+  const held = scene.loader.held.get(band.lane?.key ?? "");
+  if (!held) {
+    context.fillStyle = ink.faint;
+    context.fillRect(0, top, scene.size.width, band.height - 3);
+    return 0;
+  }
+  const place = { top, rowHeight: band.rowHeight, rows: band.rows };
+  scene.renderer.draw(held.handle, { begin: scene.view.begin, perPixel: scene.perPixel, ...place });
+  return paintTexts(frame, held, band, top, most);
+}
+
+function paintTexts({ scene, context, ink }: Frame, held: Held, band: Band, top: number, most: number): number {
+  const { width, height } = scene.size;
+  const perUnit = held.unit / scene.perPixel;
+  const shift = (held.origin - scene.view.begin) / scene.perPixel;
+  const least = TEXT_FROM / perUnit;
+  context.fillStyle = ink.onSlice;
+  let drawn = 0;
+  for (let row = 0; row < band.rows; row++) {
+    const y = top + row * band.rowHeight;
+    if (y > height || y + band.rowHeight < HEAD) continue;
+    const end = held.rowStart[row + 1] ?? held.count;
+    for (let at = held.rowStart[row] ?? end; at < end && drawn < most; at++) {
+      const long = held.width[at] as number;
+      if (long < least || (held.merged[at] as number) > 1 || (held.colour[4 * at + 3] as number) < 90) continue;
+      const from = Math.max(0, shift + (held.begin[at] as number) * perUnit);
+      const to = Math.min(width, shift + ((held.begin[at] as number) + long) * perUnit);
+      if (to - from < TEXT_FROM) continue;
+      const text = fit(context, scene.names.get(held.host, held.name[at] as number), to - from - 6);
+      if (!text) continue;
+      context.fillText(text, from + 3, y + band.rowHeight / 2);
+      drawn++;
+    }
+  }
+  return drawn;
+}
+
+function paintTop(frame: Frame): void {
+  const { scene, context, ink } = frame;
+  const { width } = scene.size;
+  context.fillStyle = ink.page;
+  context.fillRect(0, 0, width, HEAD);
+  paintMinimap(frame);
+  const { step, times } = ticks(scene.view, width);
+  context.fillStyle = ink.quiet;
+  for (const time of times) {
+    const x = Math.round(toPixel(scene.view, width, time));
+    context.fillRect(x, MINIMAP + AXIS - 6, 1, 6);
+    context.fillText(tickLabel(time, step), x + 4, MINIMAP + AXIS / 2);
+  }
+  paintSteps(frame);
+  for (const mark of scene.state.marks.peek()) paintMark(frame, mark.begin, mark.end, mark.name);
+}
+
+function paintSteps({ scene, context, ink }: Frame): void {
+  const { width } = scene.size;
+  const top = MINIMAP + AXIS;
+  for (const { begin, end, name, complete } of scene.state.steps.peek().slice(0, 1)) {
+    let last = -10;
+    for (let at = 0; at < begin.length; at++) {
+      const from = toPixel(scene.view, width, begin[at] as number);
+      const to = toPixel(scene.view, width, end[at] as number);
+      if (to < 0 || from > width || to - last < 1) continue;
+      const left = Math.max(from, last, 0);
+      const wide = Math.max(1, Math.min(to, width) - left - (to - from > 3 ? 1 : 0));
+      context.fillStyle = complete[at] ? (at % 2 ? ink.step : ink.otherStep) : ink.faint;
+      context.fillRect(left, top, wide, STEPS - 2);
+      last = left + wide;
+      if (wide > TEXT_FROM) {
+        context.fillStyle = ink.text;
+        context.fillText(fit(context, name[at] ?? "", wide - 6), left + 3, top + STEPS / 2 - 1);
+      }
+    }
+  }
+}
+
+function paintMark({ scene, context, ink }: Frame, begin: number, end: number, name: string): void {
+  const { width, height } = scene.size;
+  const [from, to] = [toPixel(scene.view, width, begin), toPixel(scene.view, width, end)];
+  if (to < 0 || from > width) return;
+  context.fillStyle = ink.mark;
+  context.fillRect(from, MINIMAP, Math.max(1, to - from), height);
+  context.fillStyle = ink.accent;
+  for (const x of [from, to]) context.fillRect(Math.round(x), MINIMAP, 1, height);
+  const label = [name, lengthLabel(end - begin)].filter(Boolean).join(" · ");
+  const left = Math.max(2, Math.min(from + 3, width - 60));
+  context.fillStyle = ink.page;
+  context.fillRect(left - 1, MINIMAP + 3, context.measureText(label).width + 4, 15);
+  context.fillStyle = ink.accent;
+  context.fillText(label, left + 1, MINIMAP + 11);
+}
+
+function outline({ scene, context }: Frame, place: NonNullable<Frame["hovered"]>, colour: string, wide: number): void {
+  const { width } = scene.size;
+  const spot = scene.rowTop(place.lane, place.row);
+  if (!spot || (!spot.pinned && spot.top + spot.height < scene.tracksTop)) return;
+  const from = Math.max(-4, toPixel(scene.view, width, place.begin));
+  const to = Math.min(width + 4, toPixel(scene.view, width, place.end));
+  if (to < -2 || from > width + 2) return;
+  context.strokeStyle = colour;
+  context.lineWidth = wide;
+  context.strokeRect(from + 0.5, spot.top + 0.5, Math.max(2, to - from - 1), spot.height - 2);
+}
+
+function paintSelection(frame: Frame): void {
+  const { scene, context, ink, drag, hovered } = frame;
+  const { width } = scene.size;
+  const { state } = scene;
+  const area = state.area.peek();
+  if (area) {
+    const from = toPixel(scene.view, width, area.begin);
+    const to = toPixel(scene.view, width, area.end);
+    const top = scene.tracksTop + area.top - scene.scroll;
+    box(frame, from, top, to, top + area.bottom - area.top);
+  }
+  if (drag?.kind === "area") box(frame, drag.x0, drag.y0, drag.x1, drag.y1);
+  if (hovered) outline(frame, hovered, ink.text, 1);
+  const details = state.details.peek();
+  if (details) outline(frame, details, ink.accent, 2);
+  const own = details?.arrows ?? [];
+  for (const arrow of state.arrows.peek()) paintArrow(frame, arrow, 0.45);
+  for (const arrow of own) paintArrow(frame, arrow, 1);
+  if (drag?.kind === "timing") {
+    context.fillStyle = ink.mark;
+    context.fillRect(drag.x0, HEAD, drag.x1 - drag.x0, scene.size.height);
+    context.fillStyle = ink.accent;
+    const length = Math.abs(drag.x1 - drag.x0) * scene.perPixel;
+    context.fillText(lengthLabel(length), Math.min(drag.x0, drag.x1) + 4, HEAD + 10);
+  }
+}
+
+function box({ context, ink }: Frame, x0: number, y0: number, x1: number, y1: number): void {
+  context.fillStyle = ink.area;
+  context.strokeStyle = ink.accent;
+  context.lineWidth = 1;
+  context.fillRect(x0, y0, x1 - x0, y1 - y0);
+  context.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0, y1 - y0);
+}
+
+function paintArrow({ scene, context, ink }: Frame, { kind, source, target }: Arrow, opacity: number): void {
+  const { width } = scene.size;
+  const [from, to] = [scene.rowTop(source.lane, source.row), scene.rowTop(target.lane, target.row)];
+  if (!from || !to) return;
+  const x0 = toPixel(scene.view, width, Math.min(source.end, Math.max(source.begin, target.begin)));
+  const x1 = toPixel(scene.view, width, target.begin);
+  if (Math.max(x0, x1) < -50 || Math.min(x0, x1) > width + 50) return;
+  const [y0, y1] = [from.top + from.height / 2, to.top + to.height / 2];
+  const bend = Math.max(16, Math.min(120, Math.abs(x1 - x0) / 2));
+  context.globalAlpha = opacity;
+  context.strokeStyle = context.fillStyle = ink.arrow(kind);
+  context.lineWidth = opacity === 1 ? 1.5 : 1;
+  context.beginPath();
+  context.moveTo(x0, y0);
+  context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x1 - 7, y1 - 3.5);
+  context.lineTo(x1 - 7, y1 + 3.5);
+  context.fill();
+  context.globalAlpha = 1;
+}

@@ -1,0 +1,80 @@
+/** The minimap of the whole capture, and counters as areas. */
+
+import { number } from "../../base/format";
+import type { Slab } from "../../base/slab";
+import { toPixel } from "../../canvas/viewport";
+import type { Counter } from "./loader";
+import type { Frame } from "./paint";
+import { MINIMAP, type Scene } from "./scene";
+
+/** Share of the lanes that are busy, per column over the whole capture. */
+export type Overview = Float32Array;
+
+export const OVERVIEW_COLUMNS = 600;
+
+/** Sums up what the first rows of all lanes hold. */
+export function overviewOf(slab: Slab, duration: number): Overview {
+  const answer = new Float32Array(OVERVIEW_COLUMNS);
+  const { begin, width, busy } = slab.arrays;
+  if (!begin || !width || !busy) return answer;
+  const [origin, unit] = [slab.facts.origin as number, slab.facts.unit as number];
+  const scale = OVERVIEW_COLUMNS / duration;
+  for (let at = 0; at < begin.length; at++) {
+    const from = Math.max(0, (origin + (begin[at] as number) * unit) * scale);
+    const to = Math.min(OVERVIEW_COLUMNS, from + (width[at] as number) * unit * scale);
+    const share = (busy[at] as number) / 255;
+    for (let column = Math.floor(from); column < to; column++) {
+      const part = Math.min(to, column + 1) - Math.max(from, column);
+      answer[column] = (answer[column] as number) + part * share;
+    }
+  }
+  return answer;
+}
+
+export function paintMinimap({ scene, context, ink, overview }: Frame): void {
+  const { width } = scene.size;
+  const most = overview.reduce((a, b) => Math.max(a, b), 0) || 1;
+  const wide = width / overview.length;
+  context.fillStyle = ink.busy;
+  for (let at = 0; at < overview.length; at++) {
+    const tall = Math.sqrt((overview[at] as number) / most) * (MINIMAP - 6);
+    context.fillRect(at * wide, MINIMAP - 2 - tall, wide + 0.5, tall);
+  }
+  const { from, to } = windowOn(scene);
+  context.fillStyle = ink.area;
+  context.fillRect(from, 0, to - from, MINIMAP - 1);
+  context.fillStyle = ink.accent;
+  for (const x of [from, to - 2]) context.fillRect(x, 0, 2, MINIMAP - 1);
+  ink.rule(context, 0, MINIMAP - 1, width);
+}
+
+/** The shown window on the minimap, at least wide enough to take hold of. */
+export function windowOn(scene: Scene): { from: number; to: number } {
+  const { width } = scene.size;
+  const [begin, end] = [scene.view.begin, scene.view.end].map((time) => toPixel(scene.whole, width, time)) as [
+    number,
+    number,
+  ];
+  const from = Math.max(0, Math.min(begin, width - 4));
+  return { from, to: Math.max(from + 4, Math.min(end, width)) };
+}
+
+export function paintCounter({ scene, context, ink }: Frame, counter: Counter, top: number, height: number): void {
+  const { width } = scene.size;
+  const { begin, low, high, last } = counter;
+  let most = 0;
+  for (const value of high) most = Math.max(most, value);
+  const y = (value: number) => top + height - (most > 0 ? (Math.max(0, value) / most) * (height - 2) : 0);
+  context.fillStyle = ink.busy;
+  for (let at = 0; at < begin.length; at++) {
+    const from = toPixel(scene.view, width, begin[at] as number);
+    const to = at + 1 < begin.length ? toPixel(scene.view, width, begin[at + 1] as number) : width;
+    if (to < 0 || from > width) continue;
+    const peak = y(high[at] as number);
+    context.fillRect(from, peak, 1, Math.max(1, y(low[at] as number) - peak));
+    const level = y(last[at] as number);
+    context.fillRect(from, level, Math.max(1, to - from), top + height - level);
+  }
+  context.fillStyle = ink.quiet;
+  context.fillText(number(most), 4, top + 7);
+}

@@ -1,0 +1,168 @@
+/** What there is to draw, and where: the board that painting, pointing and loading share. */
+
+import { computed, type ReadonlySignal } from "@preact/signals";
+import type { Lanes, TimelineApi } from "../../api/timeline";
+import type { Renderer } from "../../canvas/renderer";
+import { clamp, spanOf, type Viewport } from "../../canvas/viewport";
+import { arrange, type Band, type Layout, summaryLanes, visible } from "./layout";
+import { type Held, Loader, type Need } from "./loader";
+import { Names } from "./names";
+import type { TimelineState } from "./state";
+
+/** Heights above the lanes, in pixels. */
+export const MINIMAP = 28;
+export const AXIS = 24;
+export const STEPS = 18;
+export const HEAD = MINIMAP + AXIS + STEPS;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Spotted {
+  readonly band: Band;
+  readonly row: number;
+  /** Key of the lane; of a folded section, the one that its mini row shows. */
+  readonly key: string;
+  readonly rowTop: number;
+  readonly rowHeight: number;
+}
+
+export class Scene {
+  readonly layout: ReadonlySignal<Layout>;
+  readonly names: Names;
+  readonly loader: Loader;
+  readonly whole: Viewport;
+  size: Size = { width: 0, height: 0 };
+  dark = false;
+
+  constructor(
+    readonly api: TimelineApi,
+    readonly lanes: Lanes,
+    readonly state: TimelineState,
+    readonly renderer: Renderer,
+    changed: (error?: unknown) => void,
+  ) {
+    this.whole = { begin: 0, end: Math.max(1, lanes.duration) };
+    this.names = new Names(api, lanes.block);
+    this.loader = new Loader(api, this.names, renderer, (held) => this.colour(held), changed);
+    this.loader.duration = [0, lanes.duration];
+    this.layout = computed(() => arrange(lanes, state.folds.value, state.pins.value, state.lanes.value));
+    state.view.value ??= this.whole;
+  }
+
+  get view(): Viewport {
+    return this.state.view.peek() ?? this.whole;
+  }
+
+  set view(next: Viewport) {
+    this.state.view.value = clamp(next, this.lanes.duration);
+  }
+
+  get perPixel(): number {
+    return spanOf(this.view) / Math.max(1, this.size.width);
+  }
+
+  /** Where the scrolled lanes begin, below what is pinned. */
+  get tracksTop(): number {
+    return HEAD + this.layout.peek().pinnedHeight;
+  }
+
+  get tracksHeight(): number {
+    return Math.max(0, this.size.height - this.tracksTop);
+  }
+
+  get scroll(): number {
+    return this.state.scroll.peek();
+  }
+
+  set scroll(to: number) {
+    const most = Math.max(0, this.layout.peek().height - this.tracksHeight + 8);
+    this.state.scroll.value = Math.min(most, Math.max(0, Math.round(to)));
+  }
+
+  /** Bands in view with the heights at which they stand on the canvas. */
+  *shown(margin = 0): Generator<readonly [Band, number]> {
+    const { pinned, bands } = this.layout.peek();
+    for (const band of pinned) yield [band, HEAD + band.top];
+    const [first, last] = visible(bands, this.scroll - margin, this.scroll + this.tracksHeight + margin);
+    for (let at = first; at < last; at++) {
+      const band = bands[at] as Band;
+      yield [band, this.tracksTop + band.top - this.scroll];
+    }
+  }
+
+  /** Asks for what is in view and about a screen around it. */
+  load(): void {
+    if (!this.size.width) return;
+    const needs: Need[] = [];
+    for (const margin of [0, this.tracksHeight]) {
+      for (const [band] of this.shown(margin)) {
+        if (band.lane) needs.push({ lane: band.lane, limit: band.folded ? 1 : 0 });
+        else if (band.folded) for (const lane of summaryLanes(band)) needs.push({ lane, limit: 1 });
+      }
+    }
+    this.loader.need(needs, this.view, this.size.width);
+  }
+
+  /** The row under a height of the canvas. */
+  spot(y: number): Spotted | null {
+    if (y < HEAD) return null;
+    for (const [band, top] of this.shown()) {
+      if (y < top || y >= top + band.height || (!band.pinned && y < this.tracksTop)) continue;
+      if (!band.lane) {
+        const at = Math.floor((y - top - 3) / band.rowHeight);
+        const lane = band.folded ? summaryLanes(band)[at] : undefined;
+        return lane
+          ? { band, row: 0, key: lane.key, rowTop: top + 3 + at * band.rowHeight, rowHeight: band.rowHeight }
+          : null;
+      }
+      const row = Math.min(band.rows - 1, Math.floor((y - top) / band.rowHeight));
+      return { band, row, key: band.lane.key, rowTop: top + row * band.rowHeight, rowHeight: band.rowHeight };
+    }
+    return null;
+  }
+
+  /** Where an event's row stands on the canvas; null where its lane is filtered away. */
+  rowTop(lane: string, row: number): { top: number; height: number; pinned: boolean } | null {
+    const band = this.layout.peek().byKey.get(lane);
+    if (!band) return null;
+    const base = band.pinned ? HEAD + band.top : this.tracksTop + band.top - this.scroll;
+    if (!band.lane) {
+      const at = summaryLanes(band).findIndex(({ key }) => key === lane);
+      return { top: base + 3 + Math.max(0, at) * band.rowHeight, height: band.rowHeight, pinned: false };
+    }
+    return { top: base + Math.min(row, band.rows - 1) * band.rowHeight, height: band.rowHeight, pinned: band.pinned };
+  }
+
+  /** Scrolls so that a row is in view. */
+  reveal(lane: string, row: number): void {
+    const spot = this.rowTop(lane, row);
+    if (!spot || spot.pinned) return;
+    const [top, bottom] = [this.tracksTop + 4, this.size.height - 4];
+    if (spot.top < top) this.scroll += spot.top - top - this.tracksHeight / 3;
+    else if (spot.top + spot.height > bottom) this.scroll += spot.top + spot.height - bottom + this.tracksHeight / 3;
+  }
+
+  /** Colours by name; merged slices as pale as they are empty, and what was not looked for dimmed. */
+  private colour(held: Held): void {
+    const { hits, least } = this.state;
+    const found = hits.peek();
+    const shortest = least.peek();
+    const { colour, name, event, busy, host, count, width, unit } = held;
+    for (let at = 0; at < count; at++) {
+      const number = name[at] as number;
+      const [red, green, blue] = this.names.colour(host, number, this.dark);
+      const filled = busy[at] as number;
+      let opacity = filled === 255 ? 255 : 70 + Math.round(filled * 0.65);
+      const sought = !found || found.names.has(`${host}.${number}`) || found.events.has(`${host}.${event[at]}`);
+      if (!sought || (width[at] as number) * unit < shortest) opacity = Math.round(opacity * 0.18);
+      const to = 4 * at;
+      colour[to] = red;
+      colour[to + 1] = green;
+      colour[to + 2] = blue;
+      colour[to + 3] = opacity;
+    }
+  }
+}

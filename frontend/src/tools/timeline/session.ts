@@ -1,0 +1,182 @@
+/** What the page does when the state changes: asks for details, statistics, hits and arrows, and writes the URL. */
+
+import { effect } from "@preact/signals";
+import type { TimelineApi } from "../../api/timeline";
+import type { Slab } from "../../base/slab";
+import { writePlace } from "../../base/timecodec";
+import type { Engine } from "./engine";
+import type { Scene } from "./scene";
+import { type Hits, placeOf } from "./state";
+
+const URL_DELAY_MS = 300;
+const TYPING_MS = 200;
+const SETTLED_MS = 150;
+
+/** Runs a request anew whenever what it depends on changes; only the newest answer counts. */
+function follow(
+  delay: number,
+  ask: (signal: AbortSignal) => (() => Promise<void>) | null,
+  fail: (error: unknown) => void,
+) {
+  let controller = new AbortController();
+  let timer: ReturnType<typeof setTimeout>;
+  const stop = effect(() => {
+    controller.abort();
+    clearTimeout(timer);
+    controller = new AbortController();
+    const { signal } = controller;
+    const run = ask(signal);
+    if (!run) return;
+    const start = () => run().catch((error: unknown) => !signal.aborted && fail(error));
+    if (delay) timer = setTimeout(start, delay);
+    else void start();
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+    controller.abort();
+  };
+}
+
+function hitsOf({ facts, arrays }: Slab): Hits {
+  const host = arrays.host as Uint16Array;
+  const event = arrays.event as Uint32Array;
+  return {
+    total: facts.total as number,
+    count: event.length,
+    host,
+    lane: arrays.lane as Uint16Array,
+    row: arrays.row as Uint16Array,
+    event,
+    begin: arrays.begin as Float64Array,
+    end: arrays.end as Float64Array,
+    names: new Set(facts.names as string[]),
+    events: new Set(Array.from(event, (number, at) => `${host[at]}.${number}`)),
+  };
+}
+
+export function followState(
+  scene: Scene,
+  api: TimelineApi,
+  write: (options: Record<string, string>) => void,
+): () => void {
+  const { state } = scene;
+  const fail = (error: unknown) => {
+    state.problem.value = error;
+  };
+  const stops = [
+    follow(
+      0,
+      (signal) => {
+        const event = state.event.value;
+        if (!event) state.details.value = null;
+        return event
+          ? async () => {
+              const found = await api.event(event, signal);
+              if (!signal.aborted) state.details.value = found;
+            }
+          : null;
+      },
+      fail,
+    ),
+    follow(
+      0,
+      (signal) => {
+        const area = state.area.value;
+        state.statistics.value = null;
+        return (
+          area &&
+          (async () => {
+            const found = await api.statistics(area.lanes.join(","), area.begin, area.end, signal);
+            if (!signal.aborted) state.statistics.value = found;
+          })
+        );
+      },
+      fail,
+    ),
+    follow(
+      TYPING_MS,
+      (signal) => {
+        const [text, regex] = [state.find.value.trim(), state.regex.value];
+        state.hit.value = -1;
+        if (!text) state.hits.value = null;
+        return text
+          ? async () => {
+              const slab = await api.search(text, regex, signal);
+              if (!signal.aborted) state.hits.value = hitsOf(slab);
+            }
+          : null;
+      },
+      fail,
+    ),
+    follow(
+      SETTLED_MS,
+      (signal) => {
+        const kinds = new Set(state.arrowKinds.value);
+        const view = state.view.value ?? scene.whole;
+        state.scroll.value;
+        if (!kinds.size) state.arrows.value = [];
+        return kinds.size
+          ? async () => {
+              const keys = [...scene.shown()].flatMap(([band]) => (band.lane ? [band.lane.key] : []));
+              const { arrows } = await api.arrows(keys.join(","), view.begin, view.end, signal);
+              if (!signal.aborted) state.arrows.value = arrows.filter(({ kind }) => kinds.has(kind));
+            }
+          : null;
+      },
+      fail,
+    ),
+  ];
+  let timer: ReturnType<typeof setTimeout>;
+  stops.push(
+    effect(() => {
+      const options = writePlace(placeOf(state, scene.whole));
+      clearTimeout(timer);
+      timer = setTimeout(() => write(options), URL_DELAY_MS);
+    }),
+    () => clearTimeout(timer),
+  );
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Goes to the next or the previous hit, beginning at what is in view. */
+export function walkHits(engine: Engine, step: 1 | -1): void {
+  const { scene } = engine;
+  const { hits, hit } = scene.state;
+  const found = hits.peek();
+  if (!found?.count) return;
+  let place = hit.peek() + step;
+  if (hit.peek() < 0) {
+    place = found.begin.findIndex((begin) => begin >= scene.view.begin);
+    if (place < 0) place = 0;
+  }
+  place = (place + found.count) % found.count;
+  hit.value = place;
+  const host = found.host[place] as number;
+  engine.show({
+    event: `${host}.${found.event[place]}`,
+    lane: `${host}.${found.lane[place]}`,
+    row: found.row[place] as number,
+    name: "",
+    begin: found.begin[place] as number,
+    end: found.end[place] as number,
+  });
+}
+
+/** Selects the event before or after the selected one on its row. */
+export function selectNeighbour(engine: Engine, step: 1 | -1): void {
+  const { scene } = engine;
+  const details = scene.state.details.peek();
+  const held = details && scene.loader.held.get(details.lane);
+  if (!details || !held) return;
+  const [first, last] = [held.rowStart[details.row] ?? 0, held.rowStart[details.row + 1] ?? held.count];
+  const number = Number(details.event.split(".")[1]);
+  const at = held.event.subarray(first, last).indexOf(number) + first + step;
+  if (at < first || at >= last) return;
+  const begin = held.origin + (held.begin[at] as number) * held.unit;
+  const end = begin + (held.width[at] as number) * held.unit;
+  const { lane, row } = details;
+  engine.show({ event: `${held.host}.${held.event[at]}`, lane, row, name: "", begin, end });
+}

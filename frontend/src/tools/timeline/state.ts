@@ -1,0 +1,116 @@
+/** What a user has chosen on the timeline; all of it stands in the URL. */
+
+import { type Signal, signal } from "@preact/signals";
+import type { Arrow, EventDetails, HostSteps, Statistics } from "../../api/timeline";
+import { type Mark, type Mode, NOWHERE, type Place } from "../../base/timecodec";
+import type { Viewport } from "../../canvas/viewport";
+
+export interface Area {
+  readonly begin: number;
+  readonly end: number;
+  /** Lanes with their rows, as the statistics route takes them. */
+  readonly lanes: readonly string[];
+  /** Heights in the scrolled content, for drawing. */
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Events that a search found, by begin. */
+export interface Hits {
+  readonly total: number;
+  readonly count: number;
+  readonly host: Uint16Array;
+  readonly lane: Uint16Array;
+  readonly row: Uint16Array;
+  readonly event: Uint32Array;
+  readonly begin: Float64Array;
+  readonly end: Float64Array;
+  /** `host.name` of names that match by themselves. */
+  readonly names: ReadonlySet<string>;
+  /** `host.event` of all hits. */
+  readonly events: ReadonlySet<string>;
+}
+
+export interface Hover {
+  readonly x: number;
+  readonly y: number;
+  readonly lines: readonly string[];
+}
+
+export interface TimelineState {
+  readonly view: Signal<Viewport | null>;
+  readonly scroll: Signal<number>;
+  readonly mode: Signal<Mode>;
+  readonly pins: Signal<readonly string[]>;
+  readonly folds: Signal<ReadonlySet<string>>;
+  readonly marks: Signal<readonly Mark[]>;
+  readonly find: Signal<string>;
+  readonly regex: Signal<boolean>;
+  readonly lanes: Signal<string>;
+  readonly least: Signal<number>;
+  readonly arrowKinds: Signal<readonly string[]>;
+  readonly event: Signal<string>;
+  readonly details: Signal<EventDetails | null>;
+  readonly area: Signal<Area | null>;
+  readonly statistics: Signal<Statistics | null>;
+  readonly hits: Signal<Hits | null>;
+  /** Which hit was gone to; -1 before the first. */
+  readonly hit: Signal<number>;
+  readonly hover: Signal<Hover | null>;
+  readonly arrows: Signal<readonly Arrow[]>;
+  readonly steps: Signal<readonly HostSteps[]>;
+  readonly problem: Signal<unknown>;
+}
+
+export function createState(place: Place): TimelineState {
+  return {
+    view: signal(place.window && { begin: place.window[0], end: place.window[1] }),
+    scroll: signal(place.scroll),
+    mode: signal(place.mode),
+    pins: signal(place.pins),
+    folds: signal(new Set(place.folds)),
+    marks: signal(place.marks),
+    find: signal(place.find),
+    regex: signal(place.regex),
+    lanes: signal(place.lanes),
+    least: signal(place.least),
+    arrowKinds: signal(place.arrows),
+    event: signal(place.event),
+    details: signal(null),
+    area: signal(null),
+    statistics: signal(null),
+    hits: signal(null),
+    hit: signal(-1),
+    hover: signal(null),
+    arrows: signal([]),
+    steps: signal([]),
+    problem: signal(null),
+  };
+}
+
+/** The place as it is now; a window that shows the whole capture needs no mention. */
+export function placeOf(state: TimelineState, whole: Viewport): Place {
+  const view = state.view.value;
+  const moved = view && (view.begin !== whole.begin || view.end !== whole.end);
+  return {
+    ...NOWHERE,
+    window: moved ? [view.begin, view.end] : null,
+    scroll: state.scroll.value,
+    event: state.event.value,
+    mode: state.mode.value,
+    pins: state.pins.value,
+    folds: [...state.folds.value],
+    marks: state.marks.value,
+    find: state.find.value,
+    regex: state.regex.value,
+    lanes: state.lanes.value,
+    least: state.least.value,
+    arrows: state.arrowKinds.value,
+  };
+}
+
+export function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}

@@ -1,0 +1,208 @@
+/** Above the timeline: tools, search, filters, arrows, export. */
+
+import { count } from "../../base/format";
+import { MODES, type Mode } from "../../base/timecodec";
+import { Icon, type IconName } from "../../view/icons";
+import { Menu } from "../../view/menu";
+import { KEYS } from "./keys";
+import type { Scene } from "./scene";
+import { toggled } from "./state";
+
+const TOOLS: Readonly<Record<Mode, { icon: IconName; tip: string }>> = {
+  select: { icon: "select", tip: "Select: drag a box for statistics of what lies in it. Key: 1" },
+  pan: { icon: "pan", tip: "Pan: drag to move. Key: 2" },
+  zoom: { icon: "zoom", tip: "Zoom: drag up and down, or turn the wheel. Key: 3" },
+  timing: { icon: "timing", tip: "Timing: drag to measure an interval; it stays as a mark. Key: 4" },
+};
+
+const ARROWS = [
+  "launch",
+  "function and executor",
+  "producer and consumer",
+  "thread pool",
+  "TPU launch",
+  "TPU stream",
+  "PjRt",
+  "batching",
+];
+
+export interface SearchActions {
+  readonly walk: (step: 1 | -1) => void;
+  readonly close: () => void;
+}
+
+function Tools({ scene }: { scene: Scene }) {
+  const { mode } = scene.state;
+  return (
+    <fieldset class="tl-tools" aria-label="Tool">
+      {MODES.map((each, place) => (
+        <button
+          key={each}
+          type="button"
+          aria-pressed={mode.value === each}
+          aria-label={`Tool: ${each}`}
+          data-tip={TOOLS[each].tip}
+          onClick={() => {
+            mode.value = each;
+          }}
+        >
+          <Icon name={TOOLS[each].icon} />
+          <small>{place + 1}</small>
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
+  const { find, regex, hits, hit } = scene.state;
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === "Enter") actions.walk(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") {
+      actions.close();
+      (event.currentTarget as HTMLElement).blur();
+    } else return;
+    event.preventDefault();
+  };
+  const found = hits.value;
+  const place = hit.value >= 0 ? `${count(hit.value + 1)} of ` : "";
+  return (
+    <div class="tl-search">
+      <input
+        type="search"
+        data-filter
+        placeholder="Search events"
+        aria-label="Search events"
+        data-tip="Looks in names, full names and all stats, on all lanes, whatever the case. Key: /"
+        value={find.value}
+        onInput={(event) => {
+          find.value = event.currentTarget.value;
+        }}
+        onKeyDown={onKey}
+      />
+      <button
+        type="button"
+        class="button"
+        aria-pressed={regex.value}
+        aria-label="Regular expression"
+        data-tip="Take the text for a regular expression"
+        onClick={() => {
+          regex.value = !regex.value;
+        }}
+      >
+        .*
+      </button>
+      {found && (
+        <>
+          <output class="number">{found.total ? `${place}${count(found.total)}` : "none"}</output>
+          <button type="button" class="button" aria-label="Hit before" onClick={() => actions.walk(-1)}>
+            ‹
+          </button>
+          <button type="button" class="button" aria-label="Next hit" onClick={() => actions.walk(1)}>
+            ›
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Least({ scene }: { scene: Scene }) {
+  const { least } = scene.state;
+  return (
+    <label class="param" data-tip="Slices that are shorter are dimmed">
+      <span>Shortest duration, µs</span>
+      <input
+        type="number"
+        min={0}
+        step="any"
+        value={least.value ? least.value / 1e6 : ""}
+        onChange={(event) => {
+          least.value = Math.max(0, Number(event.currentTarget.value) * 1e6 || 0);
+        }}
+      />
+    </label>
+  );
+}
+
+function ArrowKinds({ scene }: { scene: Scene }) {
+  const { arrowKinds } = scene.state;
+  return (
+    <fieldset class="param">
+      <span>Arrows between all events in view</span>
+      {ARROWS.map((kind) => (
+        <label key={kind} class="tl-check">
+          <input
+            type="checkbox"
+            checked={arrowKinds.value.includes(kind)}
+            onChange={() => {
+              arrowKinds.value = [...toggled(new Set(arrowKinds.peek()), kind)];
+            }}
+          />{" "}
+          {kind}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Export({ scene }: { scene: Scene }) {
+  return (
+    <Menu label="Export" name="Export" tip="The trace as a file for ui.perfetto.dev or chrome://tracing" align="right">
+      {(close) => {
+        const { begin, end } = scene.view;
+        return (
+          <>
+            <a class="item" href={scene.api.download()} download="trace.json" onClick={close}>
+              The whole trace
+            </a>
+            <a class="item" href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
+              What is in view
+            </a>
+          </>
+        );
+      }}
+    </Menu>
+  );
+}
+
+function Keys() {
+  return (
+    <Menu label="Keys" name="Keys of the timeline" align="right">
+      {() => (
+        <dl class="tl-keys">
+          {KEYS.map(([key, what]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Menu>
+  );
+}
+
+export function TopBar({ scene, actions }: { scene: Scene; actions: SearchActions }) {
+  const { least, arrowKinds } = scene.state;
+  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0);
+  return (
+    <div class="tl-bar">
+      <Tools scene={scene} />
+      <Search scene={scene} actions={actions} />
+      <Menu label={set ? `Show (${set})` : "Show"} name="Show" tip="Filter by duration; arrows">
+        {() => (
+          <>
+            <Least scene={scene} />
+            <ArrowKinds scene={scene} />
+          </>
+        )}
+      </Menu>
+      <span class="spring" />
+      <Export scene={scene} />
+      <Keys />
+    </div>
+  );
+}
