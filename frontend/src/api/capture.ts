@@ -43,5 +43,6 @@ export const captureApi = {
   state: () => get<CaptureState>("capture/state", {}),
   start: (form: Form) => post<CaptureState>("capture/start", form),
   stop: () => post<CaptureState>("capture/stop", {}),
+  doctor: () => get<Problem[]>("doctor", {}),
   ping: (form: Form) => post<PingAnswer>("capture/ping", form),
 };

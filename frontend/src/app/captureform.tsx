@@ -157,7 +157,17 @@ function Answers({ capture }: { capture: Capture }) {
   if (!silent.length) return null;
   return (
     <ul class="problems answers" role="alert">
-      {silent.slice(0, 8).map(({ address, problem }) => problem && <ProblemLine key={address} problem={problem} />)}
+      {silent
+        .slice(0, 8)
+        .map(
+          ({ address, problem }) =>
+            problem && (
+              <ProblemLine
+                key={address}
+                problem={{ ...problem, message: `${address}: ${problem.message}`, where: "" }}
+              />
+            ),
+        )}
       {silent.length > 8 && <li class="quiet">and {silent.length - 8} more that do not answer</li>}
     </ul>
   );

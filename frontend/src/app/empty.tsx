@@ -6,10 +6,15 @@ import { nearest } from "../base/near";
 import type { Store } from "../state/store";
 import { Code } from "../view/rich";
 import { GoLink } from "../view/verdict";
+import { Checks } from "./checks";
 
 function recipes(logdir: string): readonly (readonly [string, string])[] {
   const folder = JSON.stringify(logdir || "logs");
   return [
+    [
+      "A program that runs already, once its profiler server is started",
+      `tb-profile capture localhost:6009 ${/[\s'"]/.test(logdir) ? folder : logdir || "logs"} --duration 2s`,
+    ],
     [
       "Keras",
       `callback = tf.keras.callbacks.TensorBoard(log_dir=${folder}, profile_batch=(10, 20))\nmodel.fit(dataset, epochs=1, callbacks=[callback])`,
@@ -65,6 +70,7 @@ export function NoSessions({ list }: { list: SessionList }) {
           </ul>
         </>
       )}
+      <Checks />
       <h3>How to make one</h3>
       <div class="recipes">
         {recipes(list.logdir).map(([title, text]) => (

@@ -1,0 +1,115 @@
+import { signal } from "@preact/signals";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { setBase } from "../../src/api/client";
+import { type Capture, createCapture } from "../../src/state/capture";
+import type { Store } from "../../src/state/store";
+
+const SILENT = {
+  code: "nothing_listens",
+  message: "Nothing listens there.",
+  remedy: "",
+  where: "b:2",
+  severity: "error",
+};
+
+let answers: Record<string, unknown>;
+let sent: [string, string][];
+let gone: unknown[];
+let listed: string[];
+let store: Store;
+
+function job(phase: string, states: Record<string, string>, session = "") {
+  const workers = Object.entries(states).map(([address, state]) => ({ address, state, problem: null }));
+  return { id: 1, job: { phase, run: "r1", folder: "/logs/r1", session, options: {}, problem: null, workers } };
+}
+
+beforeEach(() => {
+  sent = [];
+  gone = [];
+  listed = ["r1"];
+  answers = {
+    "/config": { hideCaptureProfileButton: false },
+    "/capture/ping": { workers: [{ address: "a:1", problem: null }] },
+    "/capture/start": job("running", { "a:1": "connecting" }),
+    "/capture/state": job("done", { "a:1": "done" }, "r1"),
+    "/capture/stop": job("running", { "a:1": "collecting" }),
+  };
+  localStorage.clear();
+  setBase("http://localhost:3000/");
+  vi.stubGlobal("fetch", async (address: string, init?: RequestInit) => {
+    const path = new URL(address).pathname;
+    if (init?.method === "POST") sent.push([path, String(init.body)]);
+    const answer = answers[path] as { status?: number };
+    return new Response(JSON.stringify(answer), { status: answer.status ?? 200 });
+  });
+  const sessions = signal({ value: { sessions: [] as { run: string }[] } });
+  const refresh = () => {
+    sessions.value = { value: { sessions: listed.map((run) => ({ run })) } };
+  };
+  store = { sessions: { state: sessions, refresh }, go: (view: unknown) => gone.push(view) } as unknown as Store;
+});
+afterEach(() => vi.unstubAllGlobals());
+
+async function started(places = "a:1"): Promise<Capture> {
+  const capture = createCapture(store, localStorage);
+  capture.show();
+  capture.form.value = { ...capture.form.value, places };
+  await capture.start(false);
+  return capture;
+}
+
+it("asks who answers, starts, and opens the session", async () => {
+  const capture = await started();
+  await vi.waitFor(() => expect(gone).toEqual([{ run: "r1", tool: "overview_page", host: "" }]));
+  expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
+  expect(capture.allowed.value).toBe(true);
+  expect(capture.open.value).toBe(false);
+  expect(createCapture(store, localStorage).form.value.places).toBe("a:1");
+});
+
+it("starts with those who answer only when told to, and stays with the outcome", async () => {
+  answers["/capture/ping"] = {
+    workers: [
+      { address: "a:1", problem: null },
+      { address: "b:2", problem: SILENT },
+    ],
+  };
+  answers["/capture/state"] = job("done", { "a:1": "done", "b:2": "failed" }, "r1");
+  const capture = await started("a:1,b:2");
+  expect(sent.map(([path]) => path)).toEqual(["/capture/ping"]);
+  expect(capture.answers.value?.map((worker) => worker.problem?.code)).toEqual([undefined, "nothing_listens"]);
+  await capture.start(true);
+  await vi.waitFor(() => expect(capture.job.value?.phase).toBe("done"));
+  expect(gone).toEqual([]);
+  expect(capture.open.value).toBe(true);
+  capture.look();
+  await vi.waitFor(() => expect(gone).toHaveLength(1));
+});
+
+it("asks nobody while a field is wrong, and forgets answers to other addresses", async () => {
+  const capture = await started("nowhere");
+  expect(sent).toEqual([]);
+  answers["/capture/ping"] = { workers: [{ address: "b:2", problem: SILENT }] };
+  capture.form.value = { ...capture.form.value, places: "b:2" };
+  await capture.start(true);
+  expect(capture.answers.value).toHaveLength(1);
+  capture.form.value = { ...capture.form.value, places: "c:3" };
+  expect(capture.answers.value).toBeNull();
+});
+
+it("shows what the server refuses at its field, and the rest for the whole", async () => {
+  const refusal = { code: "run_exists", message: "There is one.", remedy: "Another.", severity: "error", status: 409 };
+  answers["/capture/start"] = { ...refusal, where: "run" };
+  const capture = await started();
+  expect(capture.faults.value).toEqual({ run: "There is one. Another." });
+  answers["/capture/start"] = { ...refusal, where: "/logs" };
+  await capture.start(false);
+  expect(capture.problem.value?.message).toBe("There is one.");
+  expect(capture.job.value).toBeNull();
+});
+
+it("is not offered where the server forbids it", async () => {
+  answers["/config"] = { hideCaptureProfileButton: true };
+  const capture = createCapture(store, localStorage);
+  await vi.waitFor(() => expect(capture.allowed.value).toBe(false));
+});
