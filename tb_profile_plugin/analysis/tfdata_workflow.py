@@ -16,8 +16,8 @@ from .tfdata_advice import Finding, duration, findings, outermost
 
 Array = np.ndarray[Any, Any]
 
-_POOL = "tf_data"
-"""How TensorFlow names the threads of tf.data."""
+_POOL = "tf_"
+"""How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
 
 _SATURATED = 0.8
 
@@ -37,7 +37,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Threads:
-    """What tf.data's own threads did while the pipelines were asked."""
+    """What TensorFlow's threads did while the pipelines were asked."""
 
     count: int
     busy: float
@@ -74,7 +74,7 @@ def checklist(hosts: Sequence[Host], chosen: tuple[TfData, Pipeline], step_event
     return [
         _fast(hosts),
         _prefetching(pipeline),
-        _saturated(threads(data)),
+        _saturated(threads(data), pipeline.contended),
         _transformation(pipeline, found),
         _steps(hosts, step_event),
     ]
@@ -142,20 +142,24 @@ def _prefetching(pipeline: Pipeline) -> Check:
     return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
 
 
-def _saturated(found: Threads) -> Check:
+def _saturated(found: Threads, contended: bool) -> Check:
     question = "Are the host's cores used up?"
-    evidence = f"Of {found.count} threads of tf.data {found.busy:.1f} were busy on average"
+    evidence = f"Of {found.count} threads of TensorFlow {found.busy:.1f} were busy on average"
     if not found.cores:
         return Check(
             "cpu", question, "unknown", "The capture does not say how many cores there are.", f"{evidence}.", ""
         )
-    evidence += f"; it counts on {found.cores} core{'s' if found.cores > 1 else ''}."
+    evidence += f"; tf.data counts on {found.cores} core{'s' if found.cores > 1 else ''}."
     if found.busy >= _SATURATED * found.cores:
         todo = (
             "Do less per element, batch before mapping, cache, set options.threading.max_intra_op_parallelism = 1, "
             "or move the work to other hosts with the tf.data service."
         )
         return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
+    if contended:
+        answer = "Not on average, but the program's thread was held up although elements were ready."
+        todo = "Look for bursts in the Timeline, and for other programs on this host."
+        return Check("cpu", question, "warn", answer, evidence, todo)
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 

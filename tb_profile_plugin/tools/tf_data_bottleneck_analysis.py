@@ -217,7 +217,7 @@ def _verdict(found: Sequence[tuple[Pipeline, list[Finding]]]) -> tuple[str, str]
     lead = f"tf.data is slow: {few} of {pipeline.name} took more than 50 µs, up to {duration(pipeline.max_ps)}."
     stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
     if pipeline.contended:
-        return f"{lead} Elements were ready; the program's thread was held up, most likely for want of a core.", "warn"
+        return f"{lead} Elements were ready; the program's thread was held up, most likely by other threads.", "warn"
     if not stage:
         return lead, "warn"
     share = 100 * stage.blame_ps / pipeline.total_ps
