@@ -12,11 +12,8 @@ ORDER = ["problems", "protos", "capture", "store", "xspace", "model", "analysis"
 ABOVE = {"__init__", "api", "cli", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-SOURCES = [
-    *MODULES,
-    *sorted((ROOT / "tests").rglob("*.py")),
-    *sorted(path for path in (ROOT / "frontend" / "src").rglob("*") if path.suffix in {".ts", ".tsx", ".css"}),
-]
+SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]
+"""The frontend's own test of this kind is frontend/test/architecture.test.ts."""
 
 
 def part_of(path: Path) -> str:
