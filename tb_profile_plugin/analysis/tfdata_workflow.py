@@ -59,12 +59,30 @@ def threads(data: TfData) -> Threads:
     outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
     begin = trace.begin[rows][outer].clip(low, high)
     end = trace.end[rows][outer].clip(low, high)
-    idle = int(data.work.wait_ps[wanted[line]].sum())
+    idle = int(data.work.wait_ps[wanted[line]].sum()) + _handed_over(data, wanted)
     occupied = max(int((end - begin).sum()) - idle, 0)
     budgets = [stage.settings.get("cpu_budget", 0) for pipeline in data.pipelines for stage in pipeline.stages[:1]]
     cores = max((int(value) for value in budgets if isinstance(value, int)), default=0)
     used = len(np.unique(plane.events.line[outer]))
     return Threads(used, occupied / max(high - low, 1), cores)
+
+
+_BLOCKING = frozenset(
+    f"InstantiatedCapturedFunction::{how}" for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated")
+)
+
+
+def _handed_over(data: TfData, wanted: Array) -> int:
+    """Time in which these lines' threads waited while an executor's thread ran a function for them, ps."""
+    plane, trace = data.calls.plane, data.host.trace
+    rows = trace.rows(plane)
+    waits = np.array([name in _BLOCKING for name in plane.names], bool)[plane.events.name]
+    called = np.flatnonzero(waits & wanted[plane.events.line])
+    here = np.array([name == "ExecutorState::Process" for name in plane.names], bool)[plane.events.name]
+    ran = np.concatenate(([0], np.cumsum(np.where(here, plane.events.duration, 0))))
+    last = trace.nesting[1][rows][called] - rows.start
+    inside = ran[last] - ran[called + 1]
+    return int((plane.events.duration[called] - inside).clip(0).sum())
 
 
 def checklist(hosts: Sequence[Host], chosen: tuple[TfData, Pipeline], step_event: str = "") -> list[Check]:

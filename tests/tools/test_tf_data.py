@@ -218,3 +218,12 @@ def compare_calls(theirs: Any, ours: Any, names: dict[str, str], zero: set[str])
         assert own == pytest.approx(figures[1], abs=1.001) or own < figures[1]
         assert count == figures[2]
     assert not merged
+
+
+def test_a_thread_that_waits_for_the_executor_is_not_busy() -> None:
+    cpu = rows(answer(TRACES / "slow_map.xplane.pb")[5])[2]
+    busy = re.search(r"TensorFlow ([\d.]+) were busy", cpu["evidence"])
+    assert busy
+    # One map at a time, whose ops run on up to two threads; the thread of the map waits meanwhile.
+    assert 0.5 < float(busy[1]) < 1.6
+    assert cpu["level"] == "ok"
