@@ -14,6 +14,7 @@ import numpy as np
 
 from ..problems import Problem
 from . import wire
+from .texts import first_equal
 
 Array = np.ndarray[Any, Any]
 
@@ -173,11 +174,13 @@ class StatColumn:
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
         value, kind = self.stats.value[self.row], self.stats.kind[self.row]
-        isref = kind == wire.REF
         istext = (kind == wire.TEXT) | (kind == wire.BYTES)
-        pair = np.where(isref, value * 2, np.where(istext, value * 2 + 1, np.int64(-1)))
+        pair = np.where(kind == wire.REF, value * 2, np.int64(-1))
+        pair[istext] = first_equal(self.stats.buffer, value[istext]) * 2 + 1
         distinct, codes = np.unique(pair, return_inverse=True)
-        return codes.reshape(-1), [self._string(code) for code in distinct.tolist()]
+        strings = [self._string(code) for code in distinct.tolist()]
+        place = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        return np.array([place[text] for text in strings], np.int64)[codes.reshape(-1)], list(place)
 
     def _string(self, code: int) -> str:
         if code < 0:
