@@ -17,7 +17,7 @@ def combine(*columns: Array) -> tuple[Array, Array]:
     rows = len(columns[0])
     code, count = np.zeros(rows, np.int64), 1
     for column in columns if rows else ():
-        values, span = _narrow(column, 4 * rows // count)
+        values, span = _narrow(column, 2 * rows // count)
         code, count = _dense(code * span + values, count * span)
     example = np.empty(count if rows else 0, np.int64)
     example[code[::-1]] = np.arange(rows)[::-1]
@@ -35,7 +35,7 @@ def _narrow(column: Array, limit: int) -> tuple[Array, int]:
 
 
 def _dense(codes: Array, span: int) -> tuple[Array, int]:
-    if span > 8 * len(codes) + 65536:
+    if span > 2 * len(codes) + 65536:
         distinct, dense = np.unique(codes, return_inverse=True)
         return dense.reshape(-1), len(distinct)
     used = np.zeros(span, bool)

@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
     Rule(r"aiter.*(?:fmha|gemm|mla_)", "AITER", True, "names in published profiles of vLLM and SGLang on MI300X"),
     Rule(r"\baiter::|_ZN5aiter", "AITER", None, "names in published profiles of vLLM and SGLang on MI300X"),
     # Compilers
-    Rule(r"gemm_fusion_dot|triton_gemm", "XLA, Triton", None, _XLA),
+    Rule(r"gemm_fusion_dot|triton_gemm", "XLA, Triton", True, _XPROF),
     Rule(r"^triton_(?:poi|red|per|for|softmax)_", "Triton", False, "prefixes in PyTorch's Inductor and in XLA"),
     Rule(r"^triton_", "Triton", None, "prefixes in PyTorch's Inductor and in XLA"),
     Rule(r"(?:^|_)fusion(?:_\d+)*(?:\.kd)?$|^wrapped_\w+", "XLA", False, _XLA),

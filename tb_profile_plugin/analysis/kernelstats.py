@@ -1,0 +1,168 @@
+"""What ran on the GPUs: one figure per kernel and op, and the copies beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model import kernels, names
+from ..model.codes import combine
+from ..model.host import Host
+from ..model.kernels import Launch, Recognition
+from ..xspace import Plane
+from .deviceops import op_of_event
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Kernel:
+    """All launches of one kernel, of one size, for one op. Times are integer ps."""
+
+    name: str
+    op: str
+    """Full name of the op that launched it; empty where the capture does not say."""
+    launch: Launch
+    """Its occupancy stands in ``occupancy_sum``, because launches of the same size can differ in it."""
+    known: Recognition
+    eligible: bool
+    """Whether such an op could run on tensor cores."""
+    occurrences: int = 0
+    total_ps: int = 0
+    min_ps: int = 0
+    max_ps: int = 0
+    occupancy_weight: int = 0
+    """Time of the launches whose occupancy is known."""
+    occupancy_sum: float = 0.0
+    """Sum of occupancy in percent times duration."""
+    occupancy_range: tuple[float, float] | None = None
+
+    @property
+    def occupancy(self) -> float | None:
+        """Theoretical occupancy in percent, weighted by time; None where unknown."""
+        return self.occupancy_sum / self.occupancy_weight if self.occupancy_weight else None
+
+    def add(self, count: int, total: int, low: int, high: int, occupancy: float | None) -> None:
+        """Count in further launches."""
+        self.min_ps = min(self.min_ps, low) if self.occurrences else low
+        self.max_ps = max(self.max_ps, high)
+        self.occurrences += count
+        self.total_ps += total
+        if occupancy is not None:
+            least, most = self.occupancy_range or (occupancy, occupancy)
+            self.occupancy_range = min(least, occupancy), max(most, occupancy)
+            self.occupancy_weight += total
+            self.occupancy_sum += occupancy * total
+
+
+@dataclass
+class Copies:
+    """All copies of one direction on one device."""
+
+    device: str
+    kind: str
+    """As `names.memcpy` names it."""
+    occurrences: int
+    total_ps: int
+    max_ps: int
+    bytes: int
+
+
+def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
+    """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
+    found: dict[Any, Kernel] = {}
+    for host in hosts:
+        for name, op, launch, eligible, figures in _launches(host):
+            key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
+            if key not in found:
+                found[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
+            found[key].add(*figures, launch.occupancy_percent)
+    return sorted(found.values(), key=_rank)
+
+
+def _rank(kernel: Kernel) -> Any:
+    launch = kernel.launch
+    size = (launch.grid, launch.block, launch.registers or 0, launch.shared_bytes or 0)
+    return -kernel.total_ps, kernel.name, size, kernel.known.tensor_core is True, kernel.eligible, kernel.op
+
+
+_Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
+
+
+def _launches(host: Host) -> Iterator[_Launched]:
+    """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
+    for plane in host.gpus:
+        column = plane.stat("kernel_details")
+        if not len(column):
+            continue
+        codes, details = column.codes
+        rows, kept = _on_streams(host, plane, column.owner)
+        op_of, ops = op_of_event(host, plane)
+        op, detail = op_of[rows], codes[kept]
+        example, group = combine(plane.events.name[rows], detail, op)
+        equations = _equations(plane)
+        for at, figures in zip(
+            example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True
+        ):
+            text = details[detail[at]]
+            if not text:
+                continue
+            name = plane.names[plane.events.name[rows[at]]]
+            mine = ops[op[at]] if op[at] >= 0 else None
+            eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
+            eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
+            yield name, mine.name if mine else "", kernels.parse_launch(text), mine is not None and eligible, figures
+
+
+def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
+    """Those of the events that are a device's own record, and their places; derived lines repeat them."""
+    own = np.zeros(len(plane.lines), bool)
+    own[host.stream_lines(plane)] = True
+    kept = np.flatnonzero(own[plane.events.line[events]])
+    return events[kept], kept
+
+
+def _equations(plane: Plane) -> set[int]:
+    """Events of an Einsum of two operands, which is a matrix product."""
+    column = plane.stat("equation")
+    sides = [text.split("->") for text in column.strings]
+    products = [len(side) == 2 and side[0].count(",") == 1 for side in sides]
+    return {owner for owner, product in zip(column.owner.tolist(), products, strict=True) if product}
+
+
+def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, int, int, int]]:
+    """(count, total, min, max) of each group."""
+    order = np.argsort(group, kind="stable")
+    count = np.bincount(group, minlength=size)
+    first = np.cumsum(count) - count
+    ordered = duration[order]
+    columns = [f.reduceat(ordered, first).tolist() if size else [] for f in (np.add, np.minimum, np.maximum)]
+    return zip(count.tolist(), *columns, strict=True)
+
+
+def copies(hosts: Sequence[Host]) -> list[Copies]:
+    """Copies to, from and between GPUs by device and direction, by total time descending."""
+    found = [each for host in hosts for each in _copies(host)]
+    return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
+
+
+def _copies(host: Host) -> Iterator[Copies]:
+    for plane in host.gpus:
+        kinds = [names.memcpy(name) for name in plane.names]
+        copied = np.array([bool(kind) for kind in kinds], bool)
+        rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
+        size = np.zeros(len(plane.events), np.int64)
+        column = plane.stat("memcpy_details")
+        codes, texts = column.codes
+        size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
+        place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+        kind_of = np.array([place[kind] for kind in kinds], np.int64)[plane.events.name[rows]]
+        for kind, i in place.items():
+            mine = rows[kind_of == i]
+            if len(mine):
+                time = plane.events.duration[mine]
+                device = f"{host.name} {plane.name.removeprefix('/device:')}"
+                yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))

@@ -1,0 +1,93 @@
+"""What a device can do at best: peak FLOP/s by type and memory bandwidth, from its plane's facts and from tables.
+
+Peaks are dense, at the clock that the capture states. Sources: the arithmetic throughput table of NVIDIA's CUDA
+programming guide (results per clock and multiprocessor; a multiply-add is two FLOPs) and the architecture white
+papers for tensor cores; AMD's CDNA white papers for compute units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..xspace import Plane
+from .kerneltable import BF16, FP8, FP16, FP32, FP64, INT8, TF32
+
+_NVIDIA: dict[tuple[int, int], dict[str, int]] = {
+    (2, 0): {FP64: 8, FP32: 64},
+    (3, 0): {FP64: 128, FP32: 384},
+    (5, 0): {FP64: 4, FP32: 256},
+    (6, 0): {FP64: 64, FP32: 128, FP16: 256},
+    (6, 1): {FP64: 8, FP32: 256, FP16: 4, INT8: 1024},
+    (7, 0): {FP64: 64, FP32: 128, FP16: 1024},
+    (7, 5): {FP64: 4, FP32: 128, FP16: 1024, INT8: 2048},
+    (8, 0): {FP64: 128, FP32: 128, TF32: 1024, BF16: 2048, FP16: 2048, INT8: 4096},
+    (8, 6): {FP64: 4, FP32: 256, TF32: 256, BF16: 512, FP16: 1024, INT8: 2048},
+    (8, 9): {FP64: 4, FP32: 256, TF32: 512, BF16: 1024, FP16: 1024, FP8: 2048, INT8: 2048},
+    (9, 0): {FP64: 256, FP32: 256, TF32: 2048, BF16: 4096, FP16: 4096, FP8: 8192, INT8: 8192},
+    (10, 0): {FP64: 148, FP32: 256, TF32: 4096, BF16: 8192, FP16: 8192, FP8: 16384, INT8: 16384},
+}
+"""FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores."""
+
+_AMD: dict[str, dict[str, int]] = {
+    "gfx908": {FP64: 64, FP32: 256, BF16: 512, FP16: 1024, INT8: 1024},
+    "gfx90a": {FP64: 256, FP32: 256, BF16: 1024, FP16: 1024, INT8: 1024},
+    "gfx942": {FP64: 256, FP32: 256, TF32: 1024, BF16: 2048, FP16: 2048, FP8: 4096, INT8: 4096},
+    "gfx950": {FP64: 128, FP32: 256, BF16: 4096, FP16: 4096, FP8: 8192, INT8: 8192},
+}
+"""FLOPs per clock and compute unit."""
+
+_GFX = {(9, 4): "gfx942", (9, 5): "gfx950"}
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Peaks of one device; 0 and empty where they are not known."""
+
+    cores: int
+    """Streaming multiprocessors or compute units."""
+    clock_ghz: float
+    memory_bytes: int
+    memory_bandwidth: float
+    """Bytes per second."""
+    peak_flops: dict[str, float] = field(default_factory=dict)
+    """FLOP/s by type of the numbers, as `kerneltable` names them."""
+    tensor_cores: bool | None = None
+    """Whether it has tensor cores (AMD: matrix cores)."""
+
+
+def capabilities(plane: Plane) -> Capabilities:
+    """Of the GPU whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
+    facts = plane.facts()
+    cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
+    peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _per_core(facts).items() if cores and clock}
+    stated = _number(facts, "peak_teraflops_per_second")
+    if stated:
+        peaks |= {BF16: stated * 1e12, FP16: stated * 1e12}
+    bandwidth = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
+    major = int(_number(facts, "compute_cap_major"))
+    return Capabilities(
+        cores,
+        clock,
+        int(_number(facts, "memory_size")),
+        bandwidth,
+        peaks,
+        major >= _WITH_TENSOR_CORES if major else None,
+    )
+
+
+_WITH_TENSOR_CORES = 7
+"""Major version from which NVIDIA's GPUs have tensor cores; AMD's matrix cores came with version 9."""
+
+
+def _per_core(facts: dict[str, Any]) -> dict[str, int]:
+    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+    if facts.get("device_vendor") == "AMD":
+        return _AMD.get(str(facts.get("gpu_device_name") or _GFX.get(version, "")), {})
+    known = [entry for entry in _NVIDIA if entry <= version]
+    return _NVIDIA[max(known)] if known else {}
+
+
+def _number(facts: dict[str, Any], name: str) -> float:
+    value = facts.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
