@@ -1,0 +1,264 @@
+"""Allocations and deallocations as the memory allocators of TensorFlow, JAX and TPUs report them to the profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..xspace import Plane, wire
+from ..xspace.tables import StatColumn
+from ..xspace.wire import kernel
+from .codes import combine
+from .host import Host
+
+Array = np.ndarray[Any, Any]
+
+_EVENTS = {"MemoryAllocation": 1, "MemoryDeallocation": 0}
+
+_MEMORY = ("index_on_host", "device_ordinal", "allocator_name")
+_NUMBERS = (
+    "bytes_reserved",
+    "bytes_allocated",
+    "bytes_available",
+    "peak_bytes_in_use",
+    "requested_bytes",
+    "allocation_bytes",
+    "addr",
+    "data_type",
+    "group_id",
+)
+_LOST = "\N{REPLACEMENT CHARACTER}"
+_TEXTS = {"tf_op": _LOST, "region_type": _LOST, "shape": "["}
+"""With the first letter to assume where it is lost."""
+_COLUMNS = ("memory", "fragmentation", *_NUMBERS, *_TEXTS)
+
+_DTYPES = (
+    "INVALID float double int32 uint8 int16 int8 string complex64 int64 bool qint8 quint8 qint32 bfloat16 qint16 "
+    "quint16 uint16 complex128 half resource variant uint32 uint64 float8_e5m2 float8_e4m3fn float8_e4m3fnuz "
+    "float8_e4m3b11fnuz float8_e5m2fnuz int4 uint4 int2 uint2"
+).split()
+"""TensorFlow's DataType by number; 100 more is a reference to it."""
+
+
+@dataclass(frozen=True)
+class Allocations:
+    """The events of one memory of one host, by time. Bytes and times are int64, texts are codes into `texts`."""
+
+    memory: str
+    """Name of the allocator, e.g. ``GPU_0_bfc``, or number of the device."""
+    event: Array
+    """int64[n]: row among the events of the host's plane."""
+    time: Array
+    """int64[n], ps since the host's first line begins."""
+    allocates: Array
+    """bool[n]: False for a deallocation."""
+    stack: Array
+    heap: Array
+    free: Array
+    fragmentation: Array
+    """float64[n], 0 to 1."""
+    peak_in_use: Array
+    """int64[n]: the allocator's own maximum since the program began."""
+    requested: Array
+    size: Array
+    """int64[n]: bytes that were really taken."""
+    address: Array
+    op: Array
+    region: Array
+    shape: Array
+    dtype: Array
+    """int64[n]: TensorFlow's DataType, -1 where there is none."""
+    group: Array
+    """int64[n]: the profiler's group (step) as stored in the capture or as found; -1 outside of all."""
+    until: Array
+    """int64[n]: for an allocation the event that ends it, n if none does; for a deallocation -1."""
+    source: Array
+    """int64[n]: the allocation that a deallocation ends, -1 if that is not recorded; an allocation's own row."""
+    texts: dict[str, list[str]]
+    """Of ``op``, ``region`` and ``shape``; code -1 is the empty text."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    @cached_property
+    def in_use(self) -> Array:
+        """int64[n]: stack and heap."""
+        total: Array = self.stack + self.heap
+        return total
+
+    @cached_property
+    def peak(self) -> int:
+        """The event at which most is in use, the last one of several; 0 if there is no event at all."""
+        return len(self) - 1 - int(self.in_use[::-1].argmax()) if len(self) else 0
+
+    def text(self, column: str, event: int) -> str:
+        """``op``, ``region`` or ``shape`` of an event; a deallocation has those of its allocation."""
+        row = int(self.source[event])
+        code = int(getattr(self, column)[event if row < 0 else row])
+        return self.texts[column][code] if code >= 0 else ""
+
+    def dtype_name(self, event: int) -> str:
+        """TensorFlow's name of the tensor's type; empty where there is none."""
+        row = int(self.source[event])
+        return dtype_name(int(self.dtype[event if row < 0 else row]))
+
+    def alive(self, moment: int) -> Array:
+        """int64[k]: allocations of the capture that hold memory right after an event."""
+        return np.flatnonzero((self.until > moment)[: moment + 1])
+
+
+def dtype_name(number: int) -> str:
+    """E.g. ``float`` for 1, ``half_ref`` for 119; empty for -1."""
+    kind, suffix = (number - 100, "_ref") if number > 100 else (number, "")
+    return _DTYPES[kind] + suffix if 0 <= kind < len(_DTYPES) else ""
+
+
+def allocations(host: Host) -> dict[str, Allocations]:
+    """All memories of the host that report allocations, by name."""
+    return host.once("allocations", lambda: _allocations(host))
+
+
+def has_allocations(host: Host) -> bool:
+    """Whether there is any; cheap."""
+    plane = host.cpu
+    if plane is None:
+        return False
+    rows = [row for row, name in enumerate(plane.names) if name in _EVENTS]
+    return bool(rows) and bool(np.isin(plane.events.name, rows).any())
+
+
+def origin(host: Host) -> int:
+    """What the times count from, ps: where the first line of the host's plane begins."""
+    plane = host.cpu
+    lines = plane.lines.begin[np.diff(plane.lines.first_event) > 0] if plane else np.empty(0, np.int64)
+    return int(lines.min()) if len(lines) else 0
+
+
+def _allocations(host: Host) -> dict[str, Allocations]:
+    plane = host.cpu
+    if plane is None or not has_allocations(host):
+        return {}
+    kinds = np.array([_EVENTS.get(name, -1) for name in plane.names], np.int8)
+    events = np.flatnonzero(kinds[plane.events.name] >= 0)
+    events = events[np.argsort(plane.events.begin[events], kind="stable")]
+    column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
+    for row, name in enumerate(plane.stat_metadata.text.all):
+        known = "memory" if name in _MEMORY else name
+        column[row] = _COLUMNS.index(known) if known in _COLUMNS and row else -1
+    rows = np.full((len(_COLUMNS), len(events)), -1, np.int64)
+    _gather(events, plane.events.stats.first, plane.events.stats.name, column, rows)
+    found = dict(zip(_COLUMNS, rows, strict=True))
+    values: dict[str, Any] = {name: _numbers(plane, found[name]) for name in _NUMBERS}
+    values |= {name: _texts(plane, found[name], first) for name, first in _TEXTS.items()}
+    values["fragmentation"] = _floats(plane, found["fragmentation"])
+    for name in ("data_type", "group_id"):
+        values[name][found[name] < 0] = -1
+    if (found["group_id"] < 0).all():
+        values["group_id"] = host.steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
+    codes, memories = _memories(plane, found["memory"])
+    parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
+    allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
+    return {name: _one(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
+
+
+def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, values: dict[str, Any]) -> Allocations:
+    """The memory whose events are those rows."""
+    number = {column: values[column][rows] for column in _NUMBERS}
+    text = {column: values[column] for column in _TEXTS}
+    until, source = np.full(len(rows), -1, np.int64), np.full(len(rows), -1, np.int64)
+    _pair(combine(number["addr"])[1], allocates[rows], until, source)
+    return Allocations(
+        memory=name,
+        event=events[rows],
+        time=time[rows],
+        allocates=allocates[rows],
+        stack=number["bytes_reserved"],
+        heap=number["bytes_allocated"],
+        free=number["bytes_available"],
+        fragmentation=values["fragmentation"][rows],
+        peak_in_use=number["peak_bytes_in_use"],
+        requested=number["requested_bytes"],
+        size=number["allocation_bytes"],
+        address=number["addr"],
+        op=text["tf_op"][0][rows],
+        region=text["region_type"][0][rows],
+        shape=text["shape"][0][rows],
+        dtype=number["data_type"],
+        group=number["group_id"],
+        until=until,
+        source=source,
+        texts={"op": text["tf_op"][1], "region": text["region_type"][1], "shape": text["shape"][1]},
+    )
+
+
+@kernel
+def _gather(events: Array, first: Array, name: Array, column: Array, rows: Array) -> None:
+    """``rows[c, i]``: where the stat of column c of the i-th event stands; the last one of a column wins."""
+    for i in range(len(events)):
+        for row in range(first[events[i]], first[events[i] + 1]):
+            place = column[name[row]]
+            if place >= 0:
+                rows[place, i] = row
+
+
+@kernel
+def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None:
+    """Which deallocation ends which allocation: the next one at the same address, or a new allocation there."""
+    latest = np.full(len(address), -1, np.int64)
+    for i in range(len(address)):
+        before = latest[address[i]]
+        if before >= 0:
+            until[before] = i
+        if allocates[i]:
+            latest[address[i]], until[i], source[i] = i, len(address), i
+        else:
+            latest[address[i]], source[i] = -1, before
+
+
+def _numbers(plane: Plane, row: Array) -> Array:
+    kind = plane.events.stats.kind[row]
+    whole = (row >= 0) & ((kind == wire.INT) | (kind == wire.UINT))
+    return np.where(whole, plane.events.stats.value[row], 0)
+
+
+def _floats(plane: Plane, row: Array) -> Array:
+    double = (row >= 0) & (plane.events.stats.kind[row] == wire.DOUBLE)
+    return np.where(double, plane.events.stats.value[row].view(np.float64), _numbers(plane, row))
+
+
+def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
+    """Codes (-1 where there is no text) and the texts, mended with the letter that they usually start with."""
+    owner = np.flatnonzero(row >= 0)
+    found, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
+    codes = np.full(len(row), -1, np.int64)
+    codes[owner] = found
+    return codes, [_mended(text, first) for text in distinct]
+
+
+def _memories(plane: Plane, row: Array) -> tuple[Array, list[str]]:
+    """Code of each event's memory, and the memories' names; numbers of devices in decimal."""
+    kind = plane.events.stats.kind[row]
+    numbered = (row >= 0) & ((kind == wire.INT) | (kind == wire.UINT))
+    codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
+    names.append("")
+    codes = np.where(codes < 0, len(names) - 1, codes)
+    numbers, number = np.unique(_numbers(plane, row)[numbered], return_inverse=True)
+    codes[numbered] = number.reshape(-1) + len(names)
+    names += [str(value) for value in numbers.tolist()]
+    used = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
+    place = {name: i for i, name in enumerate(used)}
+    return np.array([place.get(name, -1) for name in names], np.int64)[codes], list(used)
+
+
+def _mended(text: str, first: str) -> str:
+    """TensorFlow on Windows writes NUL over a text's first letter: allocators' names and shapes tell which it was."""
+    if not text.startswith("\0"):
+        return text
+    if text.startswith("\0PU_"):
+        return "G" + text[1:]
+    if text.startswith("\0pu_host"):
+        return "g" + text[1:]
+    return first + text[1:]
