@@ -39,9 +39,9 @@ export function zoom(view: Viewport, factor: number, at: number): Viewport {
   return { begin: at - (at - view.begin) * factor, end: at + (view.end - at) * factor };
 }
 
-/** A window around an event so that its surroundings show too. */
-export function around(begin: number, end: number, least: number): Viewport {
-  const span = Math.max((end - begin) * 2.5, least);
+/** A window around an event, `times` as long, so that its surroundings show too. */
+export function around(begin: number, end: number, times: number, least: number): Viewport {
+  const span = Math.max((end - begin) * times, least);
   const middle = (begin + end) / 2;
   return { begin: middle - span / 2, end: middle + span / 2 };
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Arrow, EventDetails, Spot, Statistics } from "../../api/timeline";
 import { type RawTable, Table } from "../../base/datatable";
 import { count } from "../../base/format";
-import { lengthLabel } from "../../canvas/ticks";
+import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { Grid } from "../../view/grid";
 import type { Scene } from "./scene";
 
@@ -48,7 +48,7 @@ function Links({ details, actions }: { details: EventDetails; actions: DetailAct
 
 function Event({ details, actions }: { details: EventDetails; actions: DetailActions }) {
   const facts: readonly (readonly [string, string])[] = [
-    ["Start", lengthLabel(details.begin)],
+    ["Start", tickLabel(details.begin, 1000)],
     ["Duration", lengthLabel(details.end - details.begin)],
     ["Self", lengthLabel(details.own)],
     ["Lane", details.lane_name],
@@ -129,11 +129,11 @@ function statisticsTable(found: Statistics): Table {
     cols: [
       { id: "name", label: "Name", type: "string" },
       number("count", "Count", "Events of this name that overlap the selection.", false),
-      number("total", "Total, µs", "Their durations together, whole ones also where the selection cuts them."),
-      number("self", "Self, µs", "Without what runs directly inside them on the same lane."),
-      number("mean", "Mean, µs", "Total by count."),
-      number("min", "Min, µs", "The shortest."),
-      number("max", "Max, µs", "The longest."),
+      number("total", "Total", "Their durations together, whole ones also where the selection cuts them."),
+      number("self", "Self", "Without what runs directly inside them on the same lane."),
+      number("mean", "Mean", "Total by count."),
+      number("min", "Min", "The shortest."),
+      number("max", "Max", "The longest."),
     ],
     rows: found.rows.map(([name, , many, total, own, least, most]) => ({
       c: [name, many, total / 1e6, own / 1e6, total / many / 1e6, least / 1e6, most / 1e6].map((v) => ({ v })),

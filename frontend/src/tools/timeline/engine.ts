@@ -13,6 +13,9 @@ import type { Scene } from "./scene";
 const GLIDE_MS = 220;
 /** What is gone to is shown with at least this much around it, ps. */
 const LEAST_AROUND = 1e6;
+/** How many times as long as the event: to look at it, and to see where it stands. */
+const CLOSE = 2.5;
+const CONTEXT = 12;
 
 export class Engine {
   drag: Frame["drag"] = null;
@@ -58,6 +61,8 @@ export class Engine {
     const box = this.canvas.parentElement as HTMLElement;
     this.scene.size = { width: box.clientWidth, height: box.clientHeight };
     this.scene.scroll = this.scene.scroll; // As far as the new height allows.
+    const chosen = this.scene.state.details.peek();
+    if (chosen) this.scene.reveal(chosen.lane, chosen.row); // Its own details may cover it.
     this.invalidate();
   }
 
@@ -119,7 +124,7 @@ export class Engine {
   }
 
   focus(spot: Pick<Spot, "begin" | "end">): void {
-    this.glideTo(around(spot.begin, spot.end, LEAST_AROUND));
+    this.glideTo(around(spot.begin, spot.end, CLOSE, LEAST_AROUND));
   }
 
   /** Selects an event and brings it into view; zooms only where it would not be seen otherwise. */
@@ -129,7 +134,7 @@ export class Engine {
     const { begin, end } = scene.view;
     const long = spot.end - spot.begin;
     const inside = spot.begin >= begin && spot.end <= end && long >= 4 * scene.perPixel;
-    if (!inside) this.focus(spot);
+    if (!inside) this.glideTo(around(spot.begin, spot.end, CONTEXT, 10 * LEAST_AROUND));
     scene.state.event.value = spot.event;
   }
 

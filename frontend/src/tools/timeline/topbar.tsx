@@ -71,9 +71,8 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       <input
         type="search"
         data-filter
-        placeholder="Search events"
-        aria-label="Search events"
-        data-tip="Looks in names, full names and all stats, on all lanes, whatever the case. Key: /"
+        placeholder="Search names and stats"
+        aria-label="Search events by their names and stats"
         value={find.value}
         onInput={(event) => {
           find.value = event.currentTarget.value;
