@@ -18,6 +18,8 @@ from typing import Any
 
 from ..problems import Problem, ProblemError
 
+_END_S = 20.0
+
 
 @contextmanager
 def training(python: str = sys.executable) -> Iterator[str]:
@@ -25,32 +27,29 @@ def training(python: str = sys.executable) -> Iterator[str]:
 
     Raises `ProblemError` where that Python has neither TensorFlow nor JAX.
     """
-    program = subprocess.Popen(
-        [python, "-m", __name__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )
-    log: list[str] = []
-    assert program.stdin and program.stdout and program.stderr
-    reader = threading.Thread(target=log.extend, args=(program.stderr,), daemon=True)
-    reader.start()
-    try:
-        address = program.stdout.readline().strip()
-        if not address:
-            reader.join(5)
-            what = log[-1].strip() if log else "it said nothing"
-            remedy = "Install one of them: pip install tensorflow, or pip install jax."
-            raise ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, python))
-        yield address
-    finally:
-        program.stdin.close()
+    command = [python, "-m", __name__]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as program:
+        assert program.stdin and program.stdout and program.stderr
+        log: list[str] = []
+        reader = threading.Thread(target=log.extend, args=(program.stderr,), daemon=True)
+        reader.start()
         try:
-            program.wait(20)
-        except subprocess.TimeoutExpired:
-            program.kill()
+            address = program.stdout.readline().strip()
+            if not address:
+                reader.join()
+                what = log[-1].strip() if log else "it said nothing"
+                remedy = "Install one of them: pip install tensorflow, or pip install jax."
+                raise ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, python))
+            yield address
+        finally:
+            program.stdin.close()
+            try:
+                program.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                program.kill()
+            reader.join()
 
 
 def main() -> None:

@@ -1,0 +1,109 @@
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tb_profile_plugin import cli
+from tb_profile_plugin.capture import address, tpu
+from tb_profile_plugin.problems import ProblemError
+
+Fakes = Callable[..., Any]
+Output = pytest.CaptureFixture[str]
+
+
+def test_a_capture_says_where_it_lies_and_how_to_look_at_it(fake: Fakes, tmp_path: Path, capsys: Output) -> None:
+    server, logdir = fake(), str(tmp_path)
+    options = ["--duration", "0.2s", "--delay", "10ms", "--retries", "0", "--run", "r1"]
+    levels = ["--host-tracer-level", "1", "--device-tracer-level", "0", "--python-tracer-level", "1"]
+    assert cli.main(["capture", server.address, logdir, *options, *levels]) == 0
+    out = capsys.readouterr().out
+    assert f"✓ {server.address}" in out
+    assert str(tmp_path / "plugins/profile/r1") in out
+    assert f"tb-profile serve {logdir}" in out and f"tensorboard --logdir {logdir}" in out
+    [request] = server.requests
+    opts = request.opts
+    assert (opts.duration_ms, opts.host_tracer_level, opts.device_tracer_level, opts.python_tracer_level) == (
+        200,
+        1,
+        0,
+        1,
+    )
+
+
+def test_a_missing_worker_is_a_problem_though_the_rest_is_kept(
+    fake: Fakes, closed_port: int, tmp_path: Path, capsys: Output
+) -> None:
+    places = f"{fake().address},localhost:{closed_port}"
+    assert cli.main(["capture", places, str(tmp_path), "--duration", "100ms", "--retries", "0"]) == 1
+    answer = capsys.readouterr()
+    assert f"✗ localhost:{closed_port}  Nothing listens there." in answer.out
+    assert f"No capture came from localhost:{closed_port}" in answer.err
+    assert len(list(tmp_path.rglob("*.xplane.pb"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "An ADDRESS is missing"),
+        (["localhost:6009"], "A LOGDIR is missing"),
+        (["localhost", "{}"], "names no port"),
+        (["localhost:1", "{}", "--duration", "0"], "Duration cannot be 0"),
+        (["localhost:1", "{}", "--duration", "1000000s"], "Duration cannot be"),
+        (["localhost:1", "{}", "--host-tracer-level", "9"], "Host tracer level cannot be 9"),
+        (["localhost:1", "{}", "--run", "a/b"], "cannot name a session"),
+        (["localhost:{port}", "{}", "--retries", "0"], "Nothing listens there"),
+        (["localhost:{port}", "--recorder", "start"], "Nothing listens there"),
+        (["localhost:{port}", "--recorder", "snapshot"], "A LOGDIR is missing"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    arguments: list[str], told: str, closed_port: int, tmp_path: Path, capsys: Output
+) -> None:
+    logdir = tmp_path / "logs"
+    filled = [argument.replace("{port}", str(closed_port)).replace("{}", str(logdir)) for argument in arguments]
+    assert cli.main(["capture", *filled]) == 1
+    answer = capsys.readouterr()
+    assert told in answer.err and "Traceback" not in answer.err
+    assert not logdir.exists()
+
+
+def test_the_flight_recorder(fake: Fakes, tmp_path: Path, capsys: Output) -> None:
+    server = fake()
+    assert cli.main(["capture", server.address, "--recorder", "start"]) == 0
+    assert server.recording
+    assert cli.main(["capture", server.address, str(tmp_path), "--recorder", "snapshot", "--run", "r1"]) == 0
+    assert cli.main(["capture", server.address, "--recorder", "stop"]) == 0
+    assert not server.recording
+    assert [path.name for path in tmp_path.rglob("*.pb")] == [f"localhost_{server.port}.xplane.pb"]
+
+
+def test_a_demo_without_a_framework_says_what_to_install(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["capture", "--demo"]) == 1
+    assert "pip install tensorflow" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_tpu_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Client:
+        def __init__(self, tpu: str):
+            if tpu == "none":
+                raise RuntimeError("no such TPU")
+
+        def network_endpoints(self) -> list[dict[str, str]]:
+            return [{"ipAddress": "10.0.0.1", "port": "8470"}, {"ipAddress": "10.0.0.2", "port": "8470"}]
+
+    monkeypatch.setitem(sys.modules, "cloud_tpu_client", SimpleNamespace(Client=Client))
+    assert tpu.resolve("pod") == address.parse("10.0.0.1:8466,10.0.0.2:8466")
+    with pytest.raises(ProblemError, match="no such TPU"):
+        tpu.resolve("none")
+
+
+def test_a_tpu_without_its_package(capsys: Output, tmp_path: Path) -> None:
+    assert cli.main(["capture", "pod", str(tmp_path), "--tpu"]) == 1
+    assert "pip install cloud-tpu-client" in capsys.readouterr().err
