@@ -98,7 +98,9 @@ def _analysis(steps: StepTimes, hosts: Sequence[Host], on_host: OpTable, on_devi
         if on_gpu:
             row += [kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0, op.tensor_core_ps > 0]
         rows.append([*row, op.self_ps / PS_PER_MS, op.occurrences])
-    return DataTable(columns, rows, _placement(steps, hosts, on_host, on_device, on_gpu), _PLACEMENT_DOCS)
+    placement = _placement(steps, hosts, on_host, on_device, on_gpu)
+    docs = {key: text for key, text in _PLACEMENT_DOCS.items() if key in placement}
+    return DataTable(columns, rows, placement, docs)
 
 
 _PLACEMENT_DOCS = {
@@ -236,10 +238,15 @@ def _inference_latency() -> DataTable:
     return DataTable(
         [
             Column("percentile", "percentile", "string"),
-            Column("hostTimeMs", "Host time (in ms)"),
-            Column("deviceTimeMs", "Device time (in ms)"),
-            Column("communicationTimeMs", "Host-device communication time (in ms)"),
-            Column("totalTimeMs", "Total latency (in ms)"),
+            Column("hostTimeMs", "Host time (in ms)", unit="ms", doc="Time of a request on the host."),
+            Column("deviceTimeMs", "Device time (in ms)", unit="ms", doc="Time of a request on the device."),
+            Column(
+                "communicationTimeMs",
+                "Host-device communication time (in ms)",
+                unit="ms",
+                doc="Copies of a request between host and device.",
+            ),
+            Column("totalTimeMs", "Total latency (in ms)", unit="ms", doc="From a request's arrival to its answer."),
         ]
     )
 

@@ -1,0 +1,168 @@
+"""Every tool on every capture: an answer that is valid, finite, documented and the same whoever asks."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+from werkzeug.test import Client
+
+import tb_profile_plugin
+from tb_profile_plugin import cli, tools
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.serve import App
+from tb_profile_plugin.store import Logdir
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def captures(folder: Path) -> list[Path]:
+    """Run folders, and files that lie elsewhere."""
+    files = folder.rglob("*.xplane.pb")
+    return sorted({path.parent if path.parent.parent.name == "profile" else path for path in files})
+
+
+OWN = captures(ROOT / "tests" / "traces")
+PUBLIC = captures(ROOT.parent / "shared" / "profiles")
+TOOLS = pytest.mark.parametrize("name", list(tools.find()))
+SHELVES = {"plugins", "profile", "run", "traces", "profiles"}
+
+
+def called(path: Path) -> str:
+    """A capture's name in the list of tests."""
+    return "-".join(part for part in path.parts[-4:] if part not in SHELVES).removesuffix(".xplane.pb")
+
+
+CAPTURES = pytest.mark.parametrize("capture", [*OWN, *PUBLIC], ids=called)
+
+
+def tables(answer: Any) -> Iterator[dict[str, Any]]:
+    """Every DataTable in an answer."""
+    if isinstance(answer, dict):
+        if {"cols", "rows"} <= set(answer):
+            yield answer
+        else:
+            for part in answer.values():
+                yield from tables(part)
+    elif isinstance(answer, list):
+        for part in answer:
+            yield from tables(part)
+
+
+def check(answer: Any) -> None:
+    """Finite JSON; cells as their columns say; every figure explained."""
+    json.dumps(answer, allow_nan=False)
+    for table in tables(answer):
+        kinds = {"number": (int, float), "string": (str,), "boolean": (bool,)}
+        ids = [column["id"] for column in table["cols"]]
+        assert len(set(ids)) == len(ids)
+        for column in table["cols"]:
+            assert column["label"] and column["type"] in kinds
+            assert column["type"] != "number" or column.get("p", {}).get("doc"), f"{column['id']} is not explained"
+        for row in table["rows"]:
+            assert len(row["c"]) == len(ids)
+            for cell, column in zip(row["c"], table["cols"], strict=True):
+                assert cell["v"] is None or isinstance(cell["v"], kinds[column["type"]]), (column, cell)
+        assert all(isinstance(text, str) for text in table.get("p", {}).values())
+        assert set(table.get("docs", {})) <= set(table.get("p", {}))
+
+
+@CAPTURES
+@TOOLS
+def test_every_tool_on_every_capture(name: str, capture: Path, tmp_path: Path) -> None:
+    session = tb_profile_plugin.open(capture)
+    hosts = ["", *session.hosts] if len(session.hosts) > 1 else [""]
+    for host in hosts:
+        try:
+            status, answer = 200, session.tool(name, host)
+            check(answer)
+        except ProblemError as error:
+            assert tools.get(name).unavailable(session) and error.problem.remedy
+            status, answer = error.status, error.problem.as_json()
+        out = tmp_path / "answer.json"
+        command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
+        assert cli.main(command) == (status != 200)
+        assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
+        client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
+        runs = client.get("/sessions").get_json()["sessions"]
+        (run,) = (run for run in runs if run["size"] == session.stored.size)
+        query = {"run": run["run"], "tag": name} | ({"host": host} if host else {})
+        response = client.get("/data", query_string=query)
+        assert (response.status_code, response.get_json()) == (status, answer)
+
+
+@CAPTURES
+def test_the_step_time_is_the_same_everywhere(capture: Path) -> None:
+    session = tb_profile_plugin.open(capture)
+    overview, inputs = session.tool("overview_page"), session.tool("input_pipeline_analyzer")
+    assert overview[1] == inputs[1]
+    pods = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
+    slowest = [max(core["totalDurationUs"] for core in step["podStatsPerCore"].values()) for step in pods]
+    ids = [column["id"] for column in overview[1]["cols"]]
+    rows = [[cell["v"] for cell in row["c"]] for row in overview[1]["rows"]]
+    times = [row[ids.index("stepTimeMs")] for row in rows]
+    if len({step["stepNum"] for step in pods}) == len(times):
+        assert [us / 1000 for us in slowest] == pytest.approx(times)
+    parts = [i for i, key in enumerate(ids) if key.endswith("TimeMs") and key != "stepTimeMs"]
+    assert [sum(row[i] for i in parts) for row in rows] == pytest.approx(times)
+    shares = [row["c"][3]["v"] for row in overview[8]["rows"]]
+    assert sum(shares) == pytest.approx(1.0) or not any(shares)
+    # Answers are not used up: what was asked twice is the same twice.
+    assert session.tool("overview_page") == overview
+
+
+HOLLOW = {
+    "no bytes": b"",
+    "no planes": draw.space("hostname: h"),
+    "a plane without lines": draw.space("/host:CPU\n/device:GPU:0\n/device:TPU:0"),
+    "lines without events": draw.space("/host:CPU\n  a |\n/device:GPU:0\n  Stream #1 |\n/device:TPU:0\n  XLA Ops |"),
+    "an event without name and length": draw.space("/host:CPU\n  a | ?[0,0]\n/device:GPU:0\n  Stream #1 | ?[0,0]"),
+    "a step without length": draw.space("/host:CPU\n  a | train[5,0]{_r=1, step_num=0}"),
+    "another host's planes only": draw.space("/host:CPU [123]\n  a | train[0,5]{_r=1}\nTask Environment {x=1u}"),
+}
+
+
+@pytest.mark.parametrize("hollow", list(HOLLOW))
+@TOOLS
+def test_captures_that_hold_nothing(name: str, hollow: str, tmp_path: Path) -> None:
+    answers(name, draw.session(tmp_path, vm=HOLLOW[hollow]))
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "text tool", "no capture"])
+@pytest.mark.parametrize("capture", [path for path in OWN if path.is_dir()], ids=called)
+@TOOLS
+def test_damaged_captures(name: str, capture: Path, damage: str, tmp_path: Path) -> None:
+    path = next(capture.glob("*.xplane.pb")) if capture.is_dir() else capture
+    data = path.read_bytes()
+    if damage == "cut":
+        data = data[: len(data) * 2 // 3]
+    elif damage == "flipped":
+        data = bytes(byte ^ 0x41 if i % 997 == 500 else byte for i, byte in enumerate(data))
+    elif damage == "text tool":
+        data = data.decode("utf-8", "replace").encode()
+    else:
+        data = b"not a capture at all " * 50
+    session = draw.session(tmp_path, vm=data)
+    answers(name, session)
+    assert session.problems()
+    assert all(problem.remedy for problem in session.problems() if problem.severity == "error")
+
+
+@TOOLS
+def test_one_unreadable_host_hides_no_other(name: str, tmp_path: Path) -> None:
+    good = next(OWN[0].glob("*.xplane.pb")).read_bytes()
+    session = draw.session(tmp_path, good=good, bad=b"")
+    answers(name, session)
+    assert [problem.code for problem in session.problems()] in (["empty_capture"], [])
+
+
+def answers(name: str, session: Capture) -> None:
+    """Either a checked answer or a problem for people."""
+    try:
+        check(session.tool(name))
+        tools.get(name).unavailable(session)
+    except ProblemError as error:
+        assert error.problem.message and error.problem.remedy
