@@ -75,7 +75,7 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
         for key, name, kind, path_of in _LANES:
             if key in ("modules", "ops") and not _is_gpu(plane):
                 continue
-            spans = _expand(plane, rows, origin_of[rows], group[rows], [path_of(origin) for origin in origins])
+            spans = _expand(plane, rows, origin_of[rows], _carried(group[rows]), [path_of(o) for o in origins])
             if len(spans.begin):
                 yield f"{key}.{line}", name + suffix, kind, spans
 
@@ -158,6 +158,13 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
         (op.type or op.name,) if named else (),
         (source,) if source else (),
     )
+
+
+def _carried(group: Array) -> Array:
+    """Groups of a stream's events; what belongs to none goes with what ran before it."""
+    last = np.maximum.accumulate(np.where(group >= 0, np.arange(len(group)), 0))
+    answer: Array = group[last]
+    return answer
 
 
 def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Sequence[tuple[str, ...]]) -> Spans:

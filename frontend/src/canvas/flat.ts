@@ -2,6 +2,19 @@
 
 import { GAP, type Handle, type Renderer, SEPARATE_FROM, type Slices } from "./renderer";
 
+/** Styles by colour: making the text for each slice would cost more than drawing it. */
+const styles = new Map<number, string>();
+
+function style(red: number, green: number, blue: number, opacity: number): string {
+  const key = red * 0x1000000 + green * 0x10000 + blue * 0x100 + opacity;
+  let found = styles.get(key);
+  if (found === undefined) {
+    found = `rgba(${red},${green},${blue},${opacity / 255})`;
+    styles.set(key, found);
+  }
+  return found;
+}
+
 class Lane implements Handle {
   constructor(readonly slices: Slices) {}
 
@@ -41,7 +54,7 @@ export function createFlat(canvas: HTMLCanvasElement): Renderer {
       const { begin, width: length, row, colour, count, origin, unit } = slices;
       const perUnit = unit / spot.perPixel;
       const shift = (origin - spot.begin) / spot.perPixel;
-      let last = -1;
+      let last = "";
       for (let i = 0; i < count; i++) {
         if ((row[i] as number) >= spot.rows) continue;
         const from = shift + (begin[i] as number) * perUnit;
@@ -51,9 +64,9 @@ export function createFlat(canvas: HTMLCanvasElement): Renderer {
         const at = 4 * i;
         const [red, green, blue] = [colour[at] as number, colour[at + 1] as number, colour[at + 2] as number];
         const opacity = colour[at + 3] as number;
-        const key = ((red << 24) | (green << 16) | (blue << 8) | opacity) >>> 0;
-        if (key !== last) context.fillStyle = `rgba(${red},${green},${blue},${opacity / 255})`;
-        last = key;
+        const shade = style(red, green, blue, opacity);
+        if (shade !== last) context.fillStyle = shade;
+        last = shade;
         const left = Math.max(from, -2);
         const shown = Math.min(from + wide, width + 2) - left;
         const drawn = wide > SEPARATE_FROM && opacity === 255 ? shown - 1 : Math.max(shown, 1);

@@ -1,0 +1,134 @@
+"""Routes of the timeline over real captures: slabs, several hosts on one clock, errors."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from werkzeug.test import Client, TestResponse
+
+from tb_profile_plugin.serve import App
+from tb_profile_plugin.serve.slabs import pack, unpack
+from tb_profile_plugin.store import Logdir
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+
+
+@pytest.fixture(scope="module")
+def server() -> Client:
+    return Client(App(Logdir(str(TRACES))))
+
+
+def ask(server: Client, route: str, run: str = "keras_fit/run", **query: Any) -> TestResponse:
+    return server.get(f"/timeline/{route}", query_string={"run": run, **query})
+
+
+def all_lanes(server: Client, run: str = "keras_fit/run") -> tuple[dict[str, Any], list[str]]:
+    answer = ask(server, "lanes", run).get_json()
+    return answer, [lane["key"] for section in answer["sections"] for lane in section["lanes"]]
+
+
+def test_a_slab_reads_back_as_it_was_packed() -> None:
+    arrays = {"a": np.arange(3, dtype=np.uint16), "b": np.array([1.5]), "none": np.empty(0, np.uint8)}
+    facts, found = unpack(pack({"x": "é"}, arrays))
+    assert facts == {"x": "é"}
+    assert {name: array.tolist() for name, array in found.items()} == {"a": [0, 1, 2], "b": [1.5], "none": []}
+
+
+def test_slices_lie_in_the_window_and_have_names(server: Client) -> None:
+    answer, keys = all_lanes(server)
+    slab = ask(server, "slices", lanes=",".join(keys), begin=0, end=answer["duration"], width=1600)
+    assert slab.content_type == "application/octet-stream"
+    facts, arrays = unpack(slab.data)
+    assert facts["lanes"] == keys
+    assert sum(facts["counts"]) == len(arrays["begin"]) == len(arrays["name"])
+    begin = facts["origin"] + arrays["begin"].astype(np.int64) * facts["unit"]
+    assert begin.min() >= -facts["unit"]
+    assert (begin + arrays["width"].astype(np.int64) * facts["unit"]).max() <= answer["duration"] + 2 * facts["unit"]
+    number = int(arrays["name"].max())
+    block = f"0.{number // answer['block']}"
+    names = ask(server, "names", blocks=block).get_json()[block]
+    assert names[number % answer["block"]]
+
+
+def test_one_row_where_one_row_is_asked_for(server: Client) -> None:
+    _, keys = all_lanes(server)
+    _, arrays = unpack(ask(server, "slices", lanes=f"{keys[0]}:1", width=100).data)
+    assert set(arrays["row"].tolist()) == {0}
+
+
+def test_hosts_lie_on_one_clock(server: Client) -> None:
+    answer, keys = all_lanes(server, "two_workers/run")
+    assert {key.split(".")[0] for key in keys} == {"0", "1"}
+    _, arrays = unpack(ask(server, "search", "two_workers/run", text="e").data)
+    assert set(arrays["host"].tolist()) == {0, 1}
+    assert arrays["begin"].min() >= 0
+    assert arrays["end"].max() <= answer["duration"]
+    assert (np.diff(arrays["begin"]) >= 0).all()
+    one = ask(server, "lanes", "two_workers/run", host="worker-1").get_json()
+    assert {lane["key"][0] for section in one["sections"] for lane in section["lanes"]} == {"1"}
+
+
+def test_an_event_leads_to_its_lane_and_its_links(server: Client) -> None:
+    _, hits = unpack(ask(server, "search", text="ExecutorState::Process").data)
+    event = f"0.{hits['event'][0]}"
+    told = ask(server, "event", event=event).get_json()
+    assert told["event"] == event
+    assert told["name"] == "ExecutorState::Process"
+    assert told["begin"] == hits["begin"][0]
+    assert told["lane"] == f"0.{hits['lane'][0]}"
+    for arrow in told["arrows"]:
+        assert event in (arrow["source"]["event"], arrow["target"]["event"])
+
+
+def test_statistics_and_arrows_and_steps_answer(server: Client) -> None:
+    answer, keys = all_lanes(server)
+    found = ask(server, "statistics", lanes=",".join(keys)).get_json()
+    assert found["names"] == len(found["rows"]) > 10
+    totals = [row[3] for row in found["rows"]]
+    assert totals == sorted(totals, reverse=True)
+    arrows = ask(server, "arrows", lanes=",".join(keys)).get_json()
+    assert arrows["total"] >= len(arrows["arrows"]) > 0
+    steps = ask(server, "steps").get_json()
+    assert len(steps) == 1
+    assert 0 <= steps[0]["begin"][0] < steps[0]["end"][-1] <= answer["duration"]
+
+
+@pytest.mark.parametrize(
+    ("route", "query", "code"),
+    [
+        ("slices", {"lanes": "0.999", "width": 10}, "bad_parameter"),
+        ("slices", {"lanes": "7.0", "width": 10}, "bad_parameter"),
+        ("slices", {"lanes": "0.0", "width": "wide"}, "bad_parameter"),
+        ("slices", {"lanes": "0.0", "width": 10, "begin": 5, "end": 5}, "bad_parameter"),
+        ("event", {"event": "0.99999999"}, "no_such_event"),
+        ("event", {"event": "x"}, "bad_parameter"),
+        ("search", {}, "bad_parameter"),
+        ("search", {"text": "(", "regex": 1}, "bad_expression"),
+        ("lanes", {"host": "nobody"}, "unknown_host"),
+    ],
+)
+def test_what_cannot_be_answered_is_told(server: Client, route: str, query: dict[str, Any], code: str) -> None:
+    response = ask(server, route, **query)
+    assert response.status_code in (400, 404)
+    assert response.get_json()["code"] == code
+
+
+def test_the_whole_trace_is_streamed_in_the_trace_event_format(server: Client) -> None:
+    query = {"run": "keras_fit/run", "tag": "trace_viewer"}
+    response = server.get("/data", query_string=query, headers={"Accept-Encoding": "gzip"})
+    assert response.headers["Content-Encoding"] == "gzip"
+    trace = json.loads(server.get("/data", query_string=query).data)
+    events = trace["traceEvents"]
+    threads = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+    slices = [e for e in events if e["ph"] == "X"]
+    assert {(e["pid"], e["tid"]) for e in slices} <= threads
+    assert all(e["dur"] > 0 and e["ts"] >= 0 for e in slices)
+    flows = [(e["ph"], e["id"]) for e in events if e["ph"] in "sf"]
+    assert flows
+    assert {number for phase, number in flows if phase == "s"} == {number for phase, number in flows if phase == "f"}
+    lanes = ask(server, "lanes").get_json()["sections"]
+    assert len(slices) == sum(lane["events"] for section in lanes for lane in section["lanes"])
+    coarse = json.loads(server.get("/data", query_string={**query, "resolution": "50"}).data)["traceEvents"]
+    assert 0 < len([e for e in coarse if e["ph"] == "X"]) < len(slices)
