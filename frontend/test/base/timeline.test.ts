@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { readSlab } from "../../src/base/slab";
+import { kindOf, sliceColour } from "../../src/base/slicecolour";
+import { NOWHERE, type Place, readPlace, writePlace } from "../../src/base/timecodec";
+import { format, parse } from "../../src/base/urlcodec";
+
+function slab(): ArrayBuffer {
+  const entries = [
+    { name: "a", dtype: "uint16", length: 3, offset: 160 },
+    { name: "b", dtype: "float64", length: 1, offset: 168 },
+  ];
+  const head = JSON.stringify({ unit: 7, arrays: entries }).padEnd(156);
+  const buffer = new ArrayBuffer(176);
+  new DataView(buffer).setUint32(0, head.length, true);
+  new Uint8Array(buffer, 4).set(new TextEncoder().encode(head));
+  new Uint16Array(buffer, 160, 3).set([1, 2, 3]);
+  new Float64Array(buffer, 168, 1).set([1.5]);
+  return buffer;
+}
+
+it("reads a slab in place", () => {
+  const buffer = slab();
+  const { facts, arrays } = readSlab(buffer);
+  expect(facts).toEqual({ unit: 7 });
+  expect([...(arrays.a ?? [])]).toEqual([1, 2, 3]);
+  expect([...(arrays.b ?? [])]).toEqual([1.5]);
+  expect(arrays.a?.buffer).toBe(buffer);
+});
+
+describe("the place in the URL", () => {
+  const place: Place = {
+    ...NOWHERE,
+    window: [1_234_567, 9_876_543_210],
+    scroll: 120,
+    event: "0.17",
+    mode: "timing",
+    pins: ["host:p0.l1", "a,b:p1"],
+    folds: ["host:/device:GPU:0"],
+    marks: [{ begin: 1000, end: 2_500_000, name: "warm, up: 1" }],
+    find: "gemm & co",
+    regex: true,
+    lanes: "gpu 1",
+    least: 5000,
+    arrows: ["launch", "thread pool"],
+  };
+
+  it("comes back as it was, through the address bar", () => {
+    const view = parse(format({ run: "r", tool: "trace_viewer", host: "", options: writePlace(place) }));
+    expect(readPlace(view.options)).toEqual(place);
+  });
+
+  it("takes no room where nothing was chosen, and forgives nonsense", () => {
+    expect(writePlace(NOWHERE)).toEqual({});
+    expect(readPlace({ t: "x~y", y: "-3", mode: "fly", marks: "1,2:3", least: "?" })).toEqual(NOWHERE);
+  });
+});
+
+describe("colours of slices", () => {
+  it("are those of the kind of work, whatever number it bears", () => {
+    expect(kindOf("fusion.123")).toBe(kindOf("fusion.7"));
+    expect(kindOf("jit_f(12190760917235803885)")).toBe("jit_f");
+    expect(kindOf("model/dense_1/MatMul:MatMul")).toBe("MatMul");
+    expect(kindOf("$a.py:12 f")).toBe(kindOf("$a.py:99 g"));
+    expect(kindOf("17")).toBe(kindOf("18"));
+    expect(sliceColour("fusion.1", false)).toEqual(sliceColour("fusion.2", false));
+  });
+
+  it("are those of the step's part where the work has a meaning of its own", () => {
+    expect(sliceColour("ncclAllReduceKernel", false)).toEqual([0xe5, 0x7f, 0xb3]);
+    expect(sliceColour("MemcpyD2D", true)).toEqual([0xa8, 0x78, 0x48]);
+  });
+
+  it("stay light enough for dark text", () => {
+    for (let at = 0; at < 500; at++) {
+      for (const dark of [true, false]) {
+        const [red, green, blue] = sliceColour(`op${String.fromCharCode(65 + (at % 26))}${at}x`, dark);
+        expect(0.299 * red + 0.587 * green + 0.114 * blue).toBeGreaterThan(80);
+      }
+    }
+  });
+});

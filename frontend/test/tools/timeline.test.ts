@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { LaneEntry, Lanes } from "../../src/api/timeline";
+import { arrange, ROW, SECTION, summaryLanes, visible } from "../../src/tools/timeline/layout";
+import { type Held, hit } from "../../src/tools/timeline/loader";
+
+const lane = (key: string, name: string, rows: number, kind = "thread"): LaneEntry => ({
+  key,
+  id: `p0.l${key}`,
+  name,
+  detail: "",
+  kind,
+  rows,
+  events: 10,
+});
+
+const LANES: Lanes = {
+  duration: 100,
+  block: 128,
+  sections: [
+    {
+      host: "vm",
+      name: "/device:GPU:0",
+      kind: "device",
+      lanes: [lane("0.0", "Steps", 1, "steps"), lane("0.1", "Ops", 3)],
+    },
+    {
+      host: "vm",
+      name: "/host:CPU",
+      kind: "host",
+      lanes: [lane("0.2", "python", 5), lane("0.3", "HBM", 1, "counter")],
+    },
+  ],
+};
+
+describe("the layout", () => {
+  it("stacks sections and lanes by their rows", () => {
+    const { bands, height } = arrange(LANES, new Set(), [], "");
+    expect(bands.map(({ title }) => title)).toEqual(["/device:GPU:0", "Steps", "Ops", "/host:CPU", "python", "HBM"]);
+    for (const [at, band] of bands.entries()) {
+      const before = bands[at - 1];
+      expect(band.top).toBe(before ? before.top + before.height : 0);
+    }
+    expect(height).toBe(2 * SECTION + 9 * ROW + 3 * 3 + 39);
+  });
+
+  it("folds lanes to a row and sections to a summary", () => {
+    const folded = arrange(LANES, new Set(["vm:/device:GPU:0", "vm:p0.l0.2"]), [], "");
+    expect(folded.bands.map(({ title, rows }) => [title, rows])).toEqual([
+      ["/device:GPU:0", 1],
+      ["/host:CPU", 1],
+      ["python", 1],
+      ["HBM", 1],
+    ]);
+    expect(summaryLanes(folded.bands[0] as never).map(({ key }) => key)).toEqual(["0.0", "0.1"]);
+    expect(folded.byKey.get("0.1")?.id).toBe("vm:/device:GPU:0");
+  });
+
+  it("pins lanes and filters by words", () => {
+    const { pinned, bands } = arrange(LANES, new Set(), ["vm:p0.l0.3", "gone"], "host pyth");
+    expect(pinned.map(({ title }) => title)).toEqual(["HBM (/host:CPU)"]);
+    expect(bands.map(({ title }) => title)).toEqual(["/host:CPU", "python"]);
+  });
+
+  it("finds what is in view", () => {
+    const { bands } = arrange(LANES, new Set(), [], "");
+    expect(visible(bands, 0, 10)).toEqual([0, 1]);
+    expect(visible(bands, SECTION, SECTION + 1)).toEqual([1, 2]);
+    expect(visible(bands, 1e6, 1e6 + 10)).toEqual([6, 6]);
+  });
+});
+
+describe("pointing", () => {
+  const held = {
+    count: 3,
+    origin: 100,
+    unit: 10,
+    begin: Uint32Array.of(0, 10, 4),
+    width: Uint32Array.of(5, 5, 2),
+    row: Uint16Array.of(0, 0, 1),
+    rowStart: Uint32Array.of(0, 2, 3),
+  } as unknown as Held;
+
+  it("finds the slice at a time on a row, or the nearest in reach", () => {
+    expect(hit(held, 0, 120, 0)).toBe(0);
+    expect(hit(held, 0, 160, 0)).toBe(-1);
+    expect(hit(held, 0, 160, 15)).toBe(0);
+    expect(hit(held, 0, 195, 15)).toBe(1);
+    expect(hit(held, 1, 145, 0)).toBe(2);
+    expect(hit(held, 2, 145, 100)).toBe(-1);
+  });
+});
