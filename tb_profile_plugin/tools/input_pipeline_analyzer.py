@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis import advice, steptime
+from ..analysis import advice, between, steptime
 from ..analysis.hostops import host_ops
 from ..analysis.inputpipeline import HostInput, host_input
 from ..analysis.ops import merged
@@ -29,8 +29,21 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
         _host_ops(host_input(hosts, steps)),
         DataTable([Column("link", "link", "string")], [[text] for text in _RECOMMENDATIONS]),
         diagnostics(session, hosts, step_event),
-        _summary(basis, advice.verdict_of_input(basis, len(steps) > 0)),
+        _summary(basis, _verdict(basis, len(steps) > 0, between.worst(hosts, step_event))),
     ]
+
+
+def _verdict(steps: steptime.StepTimes, counted: bool, waits: between.Waits | None) -> advice.Verdict:
+    """The input's share of the steps, unless the loop waits longer for it between them."""
+    found = advice.verdict_of_input(steps, counted)
+    inside = float(steps.ms(*advice.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
+    if waits is None or waits.average_ms <= inside:
+        return found
+    text = (
+        f"Input-bound outside the steps: between their marks the loop waits {waits.average_ms:.3g} ms "
+        f"for each batch, {100 * waits.share:.0f} % of its time."
+    )
+    return advice.Verdict(text, "bad" if waits.share > 0.2 else "warn", "tf_data_bottleneck_analysis")
 
 
 _GUIDE = "https://www.tensorflow.org/guide/data_performance"

@@ -1,0 +1,84 @@
+"""Waiting for input that the marks of the steps leave out: a loop that takes its batch before the step begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..model.host import Host
+
+Array = np.ndarray[Any, Any]
+
+NOTABLE = 0.05
+"""Share of the loop's time from which on the waits are worth a word."""
+
+
+@dataclass(frozen=True)
+class Waits:
+    """What the thread of the steps waits for its input between one step and the next."""
+
+    host: str
+    total_ps: int
+    gaps: int
+    """How many times there was a step to wait for."""
+    loop_ps: int
+    """From the first step's begin to the last one's."""
+
+    @property
+    def share(self) -> float:
+        """Of the loop's time, 0–1."""
+        return self.total_ps / self.loop_ps if self.loop_ps else 0.0
+
+    @property
+    def average_ms(self) -> float:
+        """Per step, ms."""
+        return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
+
+
+def waits(host: Host, step_event: str = "") -> Waits:
+    """The waits of one host; none where no mark of the program tells where its steps begin."""
+    return host.once(("between", step_event), lambda: _waits(host, step_event))
+
+
+def worst(hosts: Sequence[Host], step_event: str = "") -> Waits | None:
+    """The waits of the host that waits most, where they are notable."""
+    found = [each for each in (waits(host, step_event) for host in hosts) if each.share > NOTABLE]
+    return max(found, key=lambda each: each.share, default=None)
+
+
+def _waits(host: Host, step_event: str) -> Waits:
+    steps, plane = host.steps_named(step_event), host.cpu
+    nothing = Waits(host.name, 0, 0, 0)
+    if plane is None or len(steps) < 2:
+        return nothing
+    threads = host.trace.rows(plane)
+    marked = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
+    asks = [row for row, name in enumerate(plane.names) if name[:15].lower() == "iteratorgetnext"]
+    on_loop = np.isin(plane.events.line, np.unique(plane.events.line[marked]))
+    rows = np.flatnonzero(on_loop & np.isin(plane.events.name, asks))
+    if not len(marked) or not len(rows):
+        return nothing
+    gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
+    begin, end = _union(plane.events.begin[rows], plane.events.end[rows])
+    total = int((_before(gap_end, begin, end) - _before(gap_begin, begin, end)).sum())
+    return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))
+
+
+def _before(moments: Array, begin: Array, end: Array) -> Array:
+    """How much of the stretches lies before each moment, ps."""
+    count = np.searchsorted(begin, moments, "right")
+    whole = np.append(0, np.cumsum(end - begin))[count]
+    running = np.append(0, end)[count] - moments
+    answer: Array = whole - running.clip(min=0) * (count > 0)
+    return answer
+
+
+def _union(begin: Array, end: Array) -> tuple[Array, Array]:
+    """The stretches that are covered, in order of time: calls nest in each other."""
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate(end[order])
+    first = np.flatnonzero(np.append(True, begin[1:] > end[:-1]))
+    return begin[first], end[np.append(first[1:], len(begin)) - 1]

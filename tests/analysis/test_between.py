@@ -1,0 +1,51 @@
+"""The loop that waits for its input outside the marks of its steps."""
+
+from pathlib import Path
+
+import draw
+import pytest
+
+from tb_profile_plugin.analysis import between
+
+OUTSIDE = """
+/host:CPU
+  python | Eager[0,450] IteratorGetNext[100,300] IteratorGetNextOp::DoCompute[150,200] train[500,400]{_r=1, step_num=s}
+  other  | IteratorGetNext[0,90]
+"""
+INSIDE = """
+/host:CPU
+  python | train[0,900]{_r=1, step_num=s} IteratorGetNext[100,300]
+"""
+
+
+def test_waits_between_steps_are_counted_once_and_on_the_loops_thread_only() -> None:
+    waits = between.waits(draw.host(OUTSIDE, steps=5))
+    # The batch of the first step comes before any step's mark, where a loop has just begun.
+    assert (waits.gaps, waits.total_ps, waits.loop_ps) == (4, 4 * 300 * 10**6, 4 * 1000 * 10**6)
+    assert waits.average_ms == pytest.approx(0.3)
+    assert waits.share == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_waits_inside_the_steps_are_the_steps(steps: int) -> None:
+    host = draw.host(INSIDE, steps=steps)
+    assert between.waits(host).total_ps == 0
+    assert between.worst([host]) is None
+
+
+def test_waits_are_cut_at_the_marks() -> None:
+    drawn = "/host:CPU\n  python | train[0,600]{_r=1, step_num=s} IteratorGetNext[550,100] IteratorGetNext[900,150]\n"
+    waits = between.waits(draw.host(drawn, steps=2))
+    assert waits.total_ps == pytest.approx((50 + 100) * 10**6, abs=50 * 10**6)
+
+
+def test_the_input_page_says_so(tmp_path: Path) -> None:
+    capture = draw.session(tmp_path, vm=draw.space(OUTSIDE, steps=5))
+    answer = capture.tool("input_pipeline_analyzer")
+    assert "between their marks the loop waits 0.3 ms for each batch, 30 %" in str(answer[5]["p"]["verdict"])
+    assert answer[5]["p"]["verdict_level"] == "bad"
+    for tool, place in [("input_pipeline_analyzer", 4), ("overview_page", 6)]:
+        rows = [[cell["v"] for cell in row["c"]] for row in capture.tool(tool)[place]["rows"]]
+        assert any("outside the marks of its steps" in message for _, message in rows)
+    plain = draw.session(tmp_path / "plain", vm=draw.space(INSIDE, steps=5))
+    assert "outside" not in str(plain.tool("input_pipeline_analyzer")[5]["p"]["verdict"])
