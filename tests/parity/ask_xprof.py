@@ -1,0 +1,32 @@
+"""What xprof answers, for an interpreter that has it: `ask_xprof.py FILE… -- TOOL…` prints {tool: answer} as JSON.
+
+The files are copied first, because xprof writes caches beside what it reads.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from xprof.convert import raw_to_tool_data
+
+
+def main(*words: str) -> None:
+    """Ask for each tool of all the files together."""
+    split = words.index("--")
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [shutil.copy(path, Path(folder, Path(path).name)) for path in words[:split]]
+        host = Path(words[0]).name.removesuffix(".xplane.pb") if split == 1 else "ALL_HOSTS"
+        answers = {}
+        for tool in words[split + 1 :]:
+            data, _ = raw_to_tool_data.xspace_to_tool_data(
+                [str(path) for path in copies], tool, {"host": host, "tqx": ""}
+            )
+            # A deviation of one sample is printed as -nan, which no reader of JSON takes.
+            answers[tool] = json.loads(data)
+        print(json.dumps(answers))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
