@@ -5,10 +5,14 @@ import { render as draw } from "preact";
 import { setBase } from "../api/client";
 import { INPUT_PARTS, PARTS } from "../base/parts";
 import { createStore } from "../state/store";
+import base from "../view/style/base.css?inline";
 import capture from "../view/style/capture.css?inline";
+import chart from "../view/style/chart.css?inline";
 import frame from "../view/style/frame.css?inline";
 import graph from "../view/style/graph.css?inline";
+import menu from "../view/style/menu.css?inline";
 import page from "../view/style/page.css?inline";
+import state from "../view/style/state.css?inline";
 import table from "../view/style/table.css?inline";
 import { Shell } from "./shell";
 
@@ -21,7 +25,7 @@ function addStyles(text: string): void {
 export function render(): void {
   const here = import.meta.url; // Apart from the line below, or the bundler takes the folder for an asset.
   setBase(new URL("./", here).href);
-  addStyles([frame, page, table, graph, capture].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, graph, capture].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {
