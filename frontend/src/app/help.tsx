@@ -1,10 +1,11 @@
 /** The overlay of `?`: keys, and the tools with the question that each one answers. */
 
 import { useEffect, useRef } from "preact/hooks";
+import { type KeyHelp, pageKeys } from "../state/pagekeys";
 import type { Store } from "../state/store";
 import { assignKeys } from "./keys";
 
-const KEYS: readonly (readonly [string, string])[] = [
+const KEYS: KeyHelp = [
   ["s", "choose a session"],
   ["/", "filter the rows of the page"],
   ["g, then a letter or digit", "open a tool"],
@@ -12,16 +13,12 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Esc", "close menus and this help"],
 ];
 
-export function Help({ store, close }: { store: Store; close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  const tools = store.tools.state.value.value ?? [];
-  const letters = assignKeys(tools.map((tool) => tool.title));
+function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
   return (
-    <dialog ref={dialog} class="help" aria-label="Help" onClose={close}>
-      <h2>Keys</h2>
+    <>
+      <h2>{title}</h2>
       <dl>
-        {KEYS.map(([key, what]) => (
+        {keys.map(([key, what]) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>
@@ -30,6 +27,19 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
           </div>
         ))}
       </dl>
+    </>
+  );
+}
+
+export function Help({ store, close }: { store: Store; close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const tools = store.tools.state.value.value ?? [];
+  const letters = assignKeys(tools.map((tool) => tool.title));
+  return (
+    <dialog ref={dialog} class="help" aria-label="Help" onClose={close}>
+      {pageKeys.value.length > 0 && <Keys title="Keys of this page" keys={pageKeys.value} />}
+      <Keys title="Keys" keys={KEYS} />
       <h2>Tools</h2>
       <dl>
         {tools.map((tool, place) => (

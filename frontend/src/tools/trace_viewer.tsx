@@ -8,6 +8,7 @@ import type { Problem, Progress } from "../api/types";
 import { readPlace } from "../base/timecodec";
 import { createFlat } from "../canvas/flat";
 import { createWebgl } from "../canvas/webgl";
+import { pageKeys } from "../state/pagekeys";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
@@ -16,7 +17,7 @@ import styles from "../view/style/timeline.css?inline";
 import { linkTo, type PageProps } from "./page";
 import { type DetailActions, Details } from "./timeline/details";
 import { Engine } from "./timeline/engine";
-import { listenToKeys } from "./timeline/keys";
+import { KEYS, listenToKeys } from "./timeline/keys";
 import { Labels } from "./timeline/labels";
 import { listenToPointer } from "./timeline/pointer";
 import { Scene } from "./timeline/scene";
@@ -67,6 +68,8 @@ export default function TraceViewer({ store, session }: PageProps) {
   if (!lanes) return <Loading what="Arranging the events" progress={progress} />;
   return <Timeline key={identity} store={store} api={api} lanes={lanes} />;
 }
+
+const shown = (store: Store) => store.view.value.tool === "trace_viewer";
 
 interface Running {
   readonly engine: Engine;
@@ -147,13 +150,16 @@ function Timeline({ store, api, lanes }: { store: Store; api: TimelineApi; lanes
         neighbour: (step) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       }),
-      followState(scene, api, (options) => {
-        if (store.view.peek().tool === "trace_viewer") store.replace({ options });
+      followState(scene, api, {
+        read: () => (shown(store) ? store.view.value.options : {}),
+        write: (options) => shown(store) && store.replace({ options }),
       }),
       store.theme.subscribe((theme) => engine.recolour(theme === "dark")),
     ];
     setRunning(made);
+    pageKeys.value = KEYS;
     return () => {
+      pageKeys.value = [];
       for (const stop of stops) stop();
       engine.dispose();
     };

@@ -2,9 +2,10 @@
 
 import { MODES } from "../../base/timecodec";
 import { pan, spanOf, zoom } from "../../canvas/viewport";
+import type { KeyHelp } from "../../state/pagekeys";
 import type { Engine } from "./engine";
 
-export const KEYS: readonly (readonly [string, string])[] = [
+export const KEYS: KeyHelp = [
   ["w / s", "zoom in and out at the pointer; with Shift faster"],
   ["a / d", "move to the left and right; with Shift faster"],
   ["← →", "the event before or after the selected one; without one, move"],

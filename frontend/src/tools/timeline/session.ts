@@ -3,10 +3,10 @@
 import { effect } from "@preact/signals";
 import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
-import { writePlace } from "../../base/timecodec";
+import { readPlace, writePlace } from "../../base/timecodec";
 import type { Engine } from "./engine";
 import type { Scene } from "./scene";
-import { type Hits, placeOf } from "./state";
+import { applyPlace, type Hits, placeOf } from "./state";
 
 const URL_DELAY_MS = 300;
 const TYPING_MS = 200;
@@ -55,11 +55,13 @@ function hitsOf({ facts, arrays }: Slab): Hits {
   };
 }
 
-export function followState(
-  scene: Scene,
-  api: TimelineApi,
-  write: (options: Record<string, string>) => void,
-): () => void {
+export interface Address {
+  /** The options in the URL; a signal's value, so that a change is noticed. */
+  readonly read: () => Readonly<Record<string, string>>;
+  readonly write: (options: Record<string, string>) => void;
+}
+
+export function followState(scene: Scene, api: TimelineApi, address: Address): () => void {
   const { state } = scene;
   const fail = (error: unknown) => {
     state.problem.value = error;
@@ -128,11 +130,22 @@ export function followState(
     ),
   ];
   let timer: ReturnType<typeof setTimeout>;
+  let written = JSON.stringify(address.read());
   stops.push(
     effect(() => {
       const options = writePlace(placeOf(state, scene.whole));
       clearTimeout(timer);
-      timer = setTimeout(() => write(options), URL_DELAY_MS);
+      timer = setTimeout(() => {
+        written = JSON.stringify(options);
+        address.write(options);
+      }, URL_DELAY_MS);
+    }),
+    effect(() => {
+      const options = address.read();
+      const text = JSON.stringify(options);
+      if (text === written) return;
+      written = text;
+      applyPlace(state, readPlace(options));
     }),
     () => clearTimeout(timer),
   );

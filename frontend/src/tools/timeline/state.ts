@@ -1,6 +1,6 @@
 /** What a user has chosen on the timeline; all of it stands in the URL. */
 
-import { type Signal, signal } from "@preact/signals";
+import { batch, type Signal, signal } from "@preact/signals";
 import type { Arrow, EventDetails, HostSteps, Statistics } from "../../api/timeline";
 import { type Mark, type Mode, NOWHERE, type Place } from "../../base/timecodec";
 import type { Viewport } from "../../canvas/viewport";
@@ -107,6 +107,24 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     least: state.least.value,
     arrows: state.arrowKinds.value,
   };
+}
+
+/** Takes over a place that was gone to by a link, or by going back. */
+export function applyPlace(state: TimelineState, place: Place): void {
+  batch(() => {
+    state.view.value = place.window && { begin: place.window[0], end: place.window[1] };
+    state.scroll.value = place.scroll;
+    state.event.value = place.event;
+    state.mode.value = place.mode;
+    state.pins.value = place.pins;
+    state.folds.value = new Set(place.folds);
+    state.marks.value = place.marks;
+    state.find.value = place.find;
+    state.regex.value = place.regex;
+    state.lanes.value = place.lanes;
+    state.least.value = place.least;
+    state.arrowKinds.value = place.arrows;
+  });
 }
 
 export function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {

@@ -1,0 +1,232 @@
+"""The Timeline as somebody uses it: on our own captures, and on those beside the checkout where there are any."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+Sites = Callable[..., Any]
+LONG = 90_000
+GPU = "gpu-v100-multi-worker"
+
+
+class Timeline:
+    """The page of one session."""
+
+    def __init__(self, server: Any, page: Page, run: str, **options: str):
+        self.page = page
+        page.goto(server.link(run=run, tool="trace_viewer", **options))
+        self.body = server.body(page)
+        self.canvas: Locator = self.body.locator(".tl-canvases")
+        expect(self.body.locator(".tl-canvases canvas[data-renderer]")).to_be_visible(timeout=LONG)
+        expect(self.body.locator(".tl-label").first).to_be_visible()
+        page.wait_for_timeout(800)
+
+    def drag(self, x0: float, y0: float, x1: float, y1: float) -> None:
+        """From one place of the canvas to another."""
+        box = self.canvas.bounding_box()
+        assert box
+        self.page.mouse.move(box["x"] + x0, box["y"] + y0)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + (x0 + x1) / 2, box["y"] + (y0 + y1) / 2)
+        self.page.mouse.move(box["x"] + x1, box["y"] + y1)
+        self.page.mouse.up()
+
+    def search(self, text: str) -> None:
+        self.page.keyboard.press("/")
+        self.body.locator(".tl-search input").fill(text)
+        expect(self.body.locator(".tl-search output")).to_be_visible(timeout=LONG)
+
+    def settle(self) -> None:
+        """Wait until a soft move is over and the URL is written."""
+        self.page.wait_for_timeout(1000)
+
+    @property
+    def window(self) -> tuple[float, float] | None:
+        """The shown window in ns, as the URL tells it."""
+        found = re.search(r"[&.]t=([\d.-]+)~([\d.-]+)", self.page.url)
+        return (float(found[1]), float(found[2])) if found else None
+
+
+@pytest.fixture
+def gpu(site: Sites, page: Page, public_traces: Path) -> Timeline:
+    if not (public_traces / GPU).is_dir():
+        pytest.skip("the capture of a GPU lies beside some checkouts only")
+    server = site("standalone", public_traces)
+    run = next(
+        each["run"] for each in page.request.get(server.url + "sessions").json()["sessions"] if GPU in each["run"]
+    )
+    return Timeline(server, page, run)
+
+
+@pytest.fixture
+def cpu(site: Sites, page: Page, traces: Path) -> Timeline:
+    return Timeline(site("standalone", traces), page, "keras_fit/run")
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
+def test_every_bundled_capture_shows_its_lanes(site: Sites, page: Page, traces: Path, kind: str, run: str) -> None:
+    timeline = Timeline(site(kind, traces), page, run)
+    expect(timeline.body.locator(".tl-label.section").first).to_be_visible()
+    expect(timeline.body.locator(".tl-label.lane").first).to_be_visible()
+    expect(timeline.body.locator(".tl-fault, .state.error")).to_have_count(0)
+
+
+def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
+    cpu.search("FunctionRun")
+    cpu.page.keyboard.press("Enter")
+    expect(cpu.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
+    expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
+    cpu.page.keyboard.press("Enter")
+    expect(cpu.body.locator(".tl-search output")).to_contain_text("2 of")
+    cpu.page.keyboard.press("Shift+Enter")
+    expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
+    cpu.canvas.locator("canvas").last.focus()
+    cpu.page.keyboard.press("f")
+    cpu.settle()
+    facts = dict(zip(*(cpu.body.locator(f".tl-facts {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
+    assert cpu.window
+    shown = cpu.window[1] - cpu.window[0]
+    value, unit = facts["Duration"].split()
+    length = float(value) * {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[unit]
+    assert shown == pytest.approx(2.5 * length, rel=0.01)
+
+
+def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
+    gpu.search("FillPhiloxRandomKernelLaunch")
+    gpu.page.keyboard.press("Enter")
+    link = gpu.body.locator(".tl-links .tl-link")
+    expect(gpu.body.locator(".tl-links")).to_contain_text("launch")
+    launch = gpu.body.locator(".tl-facts").inner_text()
+    assert "Stream" not in launch
+    link.first.click()
+    expect(gpu.body.locator(".tl-facts")).to_contain_text("Stream #")
+    expect(gpu.body.locator(".tl-links")).to_contain_text("comes from")
+    link.first.click()
+    expect(gpu.body.locator(".tl-facts")).not_to_contain_text("Stream #")
+    assert gpu.body.locator(".tl-facts").inner_text() == launch
+
+
+def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
+    gpu.search("MatMul")
+    gpu.page.keyboard.press("Enter")
+    gpu.settle()
+    gpu.body.get_by_label(re.compile("^Pin Stream #134")).click(force=True)
+    gpu.body.locator(".tl-label.section .tl-fold").first.click()
+    gpu.page.mouse.move(5, 5)
+    gpu.settle()
+    url, pixels = gpu.page.url, gpu.canvas.screenshot()
+    gpu.page.reload()
+    expect(gpu.body.locator(".tl-event")).to_be_visible(timeout=LONG)
+    gpu.settle()
+    assert gpu.page.url == url
+    assert gpu.canvas.screenshot() == pixels
+
+
+def test_keys_move_and_zero_shows_all(cpu: Timeline) -> None:
+    cpu.canvas.hover(position={"x": 500, "y": 200})
+    for key in "wdsa":
+        before = cpu.window
+        cpu.page.keyboard.down(key)
+        cpu.page.wait_for_timeout(300)
+        cpu.page.keyboard.up(key)
+        cpu.settle()
+        assert cpu.window != before, key
+    cpu.page.keyboard.press("0")
+    cpu.settle()
+    assert cpu.window is None
+    expect(cpu.body.locator(".menu-panel")).to_have_count(0)  # s zooms here, and opens no session picker.
+
+
+def test_a_box_gives_statistics(cpu: Timeline) -> None:
+    cpu.page.keyboard.press("1")
+    cpu.drag(100, 120, 900, 300)
+    table = cpu.body.locator(".tl-selection")
+    expect(table).to_contain_text("selected")
+    expect(table.locator("tbody tr").first).to_be_visible()
+    for label in ["Count", "Total", "Self", "Mean", "Min", "Max"]:
+        expect(table.locator("thead")).to_contain_text(label)
+    cpu.page.keyboard.press("Escape")
+    expect(table).to_have_count(0)
+
+
+def test_an_interval_is_measured_named_kept_and_removed(cpu: Timeline) -> None:
+    cpu.page.keyboard.press("4")
+    cpu.drag(300, 150, 500, 150)
+    marks = cpu.body.locator(".tl-marks li")
+    expect(marks).to_have_count(1)
+    marks.locator("input").fill("warm up")
+    marks.locator("input").press("Enter")
+    cpu.settle()
+    assert "warm" in cpu.page.url
+    cpu.page.reload()
+    expect(marks).to_have_count(1, timeout=LONG)
+    expect(marks.locator("input")).to_have_value("warm up")
+    marks.get_by_label("Remove the mark").click()
+    expect(marks).to_have_count(0)
+
+
+def test_search_looks_on_all_threads_and_in_stats(cpu: Timeline) -> None:
+    cpu.search("executor")
+    lanes = set()
+    for _ in range(12):
+        cpu.body.locator(".tl-search input").press("Enter")
+        expect(cpu.body.locator(".tl-facts")).to_be_visible()
+        cpu.page.wait_for_timeout(350)
+        lanes.add(cpu.body.locator(".tl-facts div", has_text="Lane").inner_text())
+    assert lanes
+    cpu.body.get_by_label("Regular expression").click()
+    cpu.body.locator(".tl-search input").fill("^ExecutorState::Proc.*s$")
+    expect(cpu.body.locator(".tl-search output")).not_to_have_text("none")
+
+
+def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
+    cpu.canvas.hover(position={"x": 400, "y": 200})
+    cpu.page.keyboard.down("Control")
+    cpu.page.mouse.wheel(0, -600)
+    cpu.page.keyboard.up("Control")
+    cpu.settle()
+    zoomed = cpu.window
+    assert zoomed
+    cpu.drag(400, 14, 600, 14)
+    cpu.settle()
+    assert cpu.window and cpu.window != zoomed
+    cpu.body.get_by_label("Filter lanes").fill("no such lane")
+    expect(cpu.body.locator(".tl-label")).to_have_count(0)
+    cpu.body.get_by_label("Filter lanes").fill("python")
+    expect(cpu.body.locator(".tl-label.lane").first).to_contain_text("python")
+
+
+def test_several_hosts_side_by_side(site: Sites, page: Page, traces: Path) -> None:
+    timeline = Timeline(site("standalone", traces), page, "two_workers/run")
+    expect(timeline.body.locator(".tl-label.section", has_text="worker-0")).to_have_count(1)
+    timeline.body.locator(".tl-label.section .tl-fold").first.click()
+    expect(timeline.body.locator(".tl-label.section", has_text="worker-1")).to_have_count(1)
+
+
+def test_the_export_is_the_trace_event_format(cpu: Timeline) -> None:
+    cpu.body.get_by_label("Export", exact=True).click()
+    with cpu.page.expect_download() as download:
+        cpu.body.get_by_text("The whole trace").click()
+    trace = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert {"X", "M"} <= {event["ph"] for event in trace["traceEvents"]}
+
+
+def test_it_draws_without_webgl(site: Sites, page: Page, traces: Path) -> None:
+    page.add_init_script(
+        "const get = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {"
+        "  return kind === 'webgl2' ? null : get.call(this, kind, ...rest);"
+        "};"
+    )
+    timeline = Timeline(site("standalone", traces), page, "keras_fit/run")
+    expect(timeline.body.locator("canvas[data-renderer]")).to_have_attribute("data-renderer", "2d")
+    colours = timeline.body.locator("canvas[data-renderer]").evaluate(
+        "canvas => new Set(new Uint32Array(canvas.getContext('2d')"
+        ".getImageData(0, 0, canvas.width, canvas.height).data.buffer)).size"
+    )
+    assert colours > 5
