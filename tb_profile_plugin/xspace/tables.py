@@ -161,8 +161,8 @@ class StatColumn:
     @cached_property
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
-        kind = self.stats.kind[self.row]
-        return np.where((kind == wire.UINT) | (kind == wire.INT), self.stats.value[self.row], 0)
+        answer: Array = wire.whole_numbers(self.stats.kind, self.stats.value, self.row)
+        return answer
 
     @property
     def floats(self) -> Array:

@@ -385,6 +385,17 @@ def owners(first: Array, rows: Array) -> Array:
 
 
 @kernel
+def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
+    """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
+    answer = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        row = rows[i]
+        if kind[row] == UINT or kind[row] == INT:
+            answer[i] = value[row]
+    return answer
+
+
+@kernel
 def is_ordered(line: Array, begin: Array, duration: Array) -> bool:
     """Whether the events of each line come by begin, the longer one first."""
     for i in range(1, len(line)):
