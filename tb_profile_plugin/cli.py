@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 
@@ -88,6 +89,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.set_defaults(verb=_tool)
+
+    verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
+    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("--format", choices=("chrome", "perfetto"), default="chrome", help="default: %(default)s (JSON)")
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.set_defaults(verb=_export)
     return parser
 
 
@@ -156,6 +164,16 @@ def _tools(asked: argparse.Namespace) -> None:
             print(f"    -o {param.name}={param.default}  {param.doc}{choices}")
         if unavailable:
             print(f"    nothing to show: {unavailable}")
+
+
+def _export(asked: argparse.Namespace) -> None:
+    from . import open
+    from .analysis import chrome, perfetto
+
+    hosts = open(asked.session).select(asked.host)
+    trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+    with asked.out.open("wb") if asked.out else nullcontext(sys.stdout.buffer) as file:
+        file.writelines(trace)
 
 
 def _tool(asked: argparse.Namespace) -> None:

@@ -39,12 +39,12 @@ class Excerpt:
     """Leave out what could not be seen in so many columns over the range; 0 leaves out nothing."""
 
 
-def pieces(hosts: Sequence[Host], excerpt: Excerpt) -> Iterator[str]:
+def pieces(hosts: Sequence[Host], excerpt: Excerpt | None = None) -> Iterator[str]:
     """The JSON text of the trace, in pieces of some thousand events; its µs count from each host's first event."""
     yield '{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
     comma = ""
     for index, host in enumerate(hosts):
-        for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt).entries():
+        for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt or Excerpt()).entries():
             if entries:
                 yield comma + json.dumps(entries, separators=(",", ":"), allow_nan=False)[1:-1]
                 comma = ",\n"
