@@ -14,7 +14,7 @@ import numpy as np
 
 from ..problems import Problem
 from . import wire
-from .texts import first_equal
+from .lookup import first_equal, owners, whole_numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -58,7 +58,7 @@ class Stats:
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
-        answer: Array = wire.owners(self.first, rows)
+        answer: Array = owners(self.first, rows)
         return answer
 
     def bytes(self, row: int) -> bytes:
@@ -161,7 +161,7 @@ class StatColumn:
     @cached_property
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
-        answer: Array = wire.whole_numbers(self.stats.kind, self.stats.value, self.row)
+        answer: Array = whole_numbers(self.stats.kind, self.stats.value, self.row)
         return answer
 
     @property

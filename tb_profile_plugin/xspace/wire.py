@@ -373,29 +373,6 @@ def payload(buf: Array, prefix: Int) -> tuple[Int, Int]:
 
 
 @kernel
-def owners(first: Array, rows: Array) -> Array:
-    """int64[k]: the owner of each row, for ascending rows; owner i has rows ``first[i]:first[i + 1]``."""
-    answer = np.empty(len(rows), np.int64)
-    owner = 0
-    for i in range(len(rows)):
-        while first[owner + 1] <= rows[i]:
-            owner += 1
-        answer[i] = owner
-    return answer
-
-
-@kernel
-def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
-    """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
-    answer = np.zeros(len(rows), np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        if kind[row] == UINT or kind[row] == INT:
-            answer[i] = value[row]
-    return answer
-
-
-@kernel
 def is_ordered(line: Array, begin: Array, duration: Array) -> bool:
     """Whether the events of each line come by begin, the longer one first."""
     for i in range(1, len(line)):

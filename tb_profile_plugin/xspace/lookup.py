@@ -1,4 +1,4 @@
-"""Equal texts found without making strings of them: captures may write a name anew for each of a million events."""
+"""Kernels that look stats up: whose they are, their numbers, and which texts are equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .wire import Int, kernel, payload
+from .wire import INT, UINT, Int, kernel, payload
 
 Array = np.ndarray[Any, Any]
 
@@ -15,8 +15,33 @@ _PRIME, _BASIS = 1099511628211, -3750763034362895579
 
 
 @kernel
+def owners(first: Array, rows: Array) -> Array:
+    """int64[k]: the owner of each row, for ascending rows; owner i has rows ``first[i]:first[i + 1]``."""
+    answer = np.empty(len(rows), np.int64)
+    owner = 0
+    for i in range(len(rows)):
+        while first[owner + 1] <= rows[i]:
+            owner += 1
+        answer[i] = owner
+    return answer
+
+
+@kernel
+def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
+    """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
+    answer = np.zeros(len(rows), np.int64)
+    for i in range(len(rows)):
+        row = rows[i]
+        if kind[row] == UINT or kind[row] == INT:
+            answer[i] = value[row]
+    return answer
+
+
+@kernel
 def first_equal(buf: Array, prefix: Array) -> Array:
-    """int64[n]: for each text the prefix of the first one of the list with the same bytes.
+    """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
+
+    Captures may write a name anew for each of a million events.
 
     ``prefix`` holds where the texts' length prefixes stand in ``buf``.
     """
