@@ -27,6 +27,8 @@ export interface SessionEntry {
 }
 
 export interface SessionDetails extends SessionEntry {
+  /** The tracer levels that were in effect, by host; of hosts that say. */
+  readonly recorded?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly problems: readonly Problem[];
 }
 

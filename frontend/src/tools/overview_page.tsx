@@ -45,7 +45,7 @@ export default function OverviewPage(props: PageProps) {
           severalHosts={props.session.hosts.length > 1}
         />
         <div>
-          <Environment environment={tables.environment} analysis={tables.analysis} summary={summary} />
+          <Environment environment={tables.environment} analysis={tables.analysis} summary={summary} store={store} />
           <Precisions analysis={tables.analysis} />
         </div>
       </div>

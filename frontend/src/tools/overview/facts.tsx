@@ -8,6 +8,7 @@ import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
 
 interface EnvironmentProps {
+  readonly store: Store;
   readonly environment: Table;
   readonly analysis: Table;
   readonly summary: Table;
@@ -15,7 +16,24 @@ interface EnvironmentProps {
 
 const YES_NO: Readonly<Record<string, string>> = { true: "yes", false: "no" };
 
-export function Environment({ environment, analysis, summary }: EnvironmentProps) {
+const RECORDED_DOC =
+  "The tracer levels that were in effect, as the capture notes them: host 0 to 3, devices and Python 0 or 1. " +
+  "They may differ from what a program asked for: the Python API of TensorFlow 2.21 ignores its ProfilerOptions. " +
+  "Captures from this page and from tb-profile capture take effect as asked.";
+
+/** The levels in effect, in words; empty where no host says. */
+function recordedWith(store: Store): string {
+  const hosts = Object.values(store.details.state.value.value?.recorded ?? {});
+  const texts = hosts.map((levels) =>
+    Object.entries(levels)
+      .map(([name, level]) => `${name.replace("_tracer_level", "")} ${level}`)
+      .join(", "),
+  );
+  return [...new Set(texts)].join("; ");
+}
+
+export function Environment({ environment, analysis, summary, store }: EnvironmentProps) {
+  const recorded = recordedWith(store);
   const window = summary.figure("window_ms");
   const hasDevice = environment.property("device_core_count") !== "0";
   const facts: readonly (readonly [string, string, Table, string?])[] = [
@@ -42,6 +60,7 @@ export function Environment({ environment, analysis, summary }: EnvironmentProps
             return <Figure key={name} label={label} value={YES_NO[text] ?? text} doc={table.doc(name) || doc} />;
           })}
         {window !== null && <Figure label="Captured" value={time(window)} doc={summary.doc("window_ms")} />}
+        {recorded && <Figure label="Tracer levels" value={recorded} doc={RECORDED_DOC} />}
       </dl>
     </Section>
   );
