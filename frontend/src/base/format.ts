@@ -102,6 +102,26 @@ export function bytes(value: number): string {
   return `${text}${THIN}${BYTE_UNITS[place]}`;
 }
 
+const BINARY_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** The unit in which sizes of memory up to `size` read best; devices have memory in powers of 1024. */
+export function memoryScale(size: number): Scale {
+  let place = 0;
+  while (Math.abs(size) >= 1024 ** (place + 1) * 0.9995 && place < BINARY_UNITS.length - 1) place += 1;
+  const factor = 1024 ** -place;
+  return {
+    unit: BINARY_UNITS[place] ?? "",
+    factor,
+    decimals: place === 0 ? 0 : Math.min(2, decimalsFor(size * factor)),
+  };
+}
+
+/** One size of memory with its unit, e.g. `2.99 GiB`. */
+export function memory(value: number): string {
+  const scale = memoryScale(value);
+  return `${fixed(value * scale.factor, scale.decimals)}${THIN}${scale.unit}`;
+}
+
 /** A moment as `2026-11-20 21:38` in local time. */
 export function moment(seconds: number): string {
   const date = new Date(seconds * 1000);
@@ -127,5 +147,6 @@ export function plural(many: number, one: string, more = `${one}s`): string {
 export function byUnit(value: number, unit: string): string {
   if (unit === "percent") return percent(value);
   if (unit === "bytes") return bytes(value);
+  if (unit === "iB") return memory(value);
   return number(value);
 }

@@ -7,6 +7,7 @@ import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
 import { Pie, type Share } from "../view/pie";
 import { Section } from "../view/section";
+import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 
@@ -108,21 +109,6 @@ function Pies({ table }: { table: Table }) {
           <Pie key={pie.title} {...pie} />
         ))}
     </div>
-  );
-}
-
-interface SwitchProps {
-  readonly label: string;
-  readonly doc: string;
-  readonly on: boolean;
-  readonly set: (on: boolean) => void;
-}
-
-function Switch({ label, doc, on, set }: SwitchProps) {
-  return (
-    <label data-tip={doc}>
-      <input type="checkbox" checked={on} onChange={(event) => set(event.currentTarget.checked)} /> {label}
-    </label>
   );
 }
 

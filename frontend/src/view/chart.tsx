@@ -13,6 +13,8 @@ export interface ChartProps {
   readonly build: (palette: Palette) => ChartOption;
   /** The pointer is over an element of the chart. */
   readonly onPoint?: (event: ECElementEvent) => void;
+  /** The chart has been made, e.g. to listen to its other events; called once. */
+  readonly onReady?: (chart: EChartsType) => void;
 }
 
 /** Counts up whenever the page changes between light and dark. */
@@ -26,12 +28,14 @@ function useThemeTurn(): number {
   return turn;
 }
 
-export function Chart({ label, height, build, onPoint }: ChartProps) {
+export function Chart({ label, height, build, onPoint, onReady }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const [failed, setFailed] = useState(false);
   const point = useRef(onPoint);
   point.current = onPoint;
+  const ready = useRef(onReady);
+  ready.current = onReady;
   const theme = useThemeTurn();
 
   useEffect(() => {
@@ -46,6 +50,7 @@ export function Chart({ label, height, build, onPoint }: ChartProps) {
         made = init(target, undefined, { renderer: "canvas" });
         made.on("mouseover", (event) => point.current?.(event as ECElementEvent));
         sizes.observe(target);
+        ready.current?.(made);
         setChart(made);
       },
       () => setFailed(true),

@@ -17,7 +17,17 @@ import {
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import type { CellValue, Column, Row, Table } from "../base/datatable";
-import { bytes, decimalsFor, fixed, inMilliseconds, percent, type Scale, scaled, timeScale } from "../base/format";
+import {
+  bytes,
+  decimalsFor,
+  fixed,
+  inMilliseconds,
+  memory,
+  percent,
+  type Scale,
+  scaled,
+  timeScale,
+} from "../base/format";
 
 /** What a page may say about a column beyond what the server says. */
 export interface ColumnSpec {
@@ -97,6 +107,7 @@ function numbers(
   }
   if (unit === "percent") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
   if (unit === "bytes") return ["", bytes];
+  if (unit === "iB") return ["", memory];
   const whole = values.every((value) => value === null || Number.isInteger(value));
   const decimals = whole ? 0 : Math.max(2, decimalsFor(size));
   return [unit || (/\(%\)/.test(label) ? "%" : ""), (value) => fixed(value, decimals)];

@@ -1,0 +1,170 @@
+/** The course of memory use as a chart: stacked areas of real events, fragmentation on the right. */
+
+import type { Row, Table } from "../../base/datatable";
+import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
+import type { Palette } from "../../view/palette";
+
+export interface Course {
+  readonly points: Table;
+  /** ms: all of the capture, what of it is shown, and the moment whose allocations are listed. */
+  readonly whole: readonly [number, number];
+  readonly shown: readonly [number, number];
+  readonly moment: number;
+}
+
+interface Layer {
+  readonly id: string;
+  readonly label: string;
+  readonly light: string;
+  readonly dark: string;
+}
+
+const LAYERS: readonly Layer[] = [
+  { id: "stack_bytes", label: "Stack", light: "#7a4a21", dark: "#a87848" },
+  { id: "heap_bytes", label: "Heap", light: "#2f6fd6", dark: "#5b9bf5" },
+  { id: "free_bytes", label: "Free", light: "#d5d9df", dark: "#3a3e45" },
+];
+const FRAGMENTATION: Layer = { id: "fragmentation", label: "Fragmentation", light: "#b91c2c", dark: "#e5484d" };
+
+const colour = (layer: Layer, palette: Palette) => (palette.dark ? layer.dark : layer.light);
+
+/** Points of two tables of the same columns in one, by time; those of a finer one fall between those of a coarse one. */
+export function merged(coarse: Table, fine: Table): Row[] {
+  const seen = new Set<string>();
+  return [...coarse.rows, ...fine.rows]
+    .filter((row) => {
+      const key = JSON.stringify(row);
+      return !seen.has(key) && seen.add(key);
+    })
+    .sort((a, b) => coarse.number(a, "time_ms") - coarse.number(b, "time_ms"));
+}
+
+const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
+  ["Requested", "requested_bytes", (table, row) => memory(table.number(row, "requested_bytes"))],
+  ["Allocated", "allocation_bytes", (table, row) => memory(table.number(row, "allocation_bytes"))],
+  ["Op", "op_name", (table, row) => table.text(row, "op_name")],
+  ["Step id", "step", (table, row) => table.text(row, "step")],
+  ["Region", "region_type", (table, row) => table.text(row, "region_type")],
+  ["Data type", "data_type", (table, row) => table.text(row, "data_type")],
+  ["Shape", "shape", (table, row) => table.text(row, "shape")],
+];
+
+function describe(table: Table, row: Row | undefined, palette: Palette): string {
+  if (!row) return "";
+  const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.number(row, "time_ms"))}`;
+  const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
+    const text = show(table, row);
+    const short = text.length > 60 ? `…${text.slice(-60)}` : text;
+    return tooltipRow("transparent", label, short);
+  });
+  const amounts = LAYERS.filter(({ id }) => table.number(row, id) > 0).map((layer) =>
+    tooltipRow(colour(layer, palette), layer.label, memory(table.number(row, layer.id))),
+  );
+  const use = tooltipRow("transparent", "In use", memory(table.number(row, "in_use_bytes")));
+  const worst = tooltipRow(
+    colour(FRAGMENTATION, palette),
+    "Fragmentation",
+    percent(table.number(row, "fragmentation")),
+  );
+  return `<div style="margin-bottom:4px">${head}</div>${[...facts, use, ...amounts.reverse(), worst].join("")}`;
+}
+
+function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palette) {
+  return LAYERS.filter(({ id }) => rows.some((row) => table.number(row, id) > 0)).map((layer) => ({
+    name: layer.label,
+    type: "line" as const,
+    stack: "memory",
+    step: "end" as const,
+    symbol: "none",
+    lineStyle: { width: layer.id === "free_bytes" ? 0 : 1, color: colour(layer, palette) },
+    itemStyle: { color: colour(layer, palette) },
+    areaStyle: { color: colour(layer, palette), opacity: layer.id === "free_bytes" ? 0.5 : 0.75 },
+    data: rows.map((row) => [table.number(row, "time_ms"), table.number(row, layer.id) * scale.factor]),
+  }));
+}
+
+export function courseOption(course: Course, rows: readonly Row[], palette: Palette) {
+  const { points, shown, whole, moment } = course;
+  const scale = memoryScale(Math.max(1, ...rows.map((row) => points.number(row, "in_use_bytes"))));
+  const clock = timeScale(whole[1]);
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    grid: { left: 8, right: 8, top: 34, bottom: 50, containLabel: true },
+    // Free memory is mostly far more than what is used: shown when it is asked for.
+    legend: { ...legend(palette), top: 0, left: 36, selected: { Free: false } },
+    tooltip: {
+      ...tooltip(palette),
+      trigger: "axis" as const,
+      formatter: (items: unknown) =>
+        describe(points, rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1], palette),
+    },
+    xAxis: {
+      ...axis(palette, ""),
+      type: "value" as const,
+      min: whole[0],
+      max: whole[1],
+      axisLabel: {
+        ...axis(palette, "").axisLabel,
+        showMinLabel: false,
+        showMaxLabel: false,
+        formatter: (value: number) => `${number(value * clock.factor)} ${clock.unit}`,
+      },
+      axisPointer: { snap: true },
+    },
+    yAxis: [
+      { ...axis(palette, scale.unit, "right"), type: "value" as const, min: 0 },
+      {
+        ...axis(palette, "fragmentation", "right"),
+        type: "value" as const,
+        min: 0,
+        max: 100,
+        splitLine: { show: false },
+        axisLabel: { ...axis(palette, "").axisLabel, formatter: (value: number) => `${fixed(value, 0)} %` },
+      },
+    ],
+    dataZoom: [
+      {
+        type: "inside" as const,
+        zoomOnMouseWheel: "ctrl" as const,
+        moveOnMouseWheel: false,
+        filterMode: "none" as const,
+        startValue: shown[0],
+        endValue: shown[1],
+      },
+      {
+        type: "slider" as const,
+        height: 18,
+        bottom: 4,
+        // It would be drawn by count of events instead of by time.
+        showDataShadow: false,
+        labelFormatter: "",
+        filterMode: "none" as const,
+        startValue: shown[0],
+        endValue: shown[1],
+        textStyle: textStyle(palette),
+      },
+    ],
+    series: [
+      ...areas(points, rows, scale, palette),
+      {
+        name: FRAGMENTATION.label,
+        type: "line" as const,
+        step: "end" as const,
+        yAxisIndex: 1,
+        symbol: "none",
+        lineStyle: { width: 1, type: "dashed" as const, color: colour(FRAGMENTATION, palette) },
+        itemStyle: { color: colour(FRAGMENTATION, palette) },
+        data: rows.map((row) => [points.number(row, "time_ms"), points.number(row, "fragmentation") * 100]),
+        markLine: {
+          silent: true,
+          symbol: "none",
+          lineStyle: { color: palette.text, type: "solid" as const, width: 1 },
+          label: { show: false },
+          data: [{ xAxis: moment }],
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,81 @@
+/** From step to step: what stays when a step ends, and which ops leave it. */
+
+import { useCallback, useMemo } from "preact/hooks";
+import type { Table } from "../../base/datatable";
+import { memory, memoryScale } from "../../base/format";
+import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
+import { Grid } from "../../view/grid";
+import type { Palette } from "../../view/palette";
+import { Section } from "../../view/section";
+import { ChartSection } from "../../view/stacked";
+
+const LINES: readonly (readonly [string, string, string, string])[] = [
+  ["in_use_bytes", "In use at the step's end", "#2f6fd6", "#5b9bf5"],
+  ["held_bytes", "Allocated since the capture began", "#b91c2c", "#e5484d"],
+];
+
+function option(steps: Table, palette: Palette) {
+  const largest = Math.max(1, ...steps.rows.map((row) => steps.number(row, "in_use_bytes")));
+  const scale = memoryScale(largest);
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    grid: { left: 8, right: 40, top: 34, bottom: 8, containLabel: true },
+    legend: { ...legend(palette), top: 0, left: 36 },
+    tooltip: {
+      ...tooltip(palette),
+      trigger: "axis" as const,
+      valueFormatter: (value: unknown) => memory(Number(value) / scale.factor),
+    },
+    xAxis: {
+      ...axis(palette, "step"),
+      type: "category" as const,
+      data: steps.rows.map((row) => steps.text(row, "step")),
+    },
+    yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const, min: 0 },
+    series: LINES.map(([id, name, light, dark]) => ({
+      name,
+      type: "line" as const,
+      symbolSize: 4,
+      color: palette.dark ? dark : light,
+      data: steps.rows.map((row) => steps.number(row, id) * scale.factor),
+    })),
+  };
+}
+
+interface GrowthProps {
+  readonly steps: Table;
+  readonly growth: Table;
+  readonly name: string;
+}
+
+export function Growth({ steps, growth, name }: GrowthProps) {
+  const build = useCallback((palette: Palette) => option(steps, palette), [steps]);
+  const sort = useMemo(() => [{ id: "kept_bytes", desc: true }], []);
+  if (!steps.rows.length) return null;
+  return (
+    <div class="columns halves">
+      {steps.rows.length > 1 && (
+        <ChartSection
+          title="From step to step"
+          doc="Memory when each step ends. If the lower line climbs, allocations of earlier steps are not freed: memory leaks."
+          label={`Memory at the end of ${steps.rows.length} steps`}
+          height={200}
+          build={build}
+          twin={steps}
+          name={`${name}_steps`}
+        />
+      )}
+      <Section
+        title="Left behind by steps"
+        doc="Allocations that are still there when the step ends in which they were made, by op. Variables and caches are made once; what comes back in every step and is never freed is a leak."
+      >
+        {growth.rows.length > 0 ? (
+          <Grid table={growth} name={`${name}_growth`} sort={sort} />
+        ) : (
+          <p class="nothing">Every step frees all that it allocates.</p>
+        )}
+      </Section>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/** The timeline of a memory: zoom with the slider or Ctrl and the wheel, click for the allocations of a moment. */
+
+import type { EChartsType } from "echarts/core";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import type { Table } from "../../base/datatable";
+import type { Palette } from "../../view/palette";
+import { ChartSection } from "../../view/stacked";
+import { type Course, courseOption, merged } from "./course";
+
+const ZOOM_DELAY_MS = 250;
+
+interface MemoryTimelineProps {
+  readonly course: Course;
+  /** Points of the whole capture, so that something is there where the finer ones end. */
+  readonly coarse: Table;
+  readonly zoom: (from: number, to: number) => void;
+  readonly choose: (ms: number) => void;
+  readonly name: string;
+}
+
+interface Zoom {
+  readonly startValue?: number;
+  readonly endValue?: number;
+}
+
+export function MemoryTimeline({ course, coarse, zoom, choose, name }: MemoryTimelineProps) {
+  const rows = useMemo(() => merged(coarse, course.points), [coarse, course.points]);
+  const build = useCallback((palette: Palette) => courseOption(course, rows, palette), [course, rows]);
+  const act = useRef({ zoom, choose });
+  act.current = { zoom, choose };
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const listen = (chart: EChartsType) => {
+    chart.on("datazoom", () => {
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => {
+        const [shown] = (chart.getOption() as { dataZoom: Zoom[] }).dataZoom;
+        if (shown?.startValue !== undefined && shown.endValue !== undefined)
+          act.current.zoom(shown.startValue, shown.endValue);
+      }, ZOOM_DELAY_MS);
+    });
+    chart.getZr().on("click", ({ offsetX, offsetY }) => {
+      if (!chart.containPixel("grid", [offsetX, offsetY])) return;
+      const [ms] = chart.convertFromPixel({ gridIndex: 0 }, [offsetX, offsetY]);
+      if (ms !== undefined) act.current.choose(ms);
+    });
+  };
+  return (
+    <ChartSection
+      title="Memory over time"
+      doc="What the allocator has given out after each of its events. Every column of pixels shows its highest and lowest use, at any zoom: drag the slider, or Ctrl and the wheel. Click for the allocations of that moment."
+      note="click for the allocations of a moment"
+      label={`Memory in use over time, ${rows.length} events shown`}
+      height={280}
+      build={build}
+      onReady={listen}
+      twin={course.points}
+      name={name}
+    />
+  );
+}
