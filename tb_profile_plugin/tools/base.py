@@ -25,7 +25,7 @@ class Column:
     type: str = "number"
     """``number``, ``string`` or ``boolean``."""
     unit: str = ""
-    """``us``, ``ms``, ``percent`` (a fraction 0–1), ``bytes`` … or empty."""
+    """``us``, ``ms``, ``percent`` (a fraction 0–1), ``bytes`` (by 1000), ``iB`` (by 1024) … or empty."""
     doc: str = ""
     """Shown on hover: what the figure is, its formula, its source."""
     role: str = ""

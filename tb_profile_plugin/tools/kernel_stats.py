@@ -124,6 +124,7 @@ _DOCS = {
     "missed_share": "Share of the kernels' time in matrix products and convolutions with no kernel on tensor cores.",
     "unknown_share": "Share of the kernels' time in kernels whose names do not tell whether they use tensor cores.",
     "kernels": "Different kernels, sizes and ops.",
+    "tensor_cores": "Whether any of the devices has them, or may have them.",
     "verdict": "Whether the tensor cores do the work that they could do.",
 }
 
@@ -140,15 +141,16 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
         "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
     }
     shares = {name: time / whole if whole else 0.0 for name, time in sums.items()}
-    text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts)
+    lacking = all(capabilities(plane).tensor_cores is False for host in hosts for plane in host.gpus)
+    text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts, lacking)
     facts = {"kernels": str(len(found)), "launches": str(sum(each.occurrences for each in found))}
     facts |= {"kernel_time_us": f"{whole / _PS_PER_US:.3f}", "verdict": text, "verdict_level": level}
+    facts["tensor_cores"] = "no" if lacking else "yes"
     return facts | {name: f"{share:.6f}" for name, share in shares.items()}
 
 
-def _verdict(used: float, missed: float, hosts: Sequence[Host]) -> tuple[str, str]:
-    gpus = [plane for host in hosts for plane in host.gpus]
-    if all(capabilities(plane).tensor_cores is False for plane in gpus):
+def _verdict(used: float, missed: float, hosts: Sequence[Host], lacking: bool) -> tuple[str, str]:
+    if lacking:
         kind = next(host_device_type(host) for host in hosts if host.gpus)
         return f"This device ({kind}) has no tensor cores: all kernels run on its ordinary cores.", "info"
     if missed >= _MUCH:
@@ -157,13 +159,24 @@ def _verdict(used: float, missed: float, hosts: Sequence[Host]) -> tuple[str, st
             f"({used:.0%} use them): try mixed precision, and sizes that are multiples of 8.",
             "warn",
         )
-    return f"{used:.0%} of the kernel time runs on tensor cores; {missed:.0%} more could.", "ok" if used else "info"
+    if not used and not missed:
+        return "No kernel of this capture has a use for tensor cores.", "info"
+    more = f"{missed:.0%} more could" if missed >= 0.005 else "no other kernel could"
+    return f"{used:.0%} of the kernel time runs on tensor cores; {more}.", "ok"
+
+
+_DIRECTIONS = {
+    "MemcpyHToD": "host to device",
+    "MemcpyDToH": "device to host",
+    "MemcpyDToD": "device to device",
+    "MemcpyHToH": "host to host",
+}
 
 
 def _copies(found: Sequence[Copies]) -> DataTable:
     columns = [
         Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="H: host, D: device."),
+        Column("kind", "Direction", "string", doc="From where to where."),
         Column("occurrences", "Copies", doc="How many."),
         Column("bytes", "Bytes", unit="bytes", doc="Sum of their sizes; blank where the capture states none."),
         Column("total_us", "Total", unit="us", doc="Sum of their durations."),
@@ -174,7 +187,7 @@ def _copies(found: Sequence[Copies]) -> DataTable:
     rows = [
         [
             each.device,
-            each.kind,
+            _DIRECTIONS[each.kind],
             each.occurrences,
             each.bytes or None,
             each.total_ps / _PS_PER_US,
@@ -196,7 +209,7 @@ def _devices(hosts: Sequence[Host]) -> DataTable:
         Column("type", "Type", "string", doc="Vendor and generation, from the plane's facts."),
         Column("cores", "Cores", doc="Streaming multiprocessors (AMD: compute units)."),
         Column("clock_ghz", "Clock, GHz", doc="As the capture states it."),
-        Column("memory_bytes", "Memory", unit="bytes", doc="Of the device."),
+        Column("memory_bytes", "Memory", unit="iB", doc="Of the device."),
         Column("memory_gigabytes_per_second", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
         *[
             Column(f"peak_{kind}", f"{kind} TFLOP/s", doc="Dense peak at that clock, by the vendor's tables.")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..analysis import memory as analysis
 from ..analysis.memory import Holding
-from ..model.allocations import Allocations, allocations, has_allocations
+from ..model.allocations import Allocations, allocations, has_allocations, origin
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
@@ -18,6 +18,8 @@ from .memoryjson import memory_json
 _PS_PER_MS = 1e9
 _COLUMNS = 1000
 """Pixel columns that the timeline's points are chosen for."""
+
+_UNNAMED = "(no op recorded)"
 
 _NO_EVENTS = "This capture holds no event of a memory allocator."
 _REMEDY = (
@@ -98,6 +100,7 @@ _PROPERTY_DOCS = {
     "moment_event": "What happened at that moment.",
     "first_ms": "Time of the first allocator event.",
     "last_ms": "Time of the last allocator event.",
+    "timeline_offset_ms": "Add it to a time for the same moment on the Timeline, which counts from its first event.",
 }
 
 
@@ -107,18 +110,18 @@ def _summary(found: Sequence[tuple[Host, Allocations]], shown: Host, memory: All
         Column("memory_id", "Memory", "string", doc="Name of the allocator, or number of the device."),
         Column("allocations", "Allocations", doc="Recorded in the capture."),
         Column("deallocations", "Deallocations", doc="Recorded in the capture."),
-        Column("capacity_bytes", "Capacity", unit="bytes", doc="Stack, heap and free memory together, at the peak."),
+        Column("capacity_bytes", "Capacity", unit="iB", doc="Stack, heap and free memory together, at the peak."),
         Column(
             "peak_lifetime_bytes",
             "Peak heap of the lifetime",
-            unit="bytes",
+            unit="iB",
             doc="The most that the allocator ever had in use since the program began, as it reports it itself.",
         ),
-        Column("peak_bytes", "Peak in the capture", unit="bytes", doc="The most stack and heap in use at one moment."),
+        Column("peak_bytes", "Peak in the capture", unit="iB", doc="The most stack and heap in use at one moment."),
         Column("peak_ms", "Peak at", unit="ms", doc="When that was, since the host's first recorded line begins."),
-        Column("stack_bytes", "Stack at the peak", unit="bytes", doc="Reserved for programs (TPU)."),
-        Column("heap_bytes", "Heap at the peak", unit="bytes", doc="Allocated for tensors."),
-        Column("free_bytes", "Free at the peak", unit="bytes", doc="What the allocator could still have given out."),
+        Column("stack_bytes", "Stack at the peak", unit="iB", doc="Reserved for programs (TPU)."),
+        Column("heap_bytes", "Heap at the peak", unit="iB", doc="Allocated for tensors."),
+        Column("free_bytes", "Free at the peak", unit="iB", doc="What the allocator could still have given out."),
         Column(
             "fragmentation",
             "Fragmentation at the peak",
@@ -133,6 +136,7 @@ def _summary(found: Sequence[tuple[Host, Allocations]], shown: Host, memory: All
         "moment_event": str(moment),
         "first_ms": f"{memory.time[0] / _PS_PER_MS:.6f}",
         "last_ms": f"{memory.time[-1] / _PS_PER_MS:.6f}",
+        "timeline_offset_ms": f"{(origin(shown) - shown.window[0]) / _PS_PER_MS:.6f}",
     }
     return DataTable(columns, [_peak_row(host, each) for host, each in found], properties, _PROPERTY_DOCS)
 
@@ -161,17 +165,17 @@ def _timeline(memory: Allocations, events: np.ndarray) -> DataTable:
     columns = [
         Column("time_ms", "Time", unit="ms", doc="Since the host's first recorded line begins."),
         Column("activity", "Event", "string", doc="Allocation or deallocation."),
-        Column("requested_bytes", "Requested", unit="bytes", doc="What the op asked for."),
-        Column("allocation_bytes", "Allocated", unit="bytes", doc="What it got: rounded up, or a larger free block."),
+        Column("requested_bytes", "Requested", unit="iB", doc="What the op asked for."),
+        Column("allocation_bytes", "Allocated", unit="iB", doc="What it got: rounded up, or a larger free block."),
         Column("op_name", "Op", "string", doc="Op that allocated it."),
         Column("step", "Step id", doc="Group of the profiler that the event belongs to."),
         Column("region_type", "Region", "string", doc="What for: output, temp, persist, dynamic …"),
         Column("data_type", "Type", "string", doc="Of the tensor."),
         Column("shape", "Shape", "string", doc="Of the tensor, as far as it was recorded."),
-        Column("in_use_bytes", "In use", unit="bytes", doc="Stack and heap after the event."),
-        Column("stack_bytes", "Stack", unit="bytes", doc="Reserved for programs."),
-        Column("heap_bytes", "Heap", unit="bytes", doc="Allocated for tensors."),
-        Column("free_bytes", "Free", unit="bytes", doc="Still to be given out."),
+        Column("in_use_bytes", "In use", unit="iB", doc="Stack and heap after the event."),
+        Column("stack_bytes", "Stack", unit="iB", doc="Reserved for programs."),
+        Column("heap_bytes", "Heap", unit="iB", doc="Allocated for tensors."),
+        Column("free_bytes", "Free", unit="iB", doc="Still to be given out."),
         Column("fragmentation", "Fragmentation", unit="percent", doc="1 − largest free block ÷ all free memory."),
     ]
     return DataTable(columns, list(_points(memory, events)))
@@ -187,7 +191,7 @@ def _points(memory: Allocations, events: np.ndarray) -> Iterator[list[JsonValue]
             memory.text("op", i),
             memory.group[i] if memory.group[i] >= 0 else None,
             memory.text("region", i),
-            memory.dtype_name(i),
+            memory.dtype_name(i) if memory.dtype_name(i) != "INVALID" else "",
             memory.text("shape", i),
             memory.in_use[i],
             memory.stack[i],
@@ -201,10 +205,10 @@ def _breakdown(memory: Allocations, found: Sequence[Holding]) -> DataTable:
     whole = sum(each.total for each in found)
     columns = [
         Column("op_name", "Op Name", "string", doc="Op that allocated it, or what else holds memory."),
-        Column("total_bytes", "Total", unit="bytes", doc="Allocation size times occurrences."),
+        Column("total_bytes", "Total", unit="iB", doc="Allocation size times occurrences."),
         Column("share", "Share", unit="percent", doc="Total as a share of all that is in use at this moment."),
-        Column("allocation_bytes", "Allocation Size", unit="bytes", doc="What each of them takes."),
-        Column("requested_bytes", "Requested Size", unit="bytes", doc="What each of them asked for."),
+        Column("allocation_bytes", "Allocation Size", unit="iB", doc="What each of them takes."),
+        Column("requested_bytes", "Requested Size", unit="iB", doc="What each of them asked for."),
         Column("occurrences", "Occurrences", doc="Allocations alike in all these columns."),
         Column("region_type", "Region Type", "string", doc="What for: output, temp, persist, dynamic …"),
         Column("data_type", "Data Type", "string", doc="Of the tensor."),
@@ -213,15 +217,15 @@ def _breakdown(memory: Allocations, found: Sequence[Holding]) -> DataTable:
     ]
     rows: list[list[JsonValue]] = [
         [
-            each.op,
+            each.op or _UNNAMED,
             each.total,
             each.total / whole,
             each.size,
             each.requested,
             each.occurrences,
             each.region,
-            each.dtype,
-            each.shape,
+            "" if each.dtype == "INVALID" else each.dtype,
+            each.shape if each.event >= 0 else "",
             memory.time[each.event] / _PS_PER_MS if each.event >= 0 else None,
         ]
         for each in found
@@ -233,13 +237,13 @@ def _steps(host: Host, memory: Allocations, step_event: str) -> DataTable:
     columns = [
         Column("step", "Step", "string", doc="As the program counts."),
         Column("end_ms", "End", unit="ms", doc="Since the host's first recorded line begins."),
-        Column("in_use_bytes", "In use at the end", unit="bytes", doc="Stack and heap after the step's last event."),
-        Column("peak_bytes", "Peak", unit="bytes", doc="The most in use within the step."),
-        Column("left_bytes", "Left behind", unit="bytes", doc="Allocated in this step and still there at its end."),
+        Column("in_use_bytes", "In use at the end", unit="iB", doc="Stack and heap after the step's last event."),
+        Column("peak_bytes", "Peak", unit="iB", doc="The most in use within the step."),
+        Column("left_bytes", "Left behind", unit="iB", doc="Allocated in this step and still there at its end."),
         Column(
             "held_bytes",
             "Held",
-            unit="bytes",
+            unit="iB",
             doc="Allocated since the capture began and still there at the step's end; if it climbs, memory leaks.",
         ),
     ]
@@ -252,8 +256,8 @@ def _growth(host: Host, memory: Allocations, step_event: str) -> DataTable:
         Column("op_name", "Op Name", "string", doc="Op whose allocations outlive the step that they were made in."),
         Column("steps", "Steps", doc="In how many steps it leaves something behind."),
         Column("occurrences", "Occurrences", doc="Allocations that outlive their step."),
-        Column("left_bytes", "Left behind", unit="bytes", doc="Their bytes, summed over all steps."),
-        Column("kept_bytes", "Never freed", unit="bytes", doc="Those of them that are there when the capture ends."),
+        Column("left_bytes", "Left behind", unit="iB", doc="Their bytes, summed over all steps."),
+        Column("kept_bytes", "Never freed", unit="iB", doc="Those of them that are there when the capture ends."),
     ]
     found = analysis.growth(host, memory, step_event)
-    return DataTable(columns, [[g.op, g.steps, g.occurrences, g.left, g.kept] for g in found])
+    return DataTable(columns, [[g.op or _UNNAMED, g.steps, g.occurrences, g.left, g.kept] for g in found])
