@@ -14,7 +14,7 @@ from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from .args import Args
 from .details import word
-from .tiles import timeline
+from .tiles import is_nested, timeline
 
 Array = np.ndarray[Any, Any]
 Entry = dict[str, Any]
@@ -73,9 +73,10 @@ class _Writer:
                 self._place.append((process, thread))
                 yield _named("thread", lane.name, order, process, thread)
                 at = self._positions(number)
+                write = self._slices if is_nested(lane, self._shown.rows[number]) else self._overlapping
                 for low in range(0, len(at), _CHUNK):
                     some = at[low : low + _CHUNK]
-                    yield self._counter(lane, some) if lane.kind == COUNTER else self._slices(lane, section, some)
+                    yield self._counter(lane, some) if lane.kind == COUNTER else write(lane, section, some)
                 number += 1
         links = self._host.trace.links
         for low in range(0, len(links.source), _CHUNK):
@@ -117,6 +118,17 @@ class _Writer:
             {**common, "name": name, "ts": since / 1e6, "dur": max(lasts, 1) / 1e6, **({"args": args} if args else {})}
             for name, since, lasts, args in times
         ]
+
+    def _overlapping(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
+        """Pairs of begin and end, for events of a lane that overlap without nesting."""
+        answer = []
+        slices = self._slices(lane, section, at)
+        for entry, event in zip(slices, lane.events(at).tolist(), strict=True):
+            common = {**entry, "cat": lane.name, "id": f"{self._base}.{event}"}
+            length = common.pop("dur")
+            answer.append({**common, "ph": "b"})
+            answer.append({**common, "ph": "e", "ts": entry["ts"] + length})
+        return answer
 
     def _args(self, lane: Lane, section: Section, at: Array) -> list[dict[str, Any]]:
         if lane.first >= len(self._host.trace):

@@ -15,7 +15,7 @@ import numpy as np
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from .args import Args
-from .tiles import Rows, timeline
+from .tiles import Rows, is_nested, timeline
 
 Array = np.ndarray[Any, Any]
 
@@ -97,7 +97,7 @@ class _Writer:
             yield self._points(lane, track)
             return
         yield self._descriptor(about)
-        if _nested(lane, rows):
+        if is_nested(lane, rows):
             yield from self._track(section, lane, np.arange(len(lane)), track)
             return
         for row in range(len(rows)):
@@ -173,14 +173,3 @@ def _note(name: str, value: Any) -> bytes:
     if isinstance(value, int):
         return head + (_number(4, value) if value < 1 << 63 else _number(3, value))
     return head + _text(6, str(value))
-
-
-def _nested(lane: Lane, rows: Rows) -> bool:
-    """Whether every event lies within one of the row above it."""
-    for row in range(1, len(rows)):
-        above = rows.order[int(rows.first[row - 1]) : int(rows.first[row])]
-        mine = rows.order[int(rows.first[row]) : int(rows.first[row + 1])]
-        outer = above[np.maximum(np.searchsorted(lane.begin[above], lane.begin[mine], "right") - 1, 0)]
-        if ((lane.begin[outer] > lane.begin[mine]) | (lane.end[outer] < lane.end[mine])).any():
-            return False
-    return True

@@ -132,6 +132,17 @@ def timeline(host: Host) -> Timeline:
     return host.once("timeline", lambda: Timeline(host))
 
 
+def is_nested(lane: Lane, rows: Rows) -> bool:
+    """Whether every event lies within one of the row above it."""
+    for row in range(1, len(rows)):
+        above = rows.order[int(rows.first[row - 1]) : int(rows.first[row])]
+        mine = rows.order[int(rows.first[row]) : int(rows.first[row + 1])]
+        outer = above[np.maximum(np.searchsorted(lane.begin[above], lane.begin[mine], "right") - 1, 0)]
+        if ((lane.begin[outer] > lane.begin[mine]) | (lane.end[outer] < lane.end[mine])).any():
+            return False
+    return True
+
+
 def _rows(lane: Lane) -> Rows:
     row = np.zeros(len(lane), np.uint16)
     if lane.kind == COUNTER:

@@ -208,3 +208,12 @@ def test_details_and_the_arrow_from_launch_to_kernel() -> None:
     assert details.arrows_between(drawn, places, 0, 100 * US, 10) == ([arrow], 1)
     with pytest.raises(ProblemError):
         details.details(drawn, 10**6)
+
+
+def test_a_lane_nests_unless_its_events_overlap() -> None:
+    def nested(text: str) -> bool:
+        shown = timeline(host(f"/host:CPU\n  t | {text}"))
+        return tiles.is_nested(shown.board.lanes[0], shown.rows[0])
+
+    assert nested("a[0,10] b[1,5] c[2,2] d[7,2] e[20,5]")
+    assert not nested("a[0,10] b[5,10]")

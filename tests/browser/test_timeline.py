@@ -112,11 +112,12 @@ def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
 
 
 def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
+    gpu.body.get_by_label(re.compile("^Pin Stream #134")).click(force=True)
+    gpu.body.locator(".tl-label.section .tl-fold").first.click()
     gpu.search("MatMul")
     gpu.page.keyboard.press("Enter")
     gpu.settle()
-    gpu.body.get_by_label(re.compile("^Pin Stream #134")).click(force=True)
-    gpu.body.locator(".tl-label.section .tl-fold").first.click()
+    gpu.body.locator(".tl-search input").blur()
     gpu.page.mouse.move(5, 5)
     gpu.settle()
     url, pixels = gpu.page.url, gpu.canvas.screenshot()
