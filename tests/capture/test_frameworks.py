@@ -1,40 +1,27 @@
 """Real TensorFlow and JAX processes on the CPU: every way in which people capture, and what the tools show then."""
 
-import os
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from frameworks import ENVIRONMENT, PROGRAMS, ROOT, Python, python, trained
 
 import tb_profile_plugin
 from tb_profile_plugin import cli
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.model.recorded import levels
 
+__all__ = ["python"]
+
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-OURS = Path(__file__).parent / "programs"
 THEIRS = ROOT / "scripts" / "captures"
 """Those whose captures lie in tests/traces: here they run anew."""
-ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
 
-Python = str
 Output = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(scope="session")
-def python() -> Python:
-    """An interpreter with TensorFlow and JAX."""
-    made = subprocess.run([ROOT / "scripts" / "frameworks"], capture_output=True, text=True)
-    if made.returncode:
-        pytest.skip(f"scripts/frameworks could not install TensorFlow and JAX: {made.stderr[-500:]}")
-    return made.stdout.strip()
 
 
 def run(python: Python, program: Path, folder: Path, *more: str) -> Path:
@@ -44,20 +31,6 @@ def run(python: Python, program: Path, folder: Path, *more: str) -> Path:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return folder / "out"
-
-
-@contextmanager
-def trained(python: Python, framework: str) -> Iterator[str]:
-    """A program that trains meanwhile; gives the address of its profiler."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [python, OURS / f"train_{framework}.py", str(port)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=ENVIRONMENT) as program:
-        assert program.stdin and program.stdout
-        assert program.stdout.readline() == b"ready\n"
-        yield f"localhost:{port}"
-        program.stdin.close()
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +88,7 @@ def test_two_workers_that_capture_themselves(python: Python, tmp_path: Path) -> 
 
 
 def test_start_and_stop_whose_options_tensorflow_drops(python: Python, tmp_path: Path) -> None:
-    capture = tb_profile_plugin.open(run(python, OURS / "start_stop.py", tmp_path))
+    capture = tb_profile_plugin.open(run(python, PROGRAMS / "start_stop.py", tmp_path))
     check(capture, 6)
     [host] = capture.select()
     # Asked for: 3, 1, 1. TensorFlow 2.21 takes its defaults; the page shows what was in effect.
@@ -123,7 +96,7 @@ def test_start_and_stop_whose_options_tensorflow_drops(python: Python, tmp_path:
 
 
 def test_the_iterator_outside_the_mark(python: Python, tmp_path: Path) -> None:
-    capture = tb_profile_plugin.open(run(python, OURS / "iterator_outside.py", tmp_path))
+    capture = tb_profile_plugin.open(run(python, PROGRAMS / "iterator_outside.py", tmp_path))
     check(capture, 12)
     page: Any = capture.tool("input_pipeline_analyzer")
     assert page[5]["p"]["verdict"].startswith("Input-bound outside the steps")
@@ -132,7 +105,7 @@ def test_the_iterator_outside_the_mark(python: Python, tmp_path: Path) -> None:
 
 
 def test_tensorflows_own_client(python: Python, tensorflow: str, tmp_path: Path) -> None:
-    capture = tb_profile_plugin.open(run(python, OURS / "trace_client.py", tmp_path, f"grpc://{tensorflow}"))
+    capture = tb_profile_plugin.open(run(python, PROGRAMS / "trace_client.py", tmp_path, f"grpc://{tensorflow}"))
     check(capture, 5, 200)
 
 
