@@ -60,8 +60,10 @@ export class Engine {
   private resize(): void {
     const box = this.canvas.parentElement as HTMLElement;
     this.scene.size = { width: box.clientWidth, height: box.clientHeight };
-    this.scene.scroll = this.scene.scroll; // As far as the new height allows.
-    const chosen = this.scene.state.details.peek();
+    const { event, details } = this.scene.state;
+    const chosen = details.peek();
+    // As far as the new height allows; details that are still to come will take some of it.
+    if (chosen || !event.peek()) this.scene.scroll = this.scene.scroll;
     if (chosen) this.scene.reveal(chosen.lane, chosen.row); // Its own details may cover it.
     this.invalidate();
   }
