@@ -226,7 +226,8 @@ def _numbers(plane: Plane, row: Array) -> Array:
 
 def _floats(plane: Plane, row: Array) -> Array:
     double = (row >= 0) & (plane.events.stats.kind[row] == wire.DOUBLE)
-    return np.where(double, plane.events.stats.value[row].view(np.float64), _numbers(plane, row))
+    value = plane.events.stats.value[row].view(np.float64)
+    return np.where(double & np.isfinite(value), value, _numbers(plane, row))
 
 
 def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:

@@ -141,8 +141,12 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
         "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
     }
     shares = {name: time / whole if whole else 0.0 for name, time in sums.items()}
-    lacking = all(capabilities(plane).tensor_cores is False for host in hosts for plane in host.gpus)
-    text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts, lacking)
+    gpus = [plane for host in hosts for plane in host.gpus]
+    lacking = bool(gpus) and all(capabilities(plane).tensor_cores is False for plane in gpus)
+    if found:
+        text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts, lacking)
+    else:
+        text, level = _NO_KERNEL if gpus else _NO_GPU, "unknown"
     facts = {"kernels": str(len(found)), "launches": str(sum(each.occurrences for each in found))}
     facts |= {"kernel_time_us": f"{whole / _PS_PER_US:.3f}", "verdict": text, "verdict_level": level}
     facts["tensor_cores"] = "no" if lacking else "yes"
