@@ -62,11 +62,11 @@ class App:
         return found
 
     def warm(self) -> None:
-        """Get the decoder ready in the background, once, so that the first page need not wait for its compiler."""
+        """Get decoder and tools ready in the background, once, so that the first page need not wait for a compiler."""
         with self._lock:
             if not self._warm:
                 self._warm = True
-                threading.Thread(target=_warm, name="warm-up", daemon=True).start()
+                threading.Thread(target=self._desk.prepare, name="warm-up", daemon=True).start()
 
     def _answer(self, request: Request) -> Response:
         route = _find(request.path)
@@ -82,9 +82,3 @@ def _find(path: str) -> Route:
         remedy = f"There are: {', '.join(route.path for route in ROUTES)}."
         raise ProblemError(Problem("no_such_route", f"There is nothing at {path!r}.", remedy), 404)
     return route
-
-
-def _warm() -> None:
-    from .. import xspace
-
-    xspace.warm()

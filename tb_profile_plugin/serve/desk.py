@@ -49,6 +49,20 @@ class Desk:
         self._results = Results(_RESULT_BYTES)
         self._facts = Results(_FACTS_BYTES)
         self._lock = threading.Lock()
+        self.preparing: float | None = None
+        """Fraction of `prepare` that is done while it runs."""
+
+    def prepare(self) -> None:
+        """Compile decoder and tools, which takes long on a machine that never did; `preparing` tells how far it is."""
+        from .. import tools
+
+        def progress(fraction: float) -> None:
+            self.preparing = fraction
+
+        try:
+            tools.warm(progress)
+        finally:
+            self.preparing = None
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""

@@ -110,7 +110,11 @@ def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
 
 def _progress(desk: Desk, request: Request) -> Response:
     session = desk.session(_parameter(request, "run"))
-    answer = {"busy": desk.busy(session), "hosts": session.progress(), "computing": desk.computing(session)}
+    hosts = session.progress()
+    if desk.preparing is not None:
+        phase = "Preparing the analyses; this takes long only on the first start"
+        hosts.append({"host": "this server", "phase": phase, "fraction": desk.preparing})
+    answer = {"busy": desk.busy(session), "hosts": hosts, "computing": desk.computing(session)}
     return answers.data_json(request, answer)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable
 from functools import cache
 
 from ..problems import Problem, ProblemError
@@ -16,6 +17,13 @@ def find() -> dict[str, Tool]:
     modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
     found = {value for module in modules for value in vars(module).values() if isinstance(value, Tool)}
     return {tool.name: tool for tool in sorted(found, key=lambda tool: (tool.order, tool.name))}
+
+
+def warm(progress: Callable[[float], None] = lambda fraction: None) -> None:
+    """Compile the kernels of all tools, or load them from numba's cache on disk; tells the fraction that is done."""
+    from .warmup import warm as run_all
+
+    run_all(find(), progress)
 
 
 def get(name: str) -> Tool:
