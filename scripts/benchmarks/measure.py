@@ -1,0 +1,59 @@
+"""Time and memory of processes, and tables of them."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MB = 1e6
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process took."""
+
+    user_s: float
+    wall_s: float
+    peak_mb: float
+
+
+def run(command: Sequence[str], **environment: str) -> tuple[Cost, str]:
+    """Run a command that must succeed; its cost and its output."""
+    begin = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **environment}, text=True)
+    assert process.stdout
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}")
+    return Cost(usage.ru_utime, time.perf_counter() - begin, usage.ru_maxrss * 1024 / MB), output
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    """Of each figure by itself."""
+    return Cost(*(statistics.median(getattr(cost, key) for cost in costs) for key in ("user_s", "wall_s", "peak_mb")))
+
+
+def show(costs: dict[str, Cost]) -> None:
+    """One row per candidate, and the first's figures as multiples of the others'."""
+    print(f"{'':28}{'user s':>10}{'wall s':>10}{'peak MB':>10}")
+    for name, cost in costs.items():
+        print(f"{name:28}{cost.user_s:10.3f}{cost.wall_s:10.3f}{cost.peak_mb:10.0f}")
+    first, *others = costs.items()
+    for name, cost in others:
+        ours = first[1]
+        print(
+            f"{first[0]} against {name}: {cost.user_s / ours.user_s:.1f} times as fast by user time, "
+            f"{cost.wall_s / ours.wall_s:.1f} times by wall time, {ours.peak_mb / cost.peak_mb:.2f} of its memory"
+        )
+
+
+def last_json(output: str) -> Any:
+    """What the last line of an output holds."""
+    return json.loads(output.strip().splitlines()[-1])
