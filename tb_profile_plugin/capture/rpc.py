@@ -36,7 +36,8 @@ _CHANNEL = (
 )
 _EVENTS = 1_000_000
 _START_IT = (
-    "The program must start one: tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
+    "Check that the program started its profiler there: "
+    "tf.profiler.experimental.server.start(6009) or jax.profiler.start_server(6009)."
 )
 
 

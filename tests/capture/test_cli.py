@@ -1,4 +1,7 @@
+import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -107,3 +110,17 @@ def test_a_tpu_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_tpu_without_its_package(capsys: Output, tmp_path: Path) -> None:
     assert cli.main(["capture", "pod", str(tmp_path), "--tpu"]) == 1
     assert "pip install cloud-tpu-client" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_was_recorded(fake: Fakes, tmp_path: Path) -> None:
+    server = fake()
+    command = [sys.executable, "-m", "tb_profile_plugin.cli", "capture", server.address, str(tmp_path)]
+    with subprocess.Popen([*command, "--duration", "60s"], stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr
+        while not server.requests:
+            time.sleep(0.05)
+        time.sleep(0.3)
+        program.send_signal(signal.SIGINT)
+        assert "what was recorded is kept" in program.stderr.read()
+    assert program.returncode == 0
+    assert len(list(tmp_path.rglob("*.xplane.pb"))) == 1
