@@ -1,0 +1,82 @@
+"""The pages of kernels and of memory on drawn captures: shown, grouped, zoomed, followed to the timeline."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import draw
+from playwright.sync_api import Page, expect
+
+Sites = Callable[..., Any]
+LONG = 90_000
+
+KERNELS = """
+/host:CPU
+  main | step[0,900]{_r=1, step_num=1+s}
+/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=8, compute_cap_minor=0, core_count=108, clock_rate=1410000}
+  Stream #13(Compute) | ampere_sgemm_128x64_nn[100,60]{tf_op='a/MatMul:MatMul', kernel_details='regs:32 grid:2 block:4'}
+  | loop_add_fusion[200,20]{tf_op='a/Add:Add', kernel_details='regs:16 grid:2 block:4'}
+  | loop_add_fusion[300,20]{tf_op='b/Add:Add', kernel_details='regs:16 grid:2 block:4'}
+"""
+
+
+def memory_events() -> str:
+    parts = []
+    for step in range(4):
+        for at, kind, heap in ((10, "Allocation", 3000), (500, "Deallocation", 1000)):
+            stats = f"allocator_name=GPU_0_bfc, bytes_allocated={heap + step}, bytes_available=9000, addr=7"
+            op = "tf_op='big/Conv2D', " if kind == "Allocation" else ""
+            parts.append(f"Memory{kind}[{1000 * step + at},0]{{{op}{stats}, allocation_bytes=2000, requested_bytes=9}}")
+    marks = " ".join(f"step[{1000 * step},900]{{_r=1, step_num={step}}}" for step in range(4))
+    return f"/host:CPU\n  main | {marks}\n  pool | {' '.join(parts)}"
+
+
+def opened(site: Sites, page: Page, folder: Path, drawn: str, tool: str) -> Any:
+    draw.session(folder, vm=draw.space(drawn))
+    server = site("standalone", folder)
+    page.goto(server.link(run="run", tool=tool))
+    main = server.main(page)
+    expect(main.locator(".verdict")).not_to_be_empty(timeout=LONG)
+    return main
+
+
+def test_kernels_by_op_and_on_the_timeline(site: Sites, page: Page, tmp_path: Path) -> None:
+    main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
+    expect(main.locator(".verdict")).to_contain_text("leave the tensor cores unused")
+    expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(2)
+    main.get_by_label("Grouping").select_option("kernel_name")
+    expect(main.locator("tbody tr", has_text="loop_add_fusion")).to_have_count(1)
+    expect(page).to_have_url(re.compile("by=kernel_name"))
+    main.locator("tbody tr", has_text="loop_add_fusion").click()
+    expect(page).to_have_url(re.compile("tool=trace_viewer.*find=loop_add_fusion"))
+
+
+def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, tmp_path: Path) -> None:
+    main = opened(site, page, tmp_path, memory_events(), "memory_profile")
+    expect(main.locator(".verdict")).to_contain_text("GPU_0_bfc peaks at")
+    expect(main.locator("tbody tr", has_text="big/Conv2D")).to_have_count(1)
+    canvas = main.get_by_role("img", name=re.compile("Memory in use"))
+    expect(canvas.locator("canvas")).to_be_visible(timeout=LONG)
+    box = canvas.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] * 0.24, box["y"] + box["height"] / 2)
+    expect(page).to_have_url(re.compile("at="))
+    expect(main.get_by_text("Allocations at", exact=False).first).not_to_contain_text("peak")
+    expect(main.locator("tbody tr", has_text="big/Conv2D")).to_have_count(0)
+    main.get_by_role("button", name="Back to the peak").click()
+    expect(main.locator("tbody tr", has_text="big/Conv2D")).to_have_count(1)
+    page.keyboard.down("Control")
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    expect(page).to_have_url(re.compile("from=.*to="))
+    expect(main.get_by_text("From step to step")).to_be_visible()
+
+
+def test_captures_without_gpus_say_why(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    run = page.request.get(f"{server.url}sessions").json()["sessions"][0]["run"]
+    for tool, reason in (("kernel_stats", "holds no GPU"), ("memory_profile", "no event of a memory allocator")):
+        page.goto(server.link(run=run, tool=tool))
+        expect(server.main(page)).to_contain_text(reason, timeout=LONG)
