@@ -109,7 +109,7 @@ def xprof(path: str) -> dict[str, Any]:
         copy = shutil.copy(path, Path(folder, Path(path).name))
 
         def ask(begin: float, end: float) -> bytes:
-            options = {"resolution": 8000, "start_time_ms": begin, "end_time_ms": end}
+            options = {"resolution": "8000", "start_time_ms": str(begin), "end_time_ms": str(end)}
             asked = {"host": Path(path).name.removesuffix(".xplane.pb"), "tqx": "", "trace_viewer_options": options}
             data, _ = raw_to_tool_data.xspace_to_tool_data([str(copy)], "trace_viewer@", asked)
             return data.encode() if isinstance(data, str) else data

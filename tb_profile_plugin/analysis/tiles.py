@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
 
-_SMALL, _LARGE = 32, 1024
+_SMALL, _LARGE = 16, 256
 """Events per block on the two levels."""
 
 
