@@ -143,7 +143,9 @@ def _values(desk: Desk, request: Request) -> dict[str, str]:
 def _refuse_strangers(request: Request) -> None:
     site = request.headers.get("Sec-Fetch-Site", "")
     origin = request.headers.get("Origin", "")
-    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc != request.host
+    # A proxy that rewrites the host says so; no other site's page can.
+    hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
+    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
     if foreign:
         remedy = "Open the page from this server."
         raise ProblemError(Problem("foreign_origin", "Captures are started from this server's pages.", remedy), 403)

@@ -109,6 +109,7 @@ def test_a_ping(empty: Client, fake: Fakes, closed_port: int) -> None:
         ({}, "missing_header"),
         ({**OURS, "Origin": "http://evil.example"}, "foreign_origin"),
         ({**OURS, "Origin": "null"}, "foreign_origin"),
+        ({**OURS, "Origin": "null", "X-Forwarded-Host": ""}, "foreign_origin"),
         ({**OURS, "Origin": "http://localhost:9"}, "foreign_origin"),
         ({**OURS, "Sec-Fetch-Site": "cross-site"}, "foreign_origin"),
         ({**OURS, "Sec-Fetch-Site": "same-site", "Origin": "http://localhost"}, "foreign_origin"),
@@ -119,7 +120,14 @@ def test_pages_of_other_sites_are_refused(empty: Client, route: str, headers: di
     assert problem(post(empty, route, headers, service_addr="localhost:1"))[:2] == (403, code)
 
 
-@pytest.mark.parametrize("headers", [{"Origin": "http://localhost"}, {"Sec-Fetch-Site": "same-origin"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://localhost"},
+        {"Sec-Fetch-Site": "same-origin"},
+        {"Origin": "https://hub.example", "X-Forwarded-Host": "hub.example"},
+    ],
+)
 def test_our_own_pages_are_not(empty: Client, headers: dict[str, str]) -> None:
     assert problem(post(empty, "/capture/start", OURS | headers))[1] == "no_address"
 

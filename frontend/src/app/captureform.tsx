@@ -1,7 +1,7 @@
 /** What to capture: the fields of the dialog. */
 
 import type { ComponentChildren } from "preact";
-import type { CaptureForm, Field } from "../base/captureform";
+import { type CaptureForm, DEFAULTS, type Field } from "../base/captureform";
 import type { Capture } from "../state/capture";
 import { Icon } from "../view/icons";
 import { ProblemLine } from "../view/problems";
@@ -110,7 +110,7 @@ function Places({ capture }: { capture: Capture }) {
                 type="radio"
                 name="capture-kind"
                 checked={tpu === kind}
-                onChange={() => set(capture, { tpu: kind })}
+                onChange={() => set(capture, { tpu: kind, places: kind ? "" : DEFAULTS.places })}
               />{" "}
               {kind ? "TPU name" : "Addresses"}
             </label>
