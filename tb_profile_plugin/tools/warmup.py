@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from .. import store
+from ..analysis.search import search
+from ..analysis.selection import Area, statistics
+from ..analysis.tiles import timeline
+from ..model.host import Host
 from ..model.session import Session
 from ..problems import ProblemError
 from ..protos import message
@@ -61,6 +65,16 @@ def warm(tools: Mapping[str, Tool], progress: Callable[[float], None]) -> None:
                     deque(tool.pieces(session), maxlen=0)
                 else:
                     tool.run(session)
+        _timeline(session.select()[0])
+
+
+def _timeline(host: Host) -> None:
+    """What the routes of the timeline need besides the tool."""
+    shown = timeline(host)
+    begin, end = host.window
+    shown.slices([(place, 0) for place in range(len(shown.rows))], begin, end, 10)
+    statistics(host, [Area(place) for place in range(len(shown.rows))], begin, end)
+    search(host, "gemm")
 
 
 def _add(space: Any, name: str, lines: dict[str, tuple[_Row, ...]]) -> None:
