@@ -149,16 +149,19 @@ def _allocations(host: Host) -> dict[str, Allocations]:
         known = "memory" if name in _MEMORY else name
         column[row] = _COLUMNS.index(known) if known in _COLUMNS and row else -1
     rows = np.full((len(_COLUMNS), len(events)), -1, np.int64)
-    _gather(events, plane.events.stats.first, plane.events.stats.name, column, rows)
+    numbers = np.zeros_like(rows)
+    stats = plane.events.stats
+    _gather(events, stats.first, stats.name, stats.kind, stats.value, column, rows, numbers)
     found = dict(zip(_COLUMNS, rows, strict=True))
-    values: dict[str, Any] = {name: _numbers(plane, found[name]) for name in _NUMBERS}
+    number = dict(zip(_COLUMNS, numbers, strict=True))
+    values: dict[str, Any] = {name: number[name] for name in _NUMBERS}
     values |= {name: _texts(plane, found[name], first) for name, first in _TEXTS.items()}
-    values["fragmentation"] = _floats(plane, found["fragmentation"])
+    values["fragmentation"] = _floats(plane, found["fragmentation"], number["fragmentation"])
     for name in ("data_type", "group_id"):
         values[name][found[name] < 0] = -1
     if (found["group_id"] < 0).all():
         values["group_id"] = host.steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
-    codes, memories = _memories(plane, found["memory"])
+    codes, memories = _memories(plane, found["memory"], number["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
     return {name: _one(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
@@ -195,13 +198,19 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
 
 
 @kernel
-def _gather(events: Array, first: Array, name: Array, column: Array, rows: Array) -> None:
-    """``rows[c, i]``: where the stat of column c of the i-th event stands; the last one of a column wins."""
+def _gather(
+    events: Array, first: Array, name: Array, kind: Array, value: Array, column: Array, rows: Array, numbers: Array
+) -> None:
+    """``rows[c, i]``: where the stat of column c of the i-th event stands, ``numbers[c, i]``: its value if it is whole.
+
+    The last stat of a column wins.
+    """
     for i in range(len(events)):
         for row in range(first[events[i]], first[events[i] + 1]):
             place = column[name[row]]
             if place >= 0:
                 rows[place, i] = row
+                numbers[place, i] = value[row] if kind[row] == wire.INT or kind[row] == wire.UINT else 0
 
 
 @kernel
@@ -218,16 +227,10 @@ def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None
             latest[address[i]], source[i] = -1, before
 
 
-def _numbers(plane: Plane, row: Array) -> Array:
-    kind = plane.events.stats.kind[row]
-    whole = (row >= 0) & ((kind == wire.INT) | (kind == wire.UINT))
-    return np.where(whole, plane.events.stats.value[row], 0)
-
-
-def _floats(plane: Plane, row: Array) -> Array:
+def _floats(plane: Plane, row: Array, number: Array) -> Array:
     double = (row >= 0) & (plane.events.stats.kind[row] == wire.DOUBLE)
     value = plane.events.stats.value[row].view(np.float64)
-    return np.where(double & np.isfinite(value), value, _numbers(plane, row))
+    return np.where(double & np.isfinite(value), value, number)
 
 
 def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
@@ -239,19 +242,19 @@ def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
     return codes, [_mended(text, first) for text in distinct]
 
 
-def _memories(plane: Plane, row: Array) -> tuple[Array, list[str]]:
+def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]]:
     """Code of each event's memory, and the memories' names; numbers of devices in decimal."""
     kind = plane.events.stats.kind[row]
     numbered = (row >= 0) & ((kind == wire.INT) | (kind == wire.UINT))
     codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)
-    numbers, number = np.unique(_numbers(plane, row)[numbered], return_inverse=True)
-    codes[numbered] = number.reshape(-1) + len(names)
-    names += [str(value) for value in numbers.tolist()]
+    distinct, place = np.unique(number[numbered], return_inverse=True)
+    codes[numbered] = place.reshape(-1) + len(names)
+    names += [str(value) for value in distinct.tolist()]
     used = dict.fromkeys(names[code] for code in np.unique(codes).tolist())
-    place = {name: i for i, name in enumerate(used)}
-    return np.array([place.get(name, -1) for name in names], np.int64)[codes], list(used)
+    index = {name: i for i, name in enumerate(used)}
+    return np.array([index.get(name, -1) for name in names], np.int64)[codes], list(used)
 
 
 def _mended(text: str, first: str) -> str:
