@@ -15,9 +15,9 @@ from .options import Options
 from .rpc import Answer, Server, answer, request
 from .write import Target
 
-_GRACE_S = 60.0
-"""How long a server may take, beside twice the capture's length, to put its answer together."""
-_STOP_S = 20.0
+_GRACE_S = 300.0
+"""How long a server may take, beside twice the capture's length, to put its answer together and to send it."""
+_STOP_S = 60.0
 """The same after a Stop."""
 _LOOK_S = 0.1
 _FILE_S = 5.0
