@@ -62,6 +62,7 @@ class Trace:
 
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
+        self._stats: dict[str, tuple[Array, Array]] = {}
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -98,7 +99,12 @@ class Trace:
         return plane.names[int(plane.events.name[row])]
 
     def stat(self, name: str) -> tuple[Array, Array]:
-        """(events, values): the integer stat of that name over all planes, int64 each."""
+        """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
+        if name not in self._stats:
+            self._stats[name] = self._stat(name)
+        return self._stats[name]
+
+    def _stat(self, name: str) -> tuple[Array, Array]:
         events, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for first, plane in self.parts:
             column = plane.stat(name)
