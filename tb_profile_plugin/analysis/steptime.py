@@ -188,3 +188,38 @@ def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
         complete,
         joined.part_ps[first],
     )
+
+
+@dataclass(frozen=True)
+class HostSteps:
+    """How one of several hosts went through its steps."""
+
+    host: str
+    steps: int
+    """Complete ones."""
+    average_ms: float
+    """Of its complete steps."""
+    slowest: int
+    """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
+
+
+def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[HostSteps]]:
+    """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
+    if len(hosts) < 2:
+        return 0, []
+    each = [host_steps(host, step_event) for host in hosts]
+    times = [
+        dict(zip(steps.number[steps.complete].tolist(), steps.duration_ps[steps.complete].tolist(), strict=True))
+        for steps in each
+    ]
+    shared = set(times[0]).intersection(*times[1:])
+    slowest = [0] * len(hosts)
+    for number in shared:
+        taken = [durations[number] for durations in times]
+        if taken.count(max(taken)) == 1:
+            slowest[taken.index(max(taken))] += 1
+    return len(shared), [
+        HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, many)
+        for host, durations, many in zip(hosts, times, slowest, strict=True)
+        if durations
+    ]

@@ -161,6 +161,8 @@ class Node:
     critical_ps: int
     blocking: bool
     calls: int
+    row: int
+    """The first call's event in the host's plane."""
 
     @property
     def label(self) -> str:
@@ -239,6 +241,7 @@ class TfData:
                 critical_ps=int(critical[i]),
                 blocking=bool(blocking[i]),
                 calls=int(count[i]),
+                row=int(found.row[start]),
             )
             answer.append(node)
         return answer

@@ -43,16 +43,15 @@ class _Shown:
 
     @cached_property
     def shifts(self) -> list[int]:
-        """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
-        origins = [host.space.origin_ns * 1000 for host in self.hosts]
-        if len({origin == 0 for origin in origins}) > 1:
-            return [-host.window[0] for host in self.hosts]
-        starts = [host.window[0] + origin for host, origin in zip(self.hosts, origins, strict=True)]
-        return [origin - min(starts) for origin in origins]
+        from ..model import clock
+
+        return clock.shifts(self.hosts)
 
     @property
     def duration(self) -> int:
-        return max(host.window[1] + shift for host, shift in zip(self.hosts, self.shifts, strict=True))
+        from ..model import clock
+
+        return clock.duration(self.hosts)
 
     def timeline(self, index: int) -> Timeline:
         from ..analysis.tiles import timeline

@@ -11,7 +11,7 @@ from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.ops import OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
-from ..model import kernels
+from ..model import clock, kernels
 from ..model.devices import GPU, TPU, device_count, device_type, hardware_type
 from ..model.host import Host
 from ..model.names import is_gradient
@@ -50,6 +50,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> J
         _summary(steps, basis, found, hosts, step_event),
         _breakdown(basis),
         _hints(evidence),
+        _hosts(hosts, step_event),
     ]
 
 
@@ -257,7 +258,6 @@ def _summary(
     verdict = advice.verdict(basis, found, len(steps) > 0)
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
     complete = int(steps.complete.sum()) if len(steps) else 0
-    window = max(host.window[1] for host in hosts) - min(host.window[0] for host in hosts)
     return DataTable(
         properties={
             "verdict": verdict.text,
@@ -268,7 +268,7 @@ def _summary(
             "steps_incomplete": str(len(steps) - complete),
             "steps_total": str(len(steps)),
             "steptime_ms_median": f"{step_times_ms(steps).median:.3f}",
-            "window_ms": f"{window / PS_PER_MS:.3f}",
+            "window_ms": f"{clock.duration(hosts) / PS_PER_MS:.3f}",
             "hosts_shown": ", ".join(host.name for host in hosts),
         },
         docs={
@@ -322,3 +322,15 @@ def _hints(evidence: advice.Evidence) -> DataTable:
         Column("level", "Level", "string"),
     ]
     return DataTable(columns, [[h.title, h.evidence, h.gain_ms, h.tool, h.level] for h in advice.hints(evidence)])
+
+
+def _hosts(hosts: Sequence[Host], step_event: str) -> DataTable:
+    shared, each = steptime.over_hosts(hosts, step_event)
+    columns = [
+        Column("host", "Host", "string"),
+        Column("steps", "Steps", doc="Complete steps of this host."),
+        Column("average_ms", "Average step", unit="ms", doc="Over the complete steps of this host."),
+        Column("slowest", "Slowest", doc="Steps, of those complete on all hosts, that took longest on this one."),
+    ]
+    rows = [[one.host, one.steps, one.average_ms, one.slowest] for one in each]
+    return DataTable(columns, rows, {"shared_steps": str(shared)}, {"shared_steps": "Steps complete on all hosts."})

@@ -53,7 +53,10 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Json
 
 
 def _records(host: Host, steps: StepTimes) -> dict[int, JsonValue]:
-    """One worker's steps by number; ``stepName``, ``complete`` and ``beginMs`` are ours, the others established."""
+    """One worker's steps by number.
+
+    Ours are ``stepName``, ``complete`` and ``beginMs``, which counts from the worker's first event.
+    """
     spent = np.stack([steps.part_ps[:, list(parts)].sum(axis=1) for _, parts in _EVENTS], axis=1)
     rows = zip(steps.number.tolist(), steps.name, spent.tolist(), steps.duration_ps.tolist(), strict=True)
     return {
@@ -67,7 +70,7 @@ def _records(host: Host, steps: StepTimes) -> dict[int, JsonValue]:
             "stepBreakdownUs": {str(i + 1): ps / 1e6 for i, ps in enumerate(parts)},
             "stepName": name,
             "complete": bool(steps.complete[i]),
-            "beginMs": int(steps.begin[i]) / 1e9,
+            "beginMs": (int(steps.begin[i]) - host.window[0]) / 1e9,
         }
         for i, (number, name, parts, duration) in enumerate(rows)
     }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ..analysis.advice import DEVICE_COMPUTE, INPUT, Bottlenecks
 from ..analysis.breakdown import Part
 from ..analysis.steptime import PS_PER_MS, StepTimes, Summary, summary
+from ..model import clock
 from ..model.devices import device_type, hardware_type
 from ..model.host import Host
 from .base import Column, DataTable
@@ -57,9 +58,9 @@ def step_table(steps: StepTimes, hosts: Sequence[Host], found: Bottlenecks, next
         Column("stepTimeMs", "Step time", unit=_MS, doc="The step's whole time: the sum of its parts."),
         Column("incomplete", "Incomplete", "boolean", doc="Cut by the capture's start or end; left out of averages."),
         Column("host", "Host", "string", doc="The host on which this step took longest."),
-        Column("begin_ms", "Begin", unit=_MS, doc="When the step begins, from the capture's start."),
+        Column("begin_ms", "Begin", unit=_MS, doc="When the step begins, from the first event on any host shown."),
     ]
-    return DataTable(columns, _rows(steps), _properties(steps, hosts, found, next_step), _DOCS)
+    return DataTable(columns, _rows(steps, hosts), _properties(steps, hosts, found, next_step), _DOCS)
 
 
 def next_step(found: Bottlenecks, tf_data: bool) -> str:
@@ -76,7 +77,8 @@ def step_times_ms(steps: StepTimes) -> Summary:
     return summary(steps.duration_ps[steps.counted] / PS_PER_MS)
 
 
-def _rows(steps: StepTimes) -> list[list[object]]:
+def _rows(steps: StepTimes, hosts: Sequence[Host]) -> list[list[object]]:
+    shifts = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
     values = [steps.ms(*parts).tolist() for _, parts in COLUMNS.values()]
     whole = (steps.duration_ps / PS_PER_MS).tolist()
     rows: list[list[object]] = []
@@ -85,7 +87,7 @@ def _rows(steps: StepTimes) -> list[list[object]]:
         labels = [label for label, _ in COLUMNS.values()]
         lines = [f"Step {name}, duration: {whole[i]:.2f} ms"]
         lines += [f"-{label}: {value:.2f} ms" for label, value in zip(reversed(labels), reversed(parts), strict=True)]
-        begin = float(steps.begin[i] / PS_PER_MS)
+        begin = float((steps.begin[i] + shifts[steps.host[i]]) / PS_PER_MS)
         rows.append([name, *parts, "\n".join(lines), whole[i], not steps.complete[i], steps.host[i], begin])
     return rows
 

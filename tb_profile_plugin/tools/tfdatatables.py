@@ -45,6 +45,7 @@ _NODE_COLUMNS = (
     us("wait_us", "Wait on input", "Total minus self time: it waited for iterators that it asked."),
     us("critical_us", "Critical time", "What it is to blame for; over a call's nodes these sum to the call's latency."),
     Column("asynchronous", "Asynchronous", "boolean", doc="Works ahead on threads of its own."),
+    Column("event", "Event", doc="Its first call's number on the host's timeline."),
 )
 
 
@@ -52,11 +53,12 @@ def calls(ordered: Sequence[tuple[TfData, Pipeline]], limit: int) -> DataTable:
     """Every iterator of the slowest calls: the existing plugin's graph."""
     rows: list[list[JsonValue]] = []
     for data, pipeline in ordered:
+        first = data.host.trace.rows(data.calls.plane).start
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
             nodes = data.nodes(request)
             blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
-            rows += [[pipeline.host, pipeline.name, rank, *_node(node, worst)] for node in nodes]
+            rows += [[pipeline.host, pipeline.name, rank, *_node(node, worst), first + node.row] for node in nodes]
     described = {"calls_described": str(limit)}
     return DataTable(
         _NODE_COLUMNS, rows, described, {"calls_described": "Slowest calls of each pipeline in this table."}
@@ -104,16 +106,17 @@ def stages(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
         us("held_us", "Held up", "Of the critical time: an element was there, but its thread did not get on."),
         us("longest_us", "Longest call", "Duration of the longest call."),
         us("start_us", "Start time", "Begin of the longest call, on the capture's clock."),
-        Column("event", "Event", doc="Row of the longest call in the host's plane."),
+        Column("event", "Event", doc="The longest call's number on the host's timeline."),
         Column("settings", "Settings", "string", doc="What the longest call recorded about itself."),
     ]
-    return DataTable(columns, [row for _, pipeline in ordered for row in _stage_rows(pipeline)])
+    return DataTable(columns, [row for data, pipeline in ordered for row in _stage_rows(data, pipeline)])
 
 
 _HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
 
 
-def _stage_rows(pipeline: Pipeline) -> list[list[JsonValue]]:
+def _stage_rows(data: TfData, pipeline: Pipeline) -> list[list[JsonValue]]:
+    first = data.host.trace.rows(data.calls.plane).start
     rows: list[list[JsonValue]] = []
     for at, stage in enumerate(pipeline.stages):
         ps = (
@@ -143,7 +146,7 @@ def _stage_rows(pipeline: Pipeline) -> list[list[JsonValue]]:
                 stage.held_ps / PS_PER_US,
                 stage.longest_ps / PS_PER_US,
                 stage.begin_ps / PS_PER_US,
-                stage.row,
+                first + stage.row,
                 settings,
             ]
         )

@@ -1,0 +1,21 @@
+"""One clock for the hosts that are shown together: time since the first event on any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .host import Host
+
+
+def shifts(hosts: Sequence[Host]) -> list[int]:
+    """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
+    origins = [host.space.origin_ns * 1000 for host in hosts]
+    if len({origin == 0 for origin in origins}) > 1:
+        return [-host.window[0] for host in hosts]
+    starts = [host.window[0] + origin for host, origin in zip(hosts, origins, strict=True)]
+    return [origin - min(starts) for origin in origins]
+
+
+def duration(hosts: Sequence[Host]) -> int:
+    """From the first event to the end of the last, ps."""
+    return max(host.window[1] + shift for host, shift in zip(hosts, shifts(hosts), strict=True))

@@ -1,0 +1,42 @@
+"""Several hosts side by side: one clock, and who was the slowest."""
+
+from pathlib import Path
+
+import draw
+import pytest
+
+from tb_profile_plugin.analysis import steptime
+from tb_profile_plugin.model import clock
+
+A = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
+B = "/host:CPU\n  t | train[1150,900]{_r=1, step_num=1+s} work[1200,300]"
+
+
+def test_hosts_without_a_clock_begin_together() -> None:
+    a, b = draw.host(A, steps=5, name="a"), draw.host(B, steps=4, name="b")
+    assert (a.window[0], b.window[0]) == (100_000_000, 1_150_000_000)
+    assert clock.shifts([a, b]) in ([-100_000_000, -1_150_000_000], [-100_000_000, -100_000_000])
+    assert min(host.window[0] + shift for host, shift in zip([a, b], clock.shifts([a, b]), strict=True)) == 0
+
+
+def test_slowest_hosts_are_counted_over_shared_steps() -> None:
+    a, b = draw.host(A, steps=5, name="a"), draw.host(B, steps=4, name="b")
+    shared, (first, second) = steptime.over_hosts([a, b])
+    assert shared == 4
+    assert (first.steps, first.average_ms, first.slowest) == (5, pytest.approx(0.5), 0)
+    assert (second.steps, second.average_ms, second.slowest) == (4, pytest.approx(0.9), 4)
+
+
+def test_equal_hosts_are_not_slow_and_one_host_is_not_compared() -> None:
+    a, twin = draw.host(A, steps=3, name="a"), draw.host(A, steps=3, name="twin")
+    assert [one.slowest for one in steptime.over_hosts([a, twin])[1]] == [0, 0]
+    assert steptime.over_hosts([a]) == (0, [])
+
+
+def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
+    session = draw.session(tmp_path, a=draw.space(A, steps=3))
+    table = session.tool("overview_page")[1]
+    place = [column["id"] for column in table["cols"]].index("begin_ms")
+    assert [row["c"][place]["v"] for row in table["rows"]] == pytest.approx([0, 1, 2])
+    pod = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
+    assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
