@@ -28,7 +28,6 @@ class Job:
         self._stop = threading.Event()
         self._over = threading.Event()
         self._begins = 0.0
-        self._fault: Problem | None = None
         self.workers = [Worker(address, options, self.target, self._stop) for address in addresses]
 
     def start(self) -> None:
@@ -49,8 +48,8 @@ class Job:
         if not self._over.is_set() or any(worker.progress.state == DONE for worker in self.workers):
             return None
         found = [worker.progress.problem for worker in self.workers if worker.progress.problem]
-        if self._fault or len(found) == 1:
-            return self._fault or found[0]
+        if len(found) == 1:
+            return found[0]
         remedy = found[0].remedy if len({problem.remedy for problem in found}) == 1 else "Each worker says why."
         where = "; ".join(f"{problem.where}: {problem.message}" for problem in found[:5])
         return Problem("no_worker", f"None of the {len(found)} workers gave a capture.", remedy, where)
@@ -95,15 +94,24 @@ class Job:
                         worker.halt()
                 else:
                     at_ns = time.time_ns()
-                    list(pool.map(lambda worker: worker.capture(at_ns), ready))
-        except Exception as error:
-            self._fault = Problem("internal", f"The capture failed: {error!r}.", "Please report this.")
+                    list(pool.map(lambda worker: _capture(worker, at_ns), ready))
         finally:
             self._over.set()
 
 
 def _reach(worker: Worker) -> bool:
-    return worker.reach()
+    try:
+        return worker.reach()
+    except Exception as error:
+        worker.fail(error)
+        return False
+
+
+def _capture(worker: Worker, at_ns: int) -> None:
+    try:
+        worker.capture(at_ns)
+    except Exception as error:
+        worker.fail(error)
 
 
 def ping(addresses: Sequence[Address]) -> list[Problem | None]:

@@ -65,6 +65,11 @@ class Worker:
         self._now(WAITING)
         return True
 
+    def fail(self, error: Exception) -> None:
+        """End for a reason that nobody foresaw."""
+        problem = Problem("internal", f"The capture failed: {error!r}.", "Please report this.", str(self.address))
+        self._end(FAILED, problem)
+
     def halt(self) -> None:
         """End before anything was asked."""
         self._end(STOPPED, self._nothing())

@@ -36,6 +36,8 @@ def test_addresses_as_people_write_them(text: str, addresses: list[Address]) -> 
         ("a/b:1", "names no host"),
         ("user@host:1", "names no host"),
         ("-a:1", "names no host"),
+        ("a..b:1", "names no host"),
+        (f"{'a' * 64}:1", "names no host"),
         ("::1:6009", "brackets"),
         ("[::g]:1", "no IPv6"),
         ("[localhost]:1", "no IPv6"),

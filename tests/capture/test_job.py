@@ -199,6 +199,22 @@ def test_a_disk_that_fails_at_the_end(fake: Fakes, tmp_path: Path, monkeypatch: 
     assert files(tmp_path) == []
 
 
+def test_a_fault_of_ours_ends_one_worker_and_is_told(
+    fake: Fakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = fake(), fake()
+    genuine = worker.Worker.capture
+
+    def broken(self: worker.Worker, at_ns: int) -> None:
+        if self.address.port == one.port:
+            raise RuntimeError("a bug")
+        genuine(self, at_ns)
+
+    monkeypatch.setattr(worker.Worker, "capture", broken)
+    job = run(f"{one.address},{other.address}", tmp_path)
+    assert codes(job) == ["internal", "done"]
+
+
 def problem_at(place: str) -> tuple[str, str]:
     [problem] = ping(address.parse(place))
     assert problem and problem.remedy and problem.where == place
