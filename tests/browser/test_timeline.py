@@ -45,6 +45,14 @@ class Timeline:
         """Wait until a soft move is over and the URL is written."""
         self.page.wait_for_timeout(1000)
 
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for what a soft move and the URL come to sooner or later."""
+        for _ in range(100):
+            if holds():
+                return
+            self.page.wait_for_timeout(100)
+        raise AssertionError(f"it never came to that: {self.page.url}")
+
     @property
     def window(self) -> tuple[float, float] | None:
         """The shown window in ns, as the URL tells it."""
@@ -87,7 +95,7 @@ def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
     expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
     cpu.canvas.locator("canvas").last.focus()
     cpu.page.keyboard.press("f")
-    cpu.settle()
+    cpu.settle()  # It moved there softly.
     facts = dict(zip(*(cpu.body.locator(f".tl-facts {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
     assert cpu.window
     shown = cpu.window[1] - cpu.window[0]
@@ -135,11 +143,9 @@ def test_keys_move_and_zero_shows_all(cpu: Timeline) -> None:
         cpu.page.keyboard.down(key)
         cpu.page.wait_for_timeout(300)
         cpu.page.keyboard.up(key)
-        cpu.settle()
-        assert cpu.window != before, key
+        cpu.until(lambda before=before: cpu.window != before)
     cpu.page.keyboard.press("0")
-    cpu.settle()
-    assert cpu.window is None
+    cpu.until(lambda: cpu.window is None)
     expect(cpu.body.locator(".menu-panel")).to_have_count(0)  # s zooms here, and opens no session picker.
 
 
@@ -191,11 +197,10 @@ def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
     cpu.page.mouse.wheel(0, -600)
     cpu.page.keyboard.up("Control")
     cpu.settle()
+    cpu.until(lambda: cpu.window is not None)
     zoomed = cpu.window
-    assert zoomed
     cpu.drag(400, 14, 600, 14)
-    cpu.settle()
-    assert cpu.window and cpu.window != zoomed
+    cpu.until(lambda: cpu.window != zoomed)
     cpu.body.get_by_label("Filter lanes").fill("no such lane")
     expect(cpu.body.locator(".tl-label")).to_have_count(0)
     cpu.body.get_by_label("Filter lanes").fill("python")
