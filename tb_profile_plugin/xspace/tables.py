@@ -177,10 +177,10 @@ class StatColumn:
         istext = (kind == wire.TEXT) | (kind == wire.BYTES)
         pair = np.where(kind == wire.REF, value * 2, np.int64(-1))
         pair[istext] = first_equal(self.stats.buffer, value[istext]) * 2 + 1
-        distinct, codes = np.unique(pair, return_inverse=True)
+        distinct, codes = _distinct(pair)
         strings = [self._string(code) for code in distinct.tolist()]
         place = {text: i for i, text in enumerate(dict.fromkeys(strings))}
-        return np.array([place[text] for text in strings], np.int64)[codes.reshape(-1)], list(place)
+        return np.array([place[text] for text in strings], np.int64)[codes], list(place)
 
     def _string(self, code: int) -> str:
         if code < 0:
@@ -202,6 +202,18 @@ class StatColumn:
         answer = np.full(size, default, np.int64)
         answer[self.owner[::-1]] = self.numbers[::-1]
         return answer
+
+
+def _distinct(values: Array) -> tuple[Array, Array]:
+    """Distinct values, ascending, and which of them each one is; without sorting where their range is small."""
+    low = int(values.min()) if len(values) else 0
+    span = int(values.max()) - low + 1 if len(values) else 0
+    if span > 2 * len(values):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct, codes.reshape(-1)
+    used = np.zeros(span, bool)
+    used[values - low] = True
+    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[values - low]
 
 
 @dataclass(frozen=True)
