@@ -33,7 +33,11 @@ _NUMBERS = (
 _LOST = "\N{REPLACEMENT CHARACTER}"
 _TEXTS = {"tf_op": _LOST, "region_type": _LOST, "shape": "["}
 """With the first letter to assume where it is lost."""
-_COLUMNS = ("memory", "fragmentation", *_NUMBERS, *_TEXTS)
+_COLUMNS = (*_TEXTS, "memory", "fragmentation", *_NUMBERS)
+"""Of the first five it must be known where they stand, of all but the texts their whole numbers."""
+_PLACED, _FIRST_NUMBER = 5, len(_TEXTS)
+_ABSENT = ("data_type", "group_id")
+"""Numbers that are -1 where they are not stated."""
 
 _DTYPES = (
     "INVALID float double int32 uint8 int16 int8 string complex64 int64 bool qint8 quint8 qint32 bfloat16 qint16 "
@@ -148,20 +152,19 @@ def _allocations(host: Host) -> dict[str, Allocations]:
     for row, name in enumerate(plane.stat_metadata.text.all):
         known = "memory" if name in _MEMORY else name
         column[row] = _COLUMNS.index(known) if known in _COLUMNS and row else -1
-    rows = np.full((len(_COLUMNS), len(events)), -1, np.int64)
-    numbers = np.zeros_like(rows)
+    rows = np.full((_PLACED, len(events)), -1, np.int64)
+    numbers = np.zeros((len(_COLUMNS) - _FIRST_NUMBER, len(events)), np.int64)
+    found = dict(zip(_COLUMNS[:_PLACED], rows, strict=True))
+    values: dict[str, Any] = dict(zip(_COLUMNS[_FIRST_NUMBER:], numbers, strict=True))
+    for name in _ABSENT:
+        values[name][:] = -1
     stats = plane.events.stats
     _gather(events, stats.first, stats.name, stats.kind, stats.value, column, rows, numbers)
-    found = dict(zip(_COLUMNS, rows, strict=True))
-    number = dict(zip(_COLUMNS, numbers, strict=True))
-    values: dict[str, Any] = {name: number[name] for name in _NUMBERS}
     values |= {name: _texts(plane, found[name], first) for name, first in _TEXTS.items()}
-    values["fragmentation"] = _floats(plane, found["fragmentation"], number["fragmentation"])
-    for name in ("data_type", "group_id"):
-        values[name][found[name] < 0] = -1
-    if (found["group_id"] < 0).all():
+    values["fragmentation"] = _floats(plane, found["fragmentation"], values["fragmentation"])
+    if (values["group_id"] == -1).all():
         values["group_id"] = host.steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
-    codes, memories = _memories(plane, found["memory"], number["memory"])
+    codes, memories = _memories(plane, found["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)
     return {name: _one(name, parts[name], events, time, allocates, values) for name in sorted(memories)}
@@ -201,16 +204,18 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
 def _gather(
     events: Array, first: Array, name: Array, kind: Array, value: Array, column: Array, rows: Array, numbers: Array
 ) -> None:
-    """``rows[c, i]``: where the stat of column c of the i-th event stands, ``numbers[c, i]``: its value if it is whole.
+    """``rows[c, i]``: where the stat of column c of the i-th event stands; ``numbers``: the value if it is whole.
 
-    The last stat of a column wins.
+    Columns as `_COLUMNS` orders them. The last stat of a column wins.
     """
     for i in range(len(events)):
         for row in range(first[events[i]], first[events[i] + 1]):
             place = column[name[row]]
-            if place >= 0:
+            if 0 <= place < _PLACED:
                 rows[place, i] = row
-                numbers[place, i] = value[row] if kind[row] == wire.INT or kind[row] == wire.UINT else 0
+            if place >= _FIRST_NUMBER:
+                whole = kind[row] == wire.INT or kind[row] == wire.UINT
+                numbers[place - _FIRST_NUMBER, i] = value[row] if whole else 0
 
 
 @kernel
