@@ -26,6 +26,8 @@ export interface Place {
   readonly least: number;
   /** Kinds of arrows that are shown between all visible events. */
   readonly arrows: readonly string[];
+  /** A link's wish: move to the event, or to the first hit. Once done it is no part of the place. */
+  readonly go: boolean;
 }
 
 export const NOWHERE: Place = {
@@ -41,6 +43,7 @@ export const NOWHERE: Place = {
   lanes: "",
   least: 0,
   arrows: [],
+  go: false,
 };
 
 /** Nanoseconds with up to three digits behind the point: exact, and readable. */
@@ -79,6 +82,7 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
     lanes: options.lanes ?? "",
     least: Math.max(0, ps(options.least) || 0),
     arrows: list(options.arrows),
+    go: options.go === "1",
   };
 }
 

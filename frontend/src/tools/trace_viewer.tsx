@@ -15,6 +15,7 @@ import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
 import { linkTo, type PageProps } from "./page";
+import { arrive } from "./timeline/arrive";
 import { type DetailActions, Details } from "./timeline/details";
 import { Engine } from "./timeline/engine";
 import { KEYS, listenToKeys } from "./timeline/keys";
@@ -150,10 +151,11 @@ function Timeline({ store, api, lanes }: { store: Store; api: TimelineApi; lanes
         neighbour: (step) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       }),
-      followState(scene, api, {
+      followState(engine, api, {
         read: () => (shown(store) ? store.view.value.options : {}),
         write: (options) => shown(store) && store.replace({ options }),
       }),
+      arrive(engine, store.view.peek().options),
       store.theme.subscribe((theme) => engine.recolour(theme === "dark")),
     ];
     setRunning(made);

@@ -49,6 +49,11 @@ describe("the place in the URL", () => {
     expect(readPlace(view.options)).toEqual(place);
   });
 
+  it("does not keep a link's wish to move", () => {
+    expect(readPlace({ event: "0.1", go: "1" }).go).toBe(true);
+    expect(writePlace({ ...NOWHERE, go: true })).toEqual({});
+  });
+
   it("takes no room where nothing was chosen, and forgives nonsense", () => {
     expect(writePlace(NOWHERE)).toEqual({});
     expect(readPlace({ t: "x~y", y: "-3", mode: "fly", marks: "1,2:3", least: "?" })).toEqual(NOWHERE);

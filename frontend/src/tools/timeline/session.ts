@@ -5,7 +5,6 @@ import type { TimelineApi } from "../../api/timeline";
 import type { Slab } from "../../base/slab";
 import { readPlace, writePlace } from "../../base/timecodec";
 import type { Engine } from "./engine";
-import type { Scene } from "./scene";
 import { applyPlace, type Hits, placeOf } from "./state";
 
 const URL_DELAY_MS = 300;
@@ -61,7 +60,8 @@ export interface Address {
   readonly write: (options: Record<string, string>) => void;
 }
 
-export function followState(scene: Scene, api: TimelineApi, address: Address): () => void {
+export function followState(engine: Engine, api: TimelineApi, address: Address): () => void {
+  const { scene } = engine;
   const { state } = scene;
   const fail = (error: unknown) => {
     state.problem.value = error;
@@ -139,6 +139,13 @@ export function followState(scene: Scene, api: TimelineApi, address: Address): (
         written = JSON.stringify(options);
         address.write(options);
       }, URL_DELAY_MS);
+    }),
+    effect(() => {
+      const [details, hits] = [state.details.value, state.hits.value];
+      if (!state.go.value || !(state.event.value ? details : hits)) return;
+      state.go.value = false;
+      // What it moves is read by other effects: after this one.
+      queueMicrotask(() => (details ? engine.show(details) : walkHits(engine, 1)));
     }),
     effect(() => {
       const options = address.read();

@@ -50,6 +50,8 @@ export interface TimelineState {
   readonly least: Signal<number>;
   readonly arrowKinds: Signal<readonly string[]>;
   readonly event: Signal<string>;
+  /** Whether to move to the event, or to the first hit, as soon as it is known. */
+  readonly go: Signal<boolean>;
   readonly details: Signal<EventDetails | null>;
   readonly area: Signal<Area | null>;
   readonly statistics: Signal<Statistics | null>;
@@ -76,6 +78,7 @@ export function createState(place: Place): TimelineState {
     least: signal(place.least),
     arrowKinds: signal(place.arrows),
     event: signal(place.event),
+    go: signal(place.go),
     details: signal(null),
     area: signal(null),
     statistics: signal(null),
@@ -115,6 +118,7 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.view.value = place.window && { begin: place.window[0], end: place.window[1] };
     state.scroll.value = place.scroll;
     state.event.value = place.event;
+    state.go.value = place.go;
     state.mode.value = place.mode;
     state.pins.value = place.pins;
     state.folds.value = new Set(place.folds);
