@@ -40,7 +40,9 @@ def server(addresses: str) -> list[Problem]:
 def logdir(searched: Sequence[str], captures: int, near_misses: Sequence[str]) -> Iterator[Problem]:
     """What a look at a logdir found, in words, and whether a capture could be written there."""
     for folder in searched:
-        if not os.path.isdir(folder):
+        if "://" in folder:
+            yield _fine("remote", "The logdir lies on another machine; captures cannot be written to it.", folder)
+        elif not os.path.isdir(folder):
             remedy = "Check the path; a capture into it makes it."
             yield Problem("no_logdir", "The logdir does not exist.", remedy, folder, "warning")
         elif not os.access(folder, os.W_OK | os.X_OK):

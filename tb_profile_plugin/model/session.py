@@ -45,7 +45,8 @@ class Session:
         try:
             progress("Opening", 0.0)
             file = self._files[name]
-            return Host(name, xspace.decode(store.read(file), str(file.path), progress))
+            content = store.read(file, lambda fraction: progress("Fetching", fraction))
+            return Host(name, xspace.decode(content, file.where, progress))
         except ProblemError as error:
             self._unreadable[name] = error.problem
             raise

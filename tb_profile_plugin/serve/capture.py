@@ -61,7 +61,7 @@ class Captures:
         self._lock = threading.Lock()
         self._job: Job | None = None
         self._number = 0
-        self._asked: dict[Path, Options] = {}
+        self._asked: dict[Path | str, Options] = {}
 
     def start(self, values: Mapping[str, str]) -> Job:
         """Begin one; raises `ProblemError` for values that make none, and (409) while another runs."""
@@ -97,7 +97,7 @@ class Captures:
             return {"id": 0, "job": None}
         return {"id": self._number, "job": {**job.state(), "session": self._session(job)}}
 
-    def asked(self, folder: Path) -> Options | None:
+    def asked(self, folder: Path | str) -> Options | None:
         """What was asked for when the session in that folder was captured here."""
         return self._asked.get(folder)
 
@@ -131,7 +131,7 @@ def _values(desk: Desk, request: Request) -> dict[str, str]:
         values = {**request.args.to_dict(), **body}
     except HTTPException as error:
         raise ProblemError(Problem("too_large", "The request is too large.", "Send less."), 413) from error
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ProblemError(Problem("bad_body", "The body is no JSON object.", "Send an object or a form.")) from error
     unknown = sorted(set(values) - set(PARAMETERS))
     if unknown:
@@ -212,7 +212,7 @@ def capture_profile(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, {"result": result, "run": job.target.run, "workers": job.state()["workers"]})
 
 
-def differences(desk: Desk, folder: Path, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
+def differences(desk: Desk, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
     """Where a capture made here was not made as asked for; `recorded` are the levels in effect by host."""
     asked = desk.captures.asked(folder)
     found = []

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..problems import Problem, ProblemError
 from .files import StoredFile, StoredSession, host_of, read, stat_files
 from .logdir import Logdir, Root, Survey, roots
+from .remote import RemoteTree, is_url, single
 
 __all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "read", "resolve", "roots"]
 
@@ -17,6 +18,8 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
 
     Raises `ProblemError` (404) where there is none.
     """
+    if isinstance(path, str) and is_url(path):
+        return _resolve_url(path)
     place = Path(path).expanduser().absolute()
     if place.is_file():
         return _single(place)
@@ -26,15 +29,31 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
     files = stat_files(place, [entry.name for entry in place.iterdir() if entry.is_file()])
     if files:
         return StoredSession(place.name, place, files)
-    survey = Logdir(str(place)).survey()
+    return _newest(str(place))
+
+
+def _newest(logdir: str) -> StoredSession:
+    survey = Logdir(logdir).survey()
     if survey.sessions:
         return survey.sessions[0]
     near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
     remedy = f"Captures end in .xplane.pb and lie in plugins/profile/<run>/ or anywhere below.{near}"
-    raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, str(path)), 404)
+    raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
 
 
 def _single(path: Path) -> StoredSession:
     facts = path.stat()
     host = host_of(path.name) or path.stem
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))
+
+
+def _resolve_url(url: str) -> StoredSession:
+    file = single(url)
+    if file:
+        return StoredSession(file.host, url.rpartition("/")[0], (file,))
+    tree = RemoteTree()
+    root = url.rstrip("/")
+    here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
+    if here:
+        return StoredSession(root.rpartition("/")[2], root, tree.files(root, list(here.captures)))
+    return _newest(url)

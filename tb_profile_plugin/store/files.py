@@ -6,6 +6,7 @@ import mmap
 import os
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +28,19 @@ class StoredFile:
 
     host: str
     path: Path
+    """Where it lies on this machine, or will lie once it is fetched from `url`."""
     size: int
     """Bytes on disk."""
     mtime_ns: int
+    url: str = ""
+    """Where it comes from; empty for a file of this machine."""
+    version: str = ""
+    """What its server calls this content, e.g. an ETag; empty where there is none."""
+
+    @property
+    def where(self) -> str:
+        """Path or URL, for people."""
+        return self.url or str(self.path)
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,8 @@ class StoredSession:
     """The files of one capture, under the name that people know it by."""
 
     name: str
-    folder: Path
+    folder: Path | str
+    """A URL where it lies on another machine."""
     files: tuple[StoredFile, ...]
     """Ordered by host."""
 
@@ -81,11 +93,16 @@ def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:
     return tuple(found[host] for host in sorted(found))
 
 
-def read(file: StoredFile) -> mmap.mmap | bytes:
-    """A file's bytes, mapped where it is plain and inflated where it is compressed.
+def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: None) -> mmap.mmap | bytes:
+    """A file's bytes, mapped where it is plain and inflated where it is compressed; fetched first if it is remote.
 
-    A compressed file that was cut gives what could be inflated. Raises `ProblemError` for a file that cannot be read.
+    `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
+    Raises `ProblemError` for a file that cannot be read.
     """
+    if file.url:
+        from .remote import fetch
+
+        fetch(file, progress)
     try:
         with open(file.path, "rb") as opened:
             if file.path.suffix == ".gz":

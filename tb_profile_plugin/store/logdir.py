@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -11,10 +10,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 
 from ..problems import Problem, ProblemError
-from .files import StoredSession, stat_files
+from .files import StoredSession
+from .remote import RemoteTree, is_url
 from .walk import Folder, Walker
 
 _RESCAN_S = 1.0
@@ -24,6 +24,8 @@ _RESCAN_SHARE = 10
 _PATIENCE_S = 0.5
 """How long a request waits for a new walk while there is an older one to answer from."""
 _NEAR_MISSES = 20
+_LONG = 1000
+"""Names from so many characters on are not compared with others, which takes long."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +56,18 @@ def roots(spec: str) -> tuple[Root, ...]:
     found = []
     for part in filter(None, spec.split(",")):
         prefix, colon, path = part.partition(":")
-        named = colon and not part.startswith("/") and not _is_url(part) and not os.path.splitdrive(part)[0]
+        named = colon and not part.startswith("/") and not is_url(part) and not os.path.splitdrive(part)[0]
         found.append(_root(prefix, path) if named else _root("", part))
     return tuple(found)
 
 
 def _root(prefix: str, path: str) -> Root:
-    return Root(prefix, path if _is_url(path) else os.path.abspath(os.path.expanduser(path)))
+    return Root(prefix, path if is_url(path) else os.path.abspath(os.path.expanduser(path)))
 
 
-def _is_url(path: str) -> bool:
-    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
+def _place(path: str) -> PurePath:
+    """A path or URL as something with parents and parts."""
+    return PurePosixPath(path.partition("://")[2]) if is_url(path) else Path(path)
 
 
 class Logdir:
@@ -72,7 +75,7 @@ class Logdir:
 
     def __init__(self, spec: str):
         self.spec = spec
-        self._walkers: dict[str, Walker] = {}
+        self._trees: dict[str, Walker | RemoteTree] = {}
         self._lock = threading.Lock()
         self._latest: Survey | None = None
         self._due = 0.0
@@ -90,7 +93,7 @@ class Logdir:
             if session.name == name:
                 return session
         names = [session.name for session in sessions]
-        close = get_close_matches(name, names, n=3) or names[:3]
+        close = (get_close_matches(name, names, n=3) if len(name) < _LONG else []) or names[:3]
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
         raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
 
@@ -136,19 +139,20 @@ class Logdir:
 
     def _take(self) -> Survey:
         searched = roots(self.spec)
-        self._walkers = {root.path: self._walkers.get(root.path, Walker()) for root in searched}
+        self._trees = {
+            root.path: self._trees.get(root.path) or (RemoteTree() if is_url(root.path) else Walker())
+            for root in searched
+        }
         sessions: list[StoredSession] = []
         names: set[str] = set()
         misses: list[str] = []
         event_files = 0
         for root in searched:
-            if _is_url(root.path):
-                misses.append(f"{root.path}: folders on other machines are not read yet")
-                continue
-            for folder in self._walkers[root.path].walk(root.path):
+            tree = self._trees[root.path]
+            for folder in tree.walk(root.path):
                 event_files += folder.event_files
                 misses.extend(_near_misses(folder, root))
-                for session in _sessions(folder, root, names):
+                for session in _sessions(folder, tree, root, names):
                     sessions.append(session)
                     self._seen_one = True
         sessions.sort(key=lambda session: (-session.modified, session.name))
@@ -156,30 +160,32 @@ class Logdir:
         return Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
 
 
-def _sessions(folder: Folder, root: Root, taken: set[str]) -> Iterator[StoredSession]:
+def _sessions(folder: Folder, tree: Walker | RemoteTree, root: Root, taken: set[str]) -> Iterator[StoredSession]:
     """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
     if not folder.captures:
         return
-    path = Path(folder.path)
-    if _is_run(path):
+    path = _place(folder.path)
+    if is_run(path):
         groups = [(_run_name(path, root), list(folder.captures))]
     else:
-        inside = path.relative_to(root.path)
+        inside = path.relative_to(_place(root.path))
         groups = [((inside / _bare_name(name)).as_posix(), [name]) for name in folder.captures]
     for name, file_names in groups:
-        files = stat_files(path, file_names)
+        files = tree.files(folder.path, file_names)
         if files:
-            yield StoredSession(_unique(f"{root.prefix}/{name}" if root.prefix else name, taken), path, files)
+            shown = folder.path if is_url(folder.path) else Path(folder.path)
+            yield StoredSession(_unique(f"{root.prefix}/{name}" if root.prefix else name, taken), shown, files)
 
 
-def _is_run(path: Path) -> bool:
+def is_run(path: PurePath) -> bool:
+    """Whether a folder is where the frameworks write the files of one capture."""
     return path.parts[-3:-1] == ("plugins", "profile")
 
 
-def _run_name(path: Path, root: Root) -> str:
+def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
-    run_of = path.parents[2]
-    return (run_of.relative_to(root.path) / path.name).as_posix() if run_of.is_relative_to(root.path) else path.name
+    run_of, top = path.parents[2], _place(root.path)
+    return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
 
 
 def _bare_name(name: str) -> str:
@@ -205,5 +211,5 @@ def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
         where = os.path.relpath(folder.path, root.path)
         if folder.strays:
             yield f"{where}/{folder.strays[0]}: a by-product of a profiler, without its *.xplane.pb"
-        elif _is_run(Path(folder.path)) and not folder.folders:
+        elif is_run(_place(folder.path)) and not folder.folders:
             yield f"{where}: a run folder without a *.xplane.pb"

@@ -6,10 +6,11 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from .files import host_of
+from .files import StoredFile, host_of, stat_files
 
 _NEVER = frozenset({".git", "node_modules", "__pycache__"})
 """Large folders that no profiler writes to."""
@@ -76,25 +77,37 @@ class Walker:
             links.extend(os.path.join(path, name) for name in known.folder.links)
         self._known = visited
 
+    def files(self, folder: str, names: list[str]) -> tuple[StoredFile, ...]:
+        """The captures of those names in a folder, by host."""
+        return stat_files(Path(folder), names)
+
+
+def folder_of(path: str, names: Iterable[str], folders: tuple[str, ...] = (), links: tuple[str, ...] = ()) -> Folder:
+    """A folder by the names of its files."""
+    captures, strays = [], []
+    event_files = 0
+    for name in sorted(names):
+        if host_of(name) is not None:
+            captures.append(name)
+        elif _STRAY.search(name):
+            strays.append(name)
+        elif ".tfevents." in name:
+            event_files += 1
+    return Folder(path, tuple(captures), tuple(strays), event_files, folders, links)
+
 
 def _look(path: str) -> Folder:
-    captures, strays, folders, links = [], [], [], []
-    event_files = 0
+    names, folders, links = [], [], []
     try:
         with os.scandir(path) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
-                name = entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    if name not in _NEVER:
-                        folders.append(name)
+                    if entry.name not in _NEVER:
+                        folders.append(entry.name)
                 elif entry.is_symlink() and not entry.is_file():
-                    links.append(name)
-                elif host_of(name) is not None:
-                    captures.append(name)
-                elif _STRAY.search(name):
-                    strays.append(name)
-                elif ".tfevents." in name:
-                    event_files += 1
+                    links.append(entry.name)
+                else:
+                    names.append(entry.name)
     except OSError as error:
         return Folder(path, trouble=error.strerror or "it cannot be read")
-    return Folder(path, tuple(captures), tuple(strays), event_files, tuple(folders), tuple(links))
+    return folder_of(path, names, tuple(folders), tuple(links))

@@ -1,0 +1,237 @@
+"""Captures on other machines: any URL that fsspec has a package for. They are fetched into the cache before use."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from ..problems import Problem, ProblemError
+from . import cache
+from .files import StoredFile, host_of
+from .walk import Folder, folder_of
+
+_PIECE = 16 << 20
+"""Bytes asked for at a time."""
+_READERS = 8
+"""Requests that are under way together."""
+
+_PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
+_PACKAGES |= {"http": "aiohttp", "https": "aiohttp", "hdfs": "pyarrow"}
+_TIMES = ("LastModified", "last_modified", "Last-Modified", "updated", "mtime", "modified", "created")
+_VERSIONS = ("ETag", "etag", "generation")
+
+Progress = Callable[[float], None]
+
+
+def is_url(path: str) -> bool:
+    """Whether a path names a place on another machine."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", path) is not None
+
+
+class RemoteTree:
+    """The captures below a URL; every walk asks anew."""
+
+    def __init__(self) -> None:
+        self._facts: dict[str, dict[str, Any]] = {}
+
+    def walk(self, root: str) -> Iterator[Folder]:
+        """Every folder that holds files; one with `trouble` where the URL cannot be read."""
+        try:
+            yield from self.look(root)
+        except ProblemError as error:
+            yield Folder(root, trouble=f"{error.problem.message} {error.problem.remedy}")
+
+    def look(self, root: str) -> list[Folder]:
+        """The same at once; raises `ProblemError` where the URL cannot be read."""
+        with _told(root):
+            files, base = _open(root)
+            found: dict[str, dict[str, Any]] = files.find(base, detail=True)
+            prefix = base.rstrip("/") + "/"
+            facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": each for name, each in found.items()}
+            if not facts:
+                # A search passes over what it cannot read; a list says why.
+                files.ls(base, detail=False)
+            unsized = [url for url, each in facts.items() if each.get("size") is None and host_of(_name(url))]
+            with ThreadPoolExecutor(_READERS) as pool:
+                facts |= zip(unsized, pool.map(lambda url: files.info(facts[url]["name"]), unsized), strict=True)
+        self._facts = facts
+        folders: dict[str, list[str]] = {}
+        for url in facts:
+            folders.setdefault(posixpath.dirname(url), []).append(_name(url))
+        return [folder_of(path, names) for path, names in sorted(folders.items())]
+
+    def files(self, folder: str, names: list[str]) -> tuple[StoredFile, ...]:
+        """The captures of those names in a folder of the latest walk, by host; the plain one of two."""
+        found: dict[str, StoredFile] = {}
+        for name in sorted(names):
+            host = host_of(name)
+            if host is not None and host not in found:
+                found[host] = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
+        return tuple(found[host] for host in sorted(found))
+
+
+def single(url: str) -> StoredFile | None:
+    """The capture at a URL that names one, None for any other; raises `ProblemError` where it cannot be read."""
+    host = host_of(_name(url))
+    if host is None:
+        return None
+    with _told(url):
+        files, path = _open(url)
+        return _stored(host, url, files.info(path))
+
+
+def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
+    """Make a remote file lie at its `path`; parts are read side by side where the server gives parts.
+
+    Raises `ProblemError` where it cannot be read, or changed since it was listed.
+    """
+    if file.path.exists():
+        cache.used(file.path)
+        return
+    with _told(file.url):
+        files, path = _open(file.url)
+        in_parts = file.size > _PIECE and _gives_parts(files, path)
+        try:
+            with cache.draft(file.path) as draft:
+                if in_parts:
+                    _fetch_parts(files, path, file, os.fspath(draft), progress)
+                else:
+                    _fetch_whole(files, path, file, os.fspath(draft), progress)
+                if _stored(file.host, file.url, files.info(path)) != file:
+                    raise _changed(file)
+        except OSError as error:
+            if error.filename and str(error.filename).startswith(os.fspath(file.path.parent)):
+                remedy = "Name another folder in TB_PROFILE_CACHE_DIR."
+                message = f"The cache cannot be written: {error.strerror}."
+                raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
+            raise
+
+
+def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
+    writing = threading.Lock()
+    done = 0
+    with open(draft, "r+b") as out, ThreadPoolExecutor(_READERS) as pool:
+
+        def take(begin: int) -> None:
+            nonlocal done
+            end = min(begin + _PIECE, file.size)
+            part = files.cat_file(path, start=begin, end=end)
+            if len(part) != end - begin:
+                raise _changed(file)
+            with writing:
+                out.seek(begin)
+                out.write(part)
+                done += len(part)
+                progress(done / file.size)
+
+        try:
+            for _ in pool.map(take, range(0, file.size, _PIECE)):
+                pass
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _fetch_whole(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
+    from fsspec.callbacks import Callback
+
+    def tell(size: int | None, value: int, **unused: object) -> None:
+        progress(min(value / (size or file.size or 1), 1.0))
+
+    files.get_file(path, draft, callback=Callback(hooks={"progress": tell}))
+
+
+def _gives_parts(files: Any, path: str) -> bool:
+    """Web servers may ignore that only a part is asked for; the others' interfaces promise it."""
+    if "http" not in files.protocol:
+        return True
+    from fsspec.asyn import sync
+
+    async def ask() -> bool:
+        session = await files.set_session()
+        headers = {**files.kwargs.get("headers", {}), "Range": "bytes=0-0"}
+        async with session.get(files.encode_url(path), **{**files.kwargs, "headers": headers}) as response:
+            return bool(response.status == 206)
+
+    return bool(sync(files.loop, ask))
+
+
+def _open(url: str) -> tuple[Any, str]:
+    """The file system of a URL, with the credentials that its package finds by itself, and the path in it."""
+    from fsspec.core import url_to_fs
+
+    files, path = url_to_fs(url, use_listings_cache=False)
+    files.invalidate_cache()
+    return files, path
+
+
+def _name(url: str) -> str:
+    return posixpath.basename(url.partition("?")[0])
+
+
+def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
+    size = int(facts.get("size") or 0)
+    version = next((str(facts[name]) for name in _VERSIONS if facts.get(name)), "")
+    modified = next((_nanoseconds(facts[name]) for name in _TIMES if facts.get(name)), 0)
+    path = cache.place("files", (url, size, modified, version), f"-{_name(url)[-80:]}")
+    return StoredFile(host, path, size, modified, url, version)
+
+
+def _nanoseconds(when: Any) -> int:
+    """Since the epoch, of the several ways in which file systems tell times; 0 for one that is not understood."""
+    try:
+        if isinstance(when, str):
+            iso = when[:4].isdigit()
+            when = datetime.fromisoformat(when.replace("Z", "+00:00")) if iso else parsedate_to_datetime(when)
+        return int((when.timestamp() if isinstance(when, datetime) else float(when)) * 1e9)
+    except (TypeError, ValueError):
+        return 0
+
+
+def _changed(file: StoredFile) -> ProblemError:
+    remedy = "Ask again once it is written."
+    return ProblemError(Problem("changed", "The file changed while it was read.", remedy, file.url), 409)
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Whatever a file system raises, as a problem that says what to do."""
+    scheme = url.partition("://")[0]
+    try:
+        yield
+    except ProblemError:
+        raise
+    except ImportError as error:
+        package = _PACKAGES.get(scheme, "fsspec")
+        message = f"Reading {scheme}:// needs the package {package}, which is not installed."
+        remedy = f"Run: pip install 'tb-profile-plugin[cloud]' (or just {package})."
+        raise ProblemError(Problem("no_package", message, remedy, url), 501) from error
+    except FileNotFoundError as error:
+        message = "There is no such bucket, folder or file."
+        remedy = "Check the spelling; some stores say the same to whoever may not look."
+        raise ProblemError(Problem("no_such_path", message, remedy, url), 404) from error
+    except PermissionError as error:
+        message = f"Access is denied: {error}."
+        raise ProblemError(Problem("unreadable", message, _credentials(scheme), url), 403) from error
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".strip(": ")
+        if "redential" in text or getattr(error, "status", 0) in (401, 403):
+            raise ProblemError(Problem("unreadable", f"{text}.", _credentials(scheme), url), 403) from error
+        if isinstance(error, ValueError) and "rotocol" in text:
+            message, remedy = f"Nothing is known that reads {scheme}://.", "Take a URL that fsspec knows."
+            raise ProblemError(Problem("unknown_scheme", message, remedy, url), 400) from error
+        remedy = "Check the address, and that this machine reaches it."
+        raise ProblemError(Problem("unreachable", f"It cannot be read: {text}.", remedy, url), 502) from error
+
+
+def _credentials(scheme: str) -> str:
+    package = _PACKAGES.get(scheme, "fsspec")
+    return f"Credentials are those that {package} finds by itself (environment, configuration files, machine's role)."
