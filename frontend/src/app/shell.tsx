@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createCapture } from "../state/capture";
+import { addressKeeper } from "../state/keeper";
 import type { Store } from "../state/store";
 import { Icon } from "../view/icons";
+import { KeeperContext } from "../view/kept";
 import { TipLayer } from "../view/tip";
 import { CaptureButton, CaptureDialog } from "./capture";
 import { Content } from "./content";
@@ -36,6 +38,7 @@ function focusFilter(): void {
 
 export function Shell({ store }: { store: Store }) {
   const [help, setHelp] = useState(false);
+  const keeper = useMemo(() => addressKeeper(store), [store]);
   const capture = useMemo(() => createCapture(store, localStorage), [store]);
   useEffect(
     () =>
@@ -74,7 +77,9 @@ export function Shell({ store }: { store: Store }) {
         <Health store={store} />
       </header>
       <main aria-busy={store.data.state.value.loading} class={store.data.state.value.loading ? "busy" : undefined}>
-        <Content store={store} />
+        <KeeperContext.Provider value={keeper}>
+          <Content store={store} />
+        </KeeperContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
       <CaptureDialog capture={capture} logdir={store.sessions.state.value.value?.searched[0] ?? ""} />

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { type Row, Table, tableAt } from "../base/datatable";
 import { percent } from "../base/format";
+import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
 import { Pie, type Share } from "../view/pie";
@@ -153,7 +154,9 @@ export default function OpsPage(props: PageProps) {
           table={shown}
           specs={specs}
           name={exportName(props, grouped ? "types" : "ops")}
+          id={grouped ? "types" : "ops"}
           sort={grouped ? [{ id: "total_self_time", desc: true }] : []}
+          link={(row) => (grouped || isIdle(row) ? undefined : eventsOf(store, table.text(row, "operation")))}
         />
       </Section>
     </>

@@ -72,7 +72,9 @@ export default function Generic(props: PageProps) {
           doc={tool.doc}
         >
           <Properties table={table} />
-          {table.columns.length > 0 && <Grid table={table} name={exportName(props, String(place + 1))} />}
+          {table.columns.length > 0 && (
+            <Grid table={table} name={exportName(props, String(place + 1))} id={`t${place + 1}`} />
+          )}
         </Section>
       ))}
     </>

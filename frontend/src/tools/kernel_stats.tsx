@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { isRawTable, type Row, Table } from "../base/datatable";
 import { time } from "../base/format";
+import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
 import { Pie } from "../view/pie";
@@ -90,11 +91,8 @@ function Kernels({ table, page }: { table: Table; page: PageProps }) {
   const grouping = by === "kernel_name" || by === "op_name" ? (by as Grouping) : null;
   const shown = useMemo(() => (grouping ? groupBy(table, grouping) : arranged(table)), [table, grouping]);
   const specs = useMemo(() => specsFor(shown), [shown]);
-  const timeline = linkTo(store, "trace_viewer");
-  const launches = (row: Row) => {
-    const find = shown.text(row, shown.has("kernel_name") ? "kernel_name" : "op_name");
-    if (find) store.go({ tool: "trace_viewer", options: { find } });
-  };
+  const timeline = linkTo(store, TIMELINE);
+  const launches = (row: Row) => eventsOf(store, shown.text(row, shown.has("kernel_name") ? "kernel_name" : "op_name"));
   return (
     <Section
       title="Kernels"
@@ -120,7 +118,8 @@ function Kernels({ table, page }: { table: Table; page: PageProps }) {
         specs={specs}
         name={exportName(page, "kernels")}
         sort={grouping ? [{ id: "total_duration_us", desc: true }] : []}
-        {...(timeline && { onRow: launches })}
+        id={by || "kernels"}
+        link={launches}
       />
     </Section>
   );
@@ -153,11 +152,11 @@ export default function KernelPage(props: PageProps) {
           title="Copies"
           doc="Copies between host and devices and between devices, as the devices recorded them."
         >
-          <Grid table={copies} specs={withoutEmpty(copies, {})} name={exportName(props, "copies")} />
+          <Grid table={copies} specs={withoutEmpty(copies, {})} name={exportName(props, "copies")} id="copies" />
         </Section>
       )}
       <Section title="Devices" doc="What the GPUs of this capture can do at best.">
-        <Grid table={devices} specs={withoutEmpty(devices, {})} name={exportName(props, "devices")} />
+        <Grid table={devices} specs={withoutEmpty(devices, {})} name={exportName(props, "devices")} id="devices" />
       </Section>
     </>
   );

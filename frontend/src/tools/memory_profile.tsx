@@ -91,6 +91,7 @@ function Memories({ summary, page }: { summary: Table; page: PageProps }) {
         table={summary}
         specs={withoutEmpty(summary, {})}
         name={exportName(page, "memories")}
+        id="memories"
         sort={[{ id: "peak_bytes", desc: true }]}
         onRow={choose}
       />
@@ -134,6 +135,7 @@ function Holdings({ tables, row, page }: { tables: { summary: Table; breakdown: 
         table={breakdown}
         specs={specs}
         name={exportName(page, "allocations")}
+        id="held"
         sort={[{ id: "total_bytes", desc: true }]}
       />
     </Section>

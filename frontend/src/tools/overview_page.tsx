@@ -49,7 +49,9 @@ export default function OverviewPage(props: PageProps) {
           <Precisions analysis={tables.analysis} />
         </div>
       </div>
-      {tables.steps.rows.length > 0 && <StepChart steps={tables.steps} name={exportName(props, "")} />}
+      {tables.steps.rows.length > 0 && (
+        <StepChart steps={tables.steps} name={exportName(props, "steps")} store={store} />
+      )}
       <div class="columns halves">
         <TopOps analysis={tables.analysis} page={props} />
         <NextSteps
@@ -61,7 +63,7 @@ export default function OverviewPage(props: PageProps) {
       </div>
       {tables.latency.rows.length > 0 && (
         <Section title="Inference latency" doc={tables.latency.doc("inference_latency")}>
-          <Grid table={tables.latency} name={exportName(props, "latency")} />
+          <Grid table={tables.latency} name={exportName(props, "latency")} id="latency" />
         </Section>
       )}
     </>

@@ -14,12 +14,7 @@ export interface PageProps {
 
 export type Page = ComponentType<PageProps>;
 
-/** A link to another tool of the same session; undefined where this capture has no such tool. */
-export function linkTo(store: Store, name: string): { label: string; href: string; go: () => void } | undefined {
-  const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
-  if (!tool || name === store.view.value.tool) return undefined;
-  return { label: tool.title, href: store.href({ tool: name }), go: () => store.go({ tool: name }) };
-}
+export { linkTo } from "../state/links";
 
 /** Names the files that tables are exported to. */
 export function exportName({ session, tool }: PageProps, table: string): string {

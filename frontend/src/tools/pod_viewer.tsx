@@ -4,12 +4,13 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import { percent, time } from "../base/format";
 import { part } from "../base/parts";
 import { median } from "../base/statistics";
+import type { Store } from "../state/store";
 import { ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
-import { Verdict } from "../view/verdict";
+import { GoLink, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
-import { WorkerChart } from "./pod/chart";
+import { WorkerChart, workerLink } from "./pod/chart";
 import { isSlow, largestExcess, type PodAnswer, type PodStep, piecesOf, stepsOf, type Worker } from "./pod/model";
 
 function Diagnostics({ answer }: { answer: PodAnswer }) {
@@ -75,10 +76,15 @@ function sentence(step: PodStep): string {
   return `${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than ${whom}, ${cause}.`;
 }
 
-function Details({ worker }: { worker: Worker }) {
+function Details({ worker, store }: { worker: Worker; store: Store }) {
+  const way = workerLink(store, worker);
   const pieces = piecesOf(worker);
   return (
-    <Section title={worker.name} note={`${time(worker.total)}, mostly ${worker.bottleneck}`}>
+    <Section
+      title={worker.name}
+      note={`${time(worker.total)}, mostly ${worker.bottleneck}`}
+      controls={way && <GoLink {...way} />}
+    >
       <StackBar pieces={pieces} />
       <StackLegend pieces={pieces} sumLabel="Step" />
     </Section>
@@ -119,8 +125,8 @@ export default function PodPage(props: PageProps) {
       <Diagnostics answer={answer} />
       <StepSlider steps={steps} place={place} move={move} />
       <div class="columns wide-narrow">
-        <WorkerChart step={step} point={setPointed} name={exportName(props, `step_${step.number}`)} />
-        {worker && <Details worker={worker} />}
+        <WorkerChart step={step} point={setPointed} name={exportName(props, `step_${step.number}`)} store={store} />
+        {worker && <Details worker={worker} store={store} />}
       </div>
     </>
   );

@@ -52,6 +52,7 @@ export default function TfDataPage(props: PageProps) {
             table={pipelines}
             specs={PIPELINES}
             name={exportName(props, "pipelines")}
+            id="pipelines"
             sort={[{ id: "max", desc: true }]}
           />
         </Section>

@@ -13,6 +13,8 @@ export interface ChartProps {
   readonly build: (palette: Palette) => ChartOption;
   /** The pointer is over an element of the chart. */
   readonly onPoint?: (event: ECElementEvent) => void;
+  /** A column of a chart with categories was clicked, by its place. */
+  readonly onColumn?: (column: number) => void;
   /** The chart has been made, e.g. to listen to its other events; called once. */
   readonly onReady?: (chart: EChartsType) => void;
 }
@@ -28,12 +30,14 @@ function useThemeTurn(): number {
   return turn;
 }
 
-export function Chart({ label, height, build, onPoint, onReady }: ChartProps) {
+export function Chart({ label, height, build, onPoint, onColumn, onReady }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const [failed, setFailed] = useState(false);
   const point = useRef(onPoint);
   point.current = onPoint;
+  const column = useRef(onColumn);
+  column.current = onColumn;
   const ready = useRef(onReady);
   ready.current = onReady;
   const theme = useThemeTurn();
@@ -49,6 +53,13 @@ export function Chart({ label, height, build, onPoint, onReady }: ChartProps) {
         if (gone) return;
         made = init(target, undefined, { renderer: "canvas" });
         made.on("mouseover", (event) => point.current?.(event as ECElementEvent));
+        const chart = made;
+        chart.getZr().on("click", ({ offsetX, offsetY }) => {
+          const at = [offsetX, offsetY];
+          if (column.current && chart.containPixel("grid", at)) {
+            column.current(chart.convertFromPixel("grid", at)[0] as number);
+          }
+        });
         sizes.observe(target);
         ready.current?.(made);
         setChart(made);
@@ -67,5 +78,13 @@ export function Chart({ label, height, build, onPoint, onReady }: ChartProps) {
   }, [chart, build, theme]);
 
   if (failed) return <p class="nothing">The chart could not be loaded; its figures are in the table.</p>;
-  return <div class="chart" ref={element} role="img" aria-label={label} style={{ height: `${height}px` }} />;
+  return (
+    <div
+      class={onColumn ? "chart clickable" : "chart"}
+      ref={element}
+      role="img"
+      aria-label={label}
+      style={{ height: `${height}px` }}
+    />
+  );
 }

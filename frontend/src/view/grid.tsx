@@ -1,6 +1,5 @@
 /** A table that sorts, filters, hides columns, exports itself, and stays quick with many rows. */
 
-import type { SortingState } from "@tanstack/table-core";
 import {
   elementScroll,
   observeElementOffset,
@@ -11,8 +10,20 @@ import {
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { CellValue, Table } from "../base/datatable";
 import { count } from "../base/format";
+import { readChoice, type Sorted, writeChoice } from "../base/gridcodec";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
-import { type ColumnSpec, facetValues, type GridModel, gridModel, type Presented, present } from "./gridmodel";
+import {
+  applyChoice,
+  type ColumnSpec,
+  choiceOf,
+  facetValues,
+  type GridModel,
+  gridModel,
+  type Presented,
+  type PresentedTable,
+  present,
+} from "./gridmodel";
+import { useKeeper } from "./kept";
 
 const ROW = 24;
 /** Fewer rows than this are simply all drawn. */
@@ -23,8 +34,56 @@ export interface GridProps {
   readonly specs?: Readonly<Record<string, ColumnSpec>>;
   /** Names the exported files. */
   readonly name: string;
-  readonly sort?: SortingState;
+  /** Short and unique on its page: under it the address keeps how the table is sorted and filtered. */
+  readonly id?: string;
+  /** How it is sorted until the reader sorts it. */
+  readonly sort?: readonly Sorted[];
   readonly onRow?: (row: readonly CellValue[]) => void;
+  /** Where a row leads; takes the place of `onRow`. */
+  readonly link?: (row: readonly CellValue[]) => RowLink | undefined;
+}
+
+interface RowLink {
+  readonly href: string;
+  readonly go: () => void;
+}
+
+const UNSORTED: readonly Sorted[] = [];
+
+/** The table's model, equal to what the address says about it, also after Back and Forward. */
+function useModel(presented: PresentedTable, id: string | undefined, usual: readonly Sorted[]): GridModel {
+  const keeper = useKeeper(id !== undefined);
+  const name = id ?? "";
+  const ids = presented.columns.map((column) => column.id);
+  const choice = readChoice(keeper.options.value, name, ids, usual);
+  const model = useMemo(() => {
+    const made = gridModel(presented, [...usual]);
+    applyChoice(made, presented, choice);
+    return made;
+  }, [presented]);
+  const [, draw] = useReducer((turn: number) => turn + 1, 0);
+  const following = useRef(false);
+  const code = JSON.stringify(choice);
+  useLayoutEffect(() => {
+    if (JSON.stringify(choiceOf(model, presented)) === code) return;
+    following.current = true;
+    applyChoice(model, presented, choice);
+    following.current = false;
+  }, [model, code]);
+  useEffect(() => {
+    const { unsubscribe } = model.store.subscribe(() => {
+      draw(undefined);
+      if (following.current) return;
+      const options = keeper.options.peek();
+      const [before, now] = [readChoice(options, name, ids, usual), choiceOf(model, presented)];
+      if (JSON.stringify(before) === JSON.stringify(now)) return;
+      // Other rows are a step to come back from; typing and sorting would fill the history.
+      const step = JSON.stringify(before.only) !== JSON.stringify(now.only);
+      keeper.write(writeChoice(options, name, now, usual), step);
+    });
+    return unsubscribe;
+  }, [model]);
+  return model;
 }
 
 /** Text is cut rather than pushing the figures out of sight; the column with the longest one takes what is left over. */
@@ -86,7 +145,14 @@ function Head({ model, columns }: { model: GridModel; columns: readonly Presente
   );
 }
 
-function Cell({ column, value }: { column: Presented; value: CellValue }) {
+interface CellProps {
+  readonly column: Presented;
+  readonly value: CellValue;
+  /** What the cell does when it is the one that stands for its row. */
+  readonly act: { readonly href?: string; readonly go: () => void } | undefined;
+}
+
+function Cell({ column, value, act }: CellProps) {
   const text = column.show(value);
   if (column.fill) {
     const fill = `${Math.min(100, column.fill(value) * 100).toFixed(1)}%`;
@@ -98,33 +164,63 @@ function Cell({ column, value }: { column: Presented; value: CellValue }) {
   }
   return (
     <td class={column.numeric ? "number" : undefined} title={!column.numeric && text.length > 24 ? text : undefined}>
-      {text}
+      {act ? <RowAct {...act} text={text} /> : text}
     </td>
   );
 }
 
+/** Makes a row's action reachable by keyboard, and a link one that opens in a new tab as well. */
+function RowAct({ href, go, text }: { href?: string; go: () => void; text: string }) {
+  const onClick = (event: MouseEvent) => {
+    event.stopPropagation();
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go();
+  };
+  return href === undefined ? (
+    <button type="button" class="row-act" onClick={onClick}>
+      {text}
+    </button>
+  ) : (
+    <a class="row-act" href={href} target="_top" onClick={onClick}>
+      {text}
+    </a>
+  );
+}
+
 interface BodyProps {
+  readonly onRow: GridProps["onRow"];
+  readonly link: GridProps["link"];
   readonly rows: Rows;
   readonly from: number;
   readonly columns: readonly { readonly column: Presented; readonly place: number }[];
-  readonly onRow: GridProps["onRow"];
+  /** The column whose cells stand for their rows. */
+  readonly naming: string | undefined;
 }
 
-function Body({ rows, from, columns, onRow }: BodyProps) {
+function Body({ rows, from, columns, naming, onRow, link }: BodyProps) {
   return (
     <>
-      {rows.map((row, place) => (
-        <tr
-          key={row.id}
-          aria-rowindex={from + place + 2}
-          class={onRow ? "clickable" : undefined}
-          onClick={onRow && (() => onRow(row.original))}
-        >
-          {columns.map(({ column, place: at }) => (
-            <Cell key={column.id} column={column} value={row.original[at] ?? null} />
-          ))}
-        </tr>
-      ))}
+      {rows.map((row, place) => {
+        const act = link ? link(row.original) : onRow && { go: () => onRow(row.original) };
+        return (
+          <tr
+            key={row.id}
+            aria-rowindex={from + place + 2}
+            class={act ? "clickable" : undefined}
+            onClick={act && (() => act.go())}
+          >
+            {columns.map(({ column, place: at }) => (
+              <Cell
+                key={column.id}
+                column={column}
+                value={row.original[at] ?? null}
+                act={column.id === naming ? act : undefined}
+              />
+            ))}
+          </tr>
+        );
+      })}
     </>
   );
 }
@@ -158,14 +254,9 @@ function Facets({ model, columns }: { model: GridModel; columns: readonly Presen
   );
 }
 
-export function Grid({ table, specs, name, sort, onRow }: GridProps) {
+export function Grid({ table, specs, name, id, sort = UNSORTED, onRow, link }: GridProps) {
   const presented = useMemo(() => present(table, specs), [table, specs]);
-  const model = useMemo(() => gridModel(presented, sort ?? []), [presented]);
-  const [, draw] = useReducer((turn: number) => turn + 1, 0);
-  useEffect(() => {
-    const { unsubscribe } = model.store.subscribe(() => draw(undefined));
-    return unsubscribe;
-  }, [model]);
+  const model = useModel(presented, id, sort);
   const scroller = useRef<HTMLDivElement>(null);
   const { rows } = model.getRowModel();
   const window = useVirtualRows(rows.length, scroller);
@@ -187,7 +278,8 @@ export function Grid({ table, specs, name, sort, onRow }: GridProps) {
             placeholder="Filter rows"
             aria-label="Filter rows"
             data-tip="Shows the rows that contain every word. Key: /"
-            onInput={(event) => model.setGlobalFilter(event.currentTarget.value.trim() || undefined)}
+            value={String(model.store.state.globalFilter ?? "")}
+            onInput={(event) => model.setGlobalFilter(event.currentTarget.value || undefined)}
           />
         )}
         <Facets model={model} columns={presented.columns} />
@@ -210,7 +302,14 @@ export function Grid({ table, specs, name, sort, onRow }: GridProps) {
           <Head model={model} columns={shown} />
           <tbody>
             {window.above > 0 && <tr class="spacer" style={{ height: `${window.above}px` }} />}
-            <Body rows={rows.slice(window.from, window.to)} from={window.from} columns={columns} onRow={onRow} />
+            <Body
+              rows={rows.slice(window.from, window.to)}
+              from={window.from}
+              columns={columns}
+              naming={flexible?.id ?? shown[0]?.id}
+              onRow={onRow}
+              link={link}
+            />
             {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
           </tbody>
         </table>

@@ -28,6 +28,7 @@ import {
   scaled,
   timeScale,
 } from "../base/format";
+import type { GridChoice } from "../base/gridcodec";
 
 /** What a page may say about a column beyond what the server says. */
 export interface ColumnSpec {
@@ -170,6 +171,7 @@ const features = tableFeatures({
 const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) => {
   const text = row.original.map((value) => (typeof value === "string" ? value.toLowerCase() : "")).join("\n");
   return words
+    .trim()
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
@@ -200,6 +202,25 @@ export function gridModel({ columns, rows }: PresentedTable, sorting: SortingSta
 }
 
 export type GridModel = ReturnType<typeof gridModel>;
+
+/** What the reader has chosen in the table as it stands. */
+export function choiceOf(model: GridModel, { columns }: PresentedTable): GridChoice {
+  const { sorting, globalFilter, columnFilters, columnVisibility } = model.store.state;
+  const changed = columns.filter(({ id, hidden }) => (columnVisibility[id] === false) !== hidden);
+  return {
+    sort: sorting,
+    find: String(globalFilter ?? "").trim(),
+    only: Object.fromEntries(columnFilters.map(({ id, value }) => [id, String(value)])),
+    columns: Object.fromEntries(changed.map(({ id, hidden }) => [id, hidden])),
+  };
+}
+
+export function applyChoice(model: GridModel, { columns }: PresentedTable, choice: GridChoice): void {
+  model.setSorting([...choice.sort]);
+  model.setGlobalFilter(choice.find || undefined);
+  model.setColumnFilters(Object.entries(choice.only).map(([id, value]) => ({ id, value })));
+  model.setColumnVisibility(Object.fromEntries(columns.map(({ id, hidden }) => [id, choice.columns[id] ?? !hidden])));
+}
 
 /** The values of a column with how often each occurs, most frequent first. */
 export function facetValues(rows: readonly Row[], place: number): [string, number][] {

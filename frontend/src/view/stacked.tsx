@@ -1,14 +1,16 @@
 /** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
 
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import type { Table } from "../base/datatable";
+import { useMemo } from "preact/hooks";
+import type { Row, Table } from "../base/datatable";
 import { percent, type Scale, scaled } from "../base/format";
 import type { Part } from "../base/parts";
+import type { Way } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { Grid } from "./grid";
 import { withoutEmpty } from "./gridmodel";
+import { useKept } from "./kept";
 import type { Palette } from "./palette";
 import { Section } from "./section";
 
@@ -119,12 +121,29 @@ interface ChartSectionProps extends ChartProps {
   /** The same figures for reading and copying. */
   readonly twin: Table;
   readonly name: string;
+  /** Short and unique on its page: under it the address keeps how it is shown. */
+  readonly id: string;
+  /** Where the rows of the twin lead; the chart's columns lead there, too. */
+  readonly link?: ((row: Row) => Way | undefined) | undefined;
   readonly children?: ComponentChildren;
 }
 
 /** A titled chart that can be shown as a table. */
-export function ChartSection({ title, doc, note, controls, twin, name, children, ...chart }: ChartSectionProps) {
-  const [asTable, setAsTable] = useState(false);
+export function ChartSection({
+  title,
+  doc,
+  note,
+  controls,
+  twin,
+  name,
+  id,
+  link,
+  children,
+  ...chart
+}: ChartSectionProps) {
+  const [as, setAs] = useKept(`${id}.as`);
+  const asTable = as === "table";
+  const open = (column: number) => link?.(twin.rows[column] ?? [])?.go();
   const specs = useMemo(() => withoutEmpty(twin, {}), [twin]);
   return (
     <Section
@@ -134,14 +153,18 @@ export function ChartSection({ title, doc, note, controls, twin, name, children,
       controls={
         <>
           {!asTable && controls}
-          <button type="button" class="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
+          <button type="button" class="button" aria-pressed={asTable} onClick={() => setAs(asTable ? "" : "table")}>
             {asTable ? "Show as chart" : "Show as table"}
           </button>
         </>
       }
     >
       {children}
-      {asTable ? <Grid table={twin} specs={specs} name={name} /> : <Chart {...chart} />}
+      {asTable ? (
+        <Grid table={twin} specs={specs} name={name} id={id} {...(link && { link })} />
+      ) : (
+        <Chart {...chart} {...(link && { onColumn: open })} />
+      )}
     </Section>
   );
 }

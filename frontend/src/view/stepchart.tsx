@@ -5,6 +5,8 @@ import type { Row, Table } from "../base/datatable";
 import { time, timeScale } from "../base/format";
 import { type Part, partOfColumn } from "../base/parts";
 import { summarize } from "../base/statistics";
+import { eventsDuring, linkTo, TIMELINE, type Way } from "../state/links";
+import type { Store } from "../state/store";
 import type { Palette } from "./palette";
 import { ChartSection, type Stacked, stackedOption } from "./stacked";
 
@@ -68,20 +70,28 @@ function stacked(steps: Table): Stacked {
   };
 }
 
-export function StepChart({ steps, name }: { steps: Table; name: string }) {
+/** The events of a step, on the timeline; step tables of TPUs do not say when a step began. */
+export function stepLink(store: Store, steps: Table): ((row: Row) => Way | undefined) | undefined {
+  if (!steps.has("begin_ms") || !linkTo(store, TIMELINE)) return undefined;
+  return (row) => eventsDuring(store, steps.number(row, "begin_ms"), steps.number(row, "stepTimeMs"));
+}
+
+export function StepChart({ steps, name, store }: { steps: Table; name: string; store: Store }) {
   const of = useMemo(() => stacked(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
   const cut = of.columns.filter(({ faded }) => faded).length;
   return (
     <ChartSection
       title="Step-time graph"
-      doc="How long each step took and what its time went into. Click a part in the legend to leave it out; Ctrl and the wheel zoom."
+      doc="How long each step took and what its time went into. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
       note={cut > 0 ? `${cut} incomplete, shown pale and left out of the averages` : undefined}
       label={`Step time of ${of.columns.length} steps, stacked by part`}
       height={260}
       build={build}
       twin={steps}
       name={name}
+      id="steps"
+      link={stepLink(store, steps)}
     />
   );
 }

@@ -64,7 +64,7 @@ describe("the pod", () => {
       "input",
       "device_compute",
     ]);
-    expect(tableOf(step).columns.map(({ label }) => label)).toEqual([
+    expect(tableOf(step.workers, partsIn(step)).columns.map(({ label }) => label)).toEqual([
       "Worker",
       "Step time",
       "Most time in",

@@ -3,6 +3,7 @@
 import type { Table } from "../../base/datatable";
 import { time } from "../../base/format";
 import { part } from "../../base/parts";
+import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Rich } from "../../view/rich";
@@ -85,7 +86,9 @@ export function HostSide({ ops, recommendation, page }: HostSideProps) {
             table={ops}
             specs={SPECS}
             name={exportName(page, "input_ops")}
+            id="ops"
             sort={[{ id: "selfTimeInMs", desc: true }]}
+            link={(row) => eventsOf(page.store, ops.text(row, "opName"))}
           />
         </Section>
       )}

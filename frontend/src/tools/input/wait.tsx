@@ -7,7 +7,7 @@ import { part } from "../../base/parts";
 import { type Summary, summarize } from "../../base/statistics";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { isIncomplete, measuredParts, stepTime } from "../../view/stepchart";
+import { isIncomplete, measuredParts, stepLink, stepTime } from "../../view/stepchart";
 import { exportName, type PageProps } from "../page";
 
 /** Input columns of the generic and of the TPU step table. */
@@ -142,12 +142,14 @@ export function WaitChart({ steps, page }: { steps: Table; page: PageProps }) {
   return (
     <ChartSection
       title="Step time and wait for input"
-      doc="How long each step took, and in how much of it nothing else happened than waiting for input or bringing it to the device."
+      doc="How long each step took, and in how much of it nothing else happened than waiting for input or bringing it to the device. Click a column for its events on the timeline."
       label={`Step time and wait for input over ${of.columns.length} steps`}
       height={220}
       build={build}
       twin={steps}
       name={exportName(page, "steps")}
+      id="steps"
+      link={stepLink(page.store, steps)}
     >
       <Statistics steps={steps} />
     </ChartSection>

@@ -64,6 +64,7 @@ export function Growth({ steps, growth, name }: GrowthProps) {
           build={build}
           twin={steps}
           name={`${name}_steps`}
+          id="steps"
         />
       )}
       <Section
@@ -71,7 +72,7 @@ export function Growth({ steps, growth, name }: GrowthProps) {
         doc="Allocations that are still there when the step ends in which they were made, by op. Variables and caches are made once; what comes back in every step and is never freed is a leak."
       >
         {growth.rows.length > 0 ? (
-          <Grid table={growth} name={`${name}_growth`} sort={sort} />
+          <Grid table={growth} name={`${name}_growth`} id="growth" sort={sort} />
         ) : (
           <p class="nothing">Every step frees all that it allocates.</p>
         )}

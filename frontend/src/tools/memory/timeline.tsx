@@ -56,6 +56,7 @@ export function MemoryTimeline({ course, coarse, zoom, choose, name }: MemoryTim
       onReady={listen}
       twin={course.points}
       name={name}
+      id="course"
     />
   );
 }

@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { Table } from "../../base/datatable";
+import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../../view/gridmodel";
 import { Section } from "../../view/section";
@@ -27,7 +28,13 @@ export function TopOps({ analysis, page }: { analysis: Table; page: PageProps })
       controls={hasDevice && more && <GoLink {...more} label="All ops" />}
     >
       {hasDevice ? (
-        <Grid table={analysis} specs={specs} name={exportName(page, "top_ops")} />
+        <Grid
+          table={analysis}
+          specs={specs}
+          name={exportName(page, "top_ops")}
+          id="top"
+          link={(row) => eventsOf(page.store, analysis.text(row, "operation"))}
+        />
       ) : (
         <p class="nothing">
           No op ran on an accelerator in this capture, so there is nothing to rank here.

@@ -1,9 +1,12 @@
 /** One stacked column per worker; sortable by any part, with outliers marked. */
 
-import { useCallback, useMemo, useState } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
 import { median, summarize } from "../../base/statistics";
+import { eventsDuring, type Way } from "../../state/links";
+import type { Store } from "../../state/store";
+import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
 import { isSlow, type PodStep, partsIn, tableOf, type Worker } from "./model";
@@ -41,12 +44,18 @@ interface WorkerChartProps {
   /** Tells which worker the pointer is on. */
   readonly point: (name: string) => void;
   readonly name: string;
+  readonly store: Store;
 }
 
-export function WorkerChart({ step, point, name }: WorkerChartProps) {
-  const [by, setBy] = useState("");
+/** What the worker did in this step, on the timeline. */
+export function workerLink(store: Store, { host, begin, total }: Worker): Way | undefined {
+  return begin === null ? undefined : eventsDuring(store, begin, total, host);
+}
+
+export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
+  const [by, setBy] = useKept("by");
   const workers = useMemo(() => sortedWorkers(step, by), [step, by]);
-  const table = useMemo(() => tableOf(step), [step]);
+  const table = useMemo(() => tableOf(workers, partsIn(step)), [workers, step]);
   const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);
   const outliers = step.workers.filter((worker) => isSlow(worker, step)).length;
   const sorter = (
@@ -66,7 +75,7 @@ export function WorkerChart({ step, point, name }: WorkerChartProps) {
   return (
     <ChartSection
       title="Step time by worker"
-      doc="One column per worker. ▲ marks workers that take far longer than the others: over the median by 5 % and by three robust standard deviations."
+      doc="One column per worker. ▲ marks workers that take far longer than the others: over the median by 5 % and by three robust standard deviations. Click a column for its events on the timeline."
       note={outliers > 0 ? `${outliers} far slower than the others, marked ▲` : undefined}
       controls={step.workers.length > 1 ? sorter : undefined}
       label={`${step.name} on ${workers.length} workers`}
@@ -75,6 +84,11 @@ export function WorkerChart({ step, point, name }: WorkerChartProps) {
       onPoint={({ dataIndex }) => point(workers[dataIndex]?.name ?? "")}
       twin={table}
       name={name}
+      id="workers"
+      link={(row) => {
+        const worker = workers[table.rows.indexOf(row)];
+        return worker && workerLink(store, worker);
+      }}
     />
   );
 }

@@ -15,6 +15,8 @@ export interface PodRecord {
   readonly stepBreakdownUs: Readonly<Record<string, number>>;
   readonly stepName?: string;
   readonly complete?: boolean;
+  /** Since the first event of the worker. */
+  readonly beginMs?: number;
 }
 
 export interface PodAnswer {
@@ -34,6 +36,9 @@ export interface PodAnswer {
 
 export interface Worker {
   readonly name: string;
+  readonly host: string;
+  /** Since the worker's first event; null where it is not told. */
+  readonly begin: number | null;
   readonly total: number;
   readonly bottleneck: string;
   /** By part id. */
@@ -59,7 +64,8 @@ function worker(core: string, record: PodRecord, tpu: boolean): Worker {
     parts[id] = (parts[id] ?? 0) + us / 1000;
   }
   const name = tpu ? `(${record.chipId},${record.nodeId})` : record.hostName || `core ${core}`;
-  return { name, total: record.totalDurationUs / 1000, bottleneck: record.bottleneck, parts };
+  const { hostName: host, bottleneck, beginMs: begin = null } = record;
+  return { name, host, begin, total: record.totalDurationUs / 1000, bottleneck, parts };
 }
 
 function stepName(name: string): string {
@@ -109,9 +115,8 @@ export function partsIn(step: PodStep): string[] {
   return ORDER.filter((id) => step.workers.some((worker) => (worker.parts[id] ?? 0) > 0));
 }
 
-/** The chart's twin. */
-export function tableOf(step: PodStep): Table {
-  const ids = partsIn(step);
+/** The chart's twin, with the same parts and the workers in the same order. */
+export function tableOf(workers: readonly Worker[], ids: readonly string[]): Table {
   const ms = (id: string, label: string) => ({ id, label, type: "number", p: { unit: "ms" } });
   return new Table({
     cols: [
@@ -120,7 +125,7 @@ export function tableOf(step: PodStep): Table {
       { id: "bottleneck", label: "Most time in", type: "string" },
       ...ids.map((id) => ms(id, part(id).label)),
     ],
-    rows: step.workers.map((worker) => ({
+    rows: workers.map((worker) => ({
       c: [worker.name, worker.total, worker.bottleneck, ...ids.map((id) => worker.parts[id] ?? 0)].map((v) => ({ v })),
     })),
   });

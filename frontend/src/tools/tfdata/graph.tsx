@@ -1,15 +1,18 @@
 /** The input pipeline as a graph, with its figures as a table and those of the picked node beside it. */
 
-import { useMemo, useState } from "preact/hooks";
-import type { Table } from "../../base/datatable";
+import { useMemo } from "preact/hooks";
+import type { Row, Table } from "../../base/datatable";
 import { time } from "../../base/format";
+import type { Options } from "../../state/keeper";
+import { theEvent, type Way } from "../../state/links";
 import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
+import { useChoices } from "../../view/kept";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
-import { exportName, linkTo, type PageProps } from "../page";
-import { callGraph, choices, stageGraph, where } from "./model";
+import { exportName, type PageProps } from "../page";
+import { callGraph, distinct, stageGraph, where } from "./model";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   host: { hidden: true },
@@ -69,26 +72,21 @@ interface PipelineGraphProps {
 }
 
 export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphProps) {
-  const first = pipelines.rows[0] ?? [];
-  const [choice, setChoice] = useState<Choice>({
-    host: pipelines.text(first, "host"),
-    pipeline: pipelines.text(first, "input_pipeline"),
-    call: ALL,
-  });
-  const [picked, setPicked] = useState(-1);
-  const { host, pipeline, call } = choice;
+  const [choices, change] = useChoices();
+  const { host, pipeline, call } = chosen(pipelines, choices);
   const mine = useMemo(() => where(calls, { host, input_pipeline: pipeline }), [calls, host, pipeline]);
   const shown = useMemo(
     () => (call === ALL ? where(stages, { host, input_pipeline: pipeline }) : where(mine, { rank: call })),
     [stages, mine, host, pipeline, call],
   );
   const nodes = useMemo(() => (call === ALL ? stageGraph(shown) : callGraph(shown)), [shown, call]);
-  const choose = (change: Partial<Choice>) => {
-    setChoice({ ...choice, ...change });
-    setPicked(-1);
-  };
-  const hosts = choices(pipelines, "host");
-  const names = choices(where(pipelines, { host }), "input_pipeline");
+  const rank = call === ALL ? "" : call;
+  const choose = (now: Partial<Choice>) =>
+    change({ "graph.host": host, "graph.pipeline": pipeline, "graph.call": rank, ...prefixed(now), "graph.node": "" });
+  const picked = shown.rows.findIndex((row) => choices["graph.node"] === nodeName(shown, row));
+  const pick = (node: number) => change({ "graph.node": nodeName(shown, shown.rows[node] ?? []) });
+  const hosts = distinct(pipelines, "host");
+  const names = distinct(where(pipelines, { host }), "input_pipeline");
   const controls = (
     <>
       {hosts.length > 1 && (
@@ -96,13 +94,7 @@ export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphP
           label="Host"
           value={host}
           values={hosts.map((name) => [name, name])}
-          choose={(value) =>
-            choose({
-              host: value,
-              pipeline: choices(where(pipelines, { host: value }), "input_pipeline")[0] ?? "",
-              call: ALL,
-            })
-          }
+          choose={(value) => choose({ host: value, pipeline: "", call: "" })}
         />
       )}
       {names.length > 1 && (
@@ -110,10 +102,15 @@ export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphP
           label="Pipeline"
           value={pipeline}
           values={names.map((name) => [name, name])}
-          choose={(value) => choose({ pipeline: value, call: ALL })}
+          choose={(value) => choose({ pipeline: value, call: "" })}
         />
       )}
-      <Select label="Calls" value={call} values={rankNames(mine)} choose={(value) => choose({ call: value })} />
+      <Select
+        label="Calls"
+        value={call}
+        values={rankNames(mine)}
+        choose={(value) => choose({ call: value === ALL ? "" : value })}
+      />
     </>
   );
   return (
@@ -122,11 +119,43 @@ export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphP
       doc="Rebuilt from the trace, across threads. Data flows from left to right; the program takes elements at the right end."
       controls={controls}
     >
-      <Graph label={`Graph of ${pipeline}`} nodes={nodes} selected={picked} onSelect={setPicked} legend={<Legend />} />
+      <Graph label={`Graph of ${pipeline}`} nodes={nodes} selected={picked} onSelect={pick} legend={<Legend />} />
       {shown.rows[picked] && <Details table={shown} place={picked} page={page} />}
-      <Grid key={`${host}${pipeline}${call}`} table={shown} specs={SPECS} name={exportName(page, "nodes")} />
+      <Grid
+        key={`${host}${pipeline}${call}`}
+        table={shown}
+        specs={SPECS}
+        name={exportName(page, "nodes")}
+        id="nodes"
+        link={(row) => longestCall(page, shown, row)}
+      />
     </Section>
   );
+}
+
+/** What the address says, as far as this session has it; else the first pipeline, whose call was the slowest. */
+function chosen(pipelines: Table, choices: Options): Choice {
+  const first = (table: Table, id: string, wanted: string | undefined) => {
+    const known = distinct(table, id);
+    return wanted !== undefined && known.includes(wanted) ? wanted : (known[0] ?? "");
+  };
+  const host = first(pipelines, "host", choices["graph.host"]);
+  const pipeline = first(where(pipelines, { host }), "input_pipeline", choices["graph.pipeline"]);
+  return { host, pipeline, call: choices["graph.call"] || ALL };
+}
+
+function prefixed(choice: Partial<Choice>): Options {
+  return Object.fromEntries(Object.entries(choice).map(([key, value]) => [`graph.${key}`, value]));
+}
+
+/** Tells a node from the others: a stage's number, or an iterator's id. */
+function nodeName(table: Table, row: Row): string {
+  return table.text(row, table.has("stage") ? "stage" : "name");
+}
+
+/** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
+function longestCall({ store, session }: PageProps, table: Table, row: Row): Way | undefined {
+  return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.number(row, "event"));
 }
 
 /** All calls together, then each described call by its rank and latency. */
@@ -165,12 +194,13 @@ function Legend() {
 /** Everything known about one node. */
 function Details({ table, place, page }: { table: Table; place: number; page: PageProps }) {
   const row = table.rows[place] ?? [];
-  const next = linkTo(page.store, "trace_viewer");
+  const next = longestCall(page, table, row);
+  const label = table.has("stage") ? "Its longest call on the timeline" : "Its call on the timeline";
   return (
     <div class="node-details">
       <p>
         <b>{table.text(row, "label")}</b> <span class="longname">{table.text(row, "long_name")}</span>{" "}
-        {next && <GoLink {...next} label="Its events in the Timeline" />}
+        {next && <GoLink {...next} label={label} />}
       </p>
       {table.text(row, "settings") && <p class="quiet">{table.text(row, "settings")}</p>}
       <dl class="node-figures">

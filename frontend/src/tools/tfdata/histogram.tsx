@@ -69,6 +69,7 @@ export function Latencies({ histogram, name }: { histogram: Table; name: string 
       build={build}
       twin={histogram}
       name={name}
+      id="latencies"
     />
   );
 }

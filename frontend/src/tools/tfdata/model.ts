@@ -16,8 +16,8 @@ export function where(table: Table, wanted: Readonly<Record<string, string>>): T
   });
 }
 
-/** The choices of a column, in the order of the table. */
-export function choices(table: Table, id: string): string[] {
+/** The values of a column, in the order of the table. */
+export function distinct(table: Table, id: string): string[] {
   return [...new Set(table.rows.map((row) => table.text(row, id)))];
 }
 

@@ -1,0 +1,45 @@
+/** Links to other tools of the same session, and to the events behind a figure on the timeline. */
+
+import { NOWHERE, writePlace } from "../base/timecodec";
+import type { View } from "../base/urlcodec";
+import type { Store } from "./store";
+
+export const TIMELINE = "trace_viewer";
+const PS_PER_MS = 1e9;
+/** Share of a window's length that is shown before and behind it. */
+const MARGIN = 0.04;
+
+export interface Way {
+  readonly label: string;
+  readonly href: string;
+  readonly go: () => void;
+}
+
+type Linking = Pick<Store, "tools" | "view" | "go" | "href">;
+
+/** A link to another tool; undefined where this capture has no such tool. */
+export function linkTo(store: Linking, name: string, more: Partial<View> = {}): Way | undefined {
+  const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
+  if (!tool || name === store.view.value.tool) return undefined;
+  const change = { tool: name, ...more };
+  return { label: tool.title, href: store.href(change), go: () => store.go(change) };
+}
+
+/** All events of an op: those of its name, and those that say to belong to it as `name:type`. */
+export function eventsOf(store: Linking, op: string): Way | undefined {
+  const find = `^${op.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(:[^:]*)?$`;
+  return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", go: "1" } }) : undefined;
+}
+
+/** A span of time, in ms since the first event of the hosts that are shown, or of `host`. */
+export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Way | undefined {
+  const margin = length * MARGIN;
+  const window = [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS] as const;
+  const options = writePlace({ ...NOWHERE, window });
+  return linkTo(store, TIMELINE, host === undefined ? { options } : { options, host });
+}
+
+/** One event, by its number among those of the session's host at `place`. */
+export function theEvent(store: Linking, place: number, event: number): Way | undefined {
+  return linkTo(store, TIMELINE, { options: { event: `${place}.${event}`, go: "1" } });
+}

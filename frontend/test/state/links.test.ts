@@ -1,0 +1,54 @@
+import { signal } from "@preact/signals";
+import { expect, it, vi } from "vitest";
+import { readPlace } from "../../src/base/timecodec";
+import type { View } from "../../src/base/urlcodec";
+import { eventsDuring, eventsOf, linkTo, theEvent } from "../../src/state/links";
+
+function store(...names: string[]) {
+  const value = names.map((name) => ({ name, title: name }));
+  const made = {
+    tools: { state: signal({ value, problem: null, loading: false }) },
+    view: signal<View>({ run: "r", tool: "overview_page", host: "", options: {} }),
+    go: vi.fn<(change: Partial<View>) => void>(),
+    href: (change: Partial<View>) => JSON.stringify(change),
+  };
+  return made as typeof made & Parameters<typeof linkTo>[0];
+}
+
+it("leads to tools that this capture has, and not to the one that is shown", () => {
+  const some = store("overview_page", "other");
+  expect(linkTo(some, "other")?.label).toBe("other");
+  expect(linkTo(some, "overview_page")).toBeUndefined();
+  expect(linkTo(some, "gone")).toBeUndefined();
+  expect(eventsOf(some, "MatMul")).toBeUndefined();
+});
+
+it("finds an op's events and not those of ops whose names it is a part of", () => {
+  const some = store("trace_viewer");
+  eventsOf(some, "Iterator::Map[0]")?.go();
+  const { options = {} } = some.go.mock.calls[0]?.[0] ?? {};
+  const place = readPlace(options);
+  expect(place.regex).toBe(true);
+  const found = new RegExp(place.find, "i");
+  expect(["Iterator::Map[0]", "Iterator::Map[0]:Map"].every((name) => found.test(name))).toBe(true);
+  expect(["Iterator::Map[0]::Range", "x/Iterator::Map[0]", "Iterator::Map0"].some((name) => found.test(name))).toBe(
+    false,
+  );
+  expect(eventsOf(some, "")).toBeUndefined();
+});
+
+it("shows a span of time with a little around it, on the host that it was told", () => {
+  const some = store("trace_viewer");
+  eventsDuring(some, 10, 100, "worker-1")?.go();
+  const change = some.go.mock.calls[0]?.[0];
+  expect(change?.host).toBe("worker-1");
+  expect(readPlace(change?.options ?? {}).window).toEqual([6e9, 114e9]);
+  eventsDuring(some, 10, 100)?.go();
+  expect(some.go.mock.calls[1]?.[0]).not.toHaveProperty("host");
+});
+
+it("names one event", () => {
+  const some = store("trace_viewer");
+  theEvent(some, 1, 42)?.go();
+  expect(readPlace(some.go.mock.calls[0]?.[0].options ?? {}).event).toBe("1.42");
+});

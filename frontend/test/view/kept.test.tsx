@@ -1,0 +1,109 @@
+import { type ComponentChild, render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Table } from "../../src/base/datatable";
+import { type Keeper, memoryKeeper } from "../../src/state/keeper";
+import { Grid } from "../../src/view/grid";
+import { KeeperContext, useKept } from "../../src/view/kept";
+
+let root: HTMLElement;
+let keeper: Keeper;
+/** Options of every step that Back would undo. */
+let steps: object[];
+
+beforeEach(() => {
+  root = document.createElement("div");
+  document.body.append(root);
+  steps = [];
+  const memory = memoryKeeper();
+  keeper = {
+    options: memory.options,
+    write: (options, step) => {
+      if (step) steps.push(options);
+      memory.write(options, step);
+    },
+  };
+});
+afterEach(() => {
+  render(null, root);
+  root.remove();
+});
+
+async function show(content: ComponentChild): Promise<void> {
+  await act(() => render(<KeeperContext.Provider value={keeper}>{content}</KeeperContext.Provider>, root));
+}
+
+const table = new Table({
+  cols: [
+    { id: "op", label: "Op", type: "string" },
+    { id: "kind", label: "Kind", type: "string" },
+    { id: "time", label: "Time", type: "number" },
+  ],
+  rows: Array.from({ length: 20 }, (_, at) => ({ c: [{ v: `op${at}` }, { v: at % 2 ? "odd" : "even" }, { v: at }] })),
+});
+const SPECS = { kind: { facet: true } };
+const SORT = [{ id: "time", desc: true }];
+const grid = (link?: (row: readonly unknown[]) => { href: string; go: () => void }) => (
+  <Grid table={table} specs={SPECS} name="t" id="ops" sort={SORT} {...(link && { link })} />
+);
+const first = () => root.querySelector("tbody td")?.textContent;
+const rows = () => root.querySelectorAll("tbody tr").length;
+
+it("writes what is typed, sorted and chosen, and only the choice is a step", async () => {
+  await show(grid());
+  expect(keeper.options.peek()).toEqual({});
+  await act(() => root.querySelector<HTMLButtonElement>("thead button")?.click());
+  const input = root.querySelector<HTMLInputElement>("[data-filter]") as HTMLInputElement;
+  await act(() => {
+    input.value = "op1 ";
+    input.dispatchEvent(new Event("input"));
+  });
+  expect(input.value).toBe("op1 ");
+  expect(keeper.options.peek()).toEqual({ "ops.sort": "op", "ops.find": "op1" });
+  expect(steps).toEqual([]);
+  const facet = root.querySelector("select") as HTMLSelectElement;
+  await act(() => {
+    facet.value = "odd";
+    facet.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  expect(steps).toEqual([{ "ops.sort": "op", "ops.find": "op1", "ops.only.kind": "odd" }]);
+  expect(rows()).toBe(6);
+});
+
+it("begins as the address says and follows it, also back to the usual", async () => {
+  keeper.write({ "ops.find": "op1", "ops.sort": "time", "ops.only.kind": "odd" }, false);
+  await show(grid());
+  expect([first(), rows()]).toEqual(["op1", 6]);
+  expect(root.querySelector<HTMLInputElement>("[data-filter]")?.value).toBe("op1");
+  await act(() => keeper.write({}, false));
+  expect([first(), rows()]).toEqual(["op19", 20]);
+  expect(root.querySelector<HTMLInputElement>("[data-filter]")?.value).toBe("");
+  expect(steps).toEqual([]);
+});
+
+it("makes the name of a row a link that the keyboard reaches", async () => {
+  const gone: unknown[] = [];
+  await show(grid((row) => ({ href: `#${row[0]}`, go: () => gone.push(row[0]) })));
+  const link = root.querySelector<HTMLAnchorElement>("tbody a");
+  expect([link?.getAttribute("href"), link?.textContent]).toEqual(["#op19", "op19"]);
+  await act(() => link?.click());
+  await act(() => root.querySelector<HTMLElement>("tbody td:last-child")?.click());
+  expect(gone).toEqual(["op19", "op19"]);
+});
+
+it("keeps one choice, and drops it where it is the usual one", async () => {
+  function Chooser() {
+    const [value, set] = useKept("as");
+    return (
+      <button type="button" onClick={() => set(value ? "" : "table")}>
+        {value || "chart"}
+      </button>
+    );
+  }
+  await show(<Chooser />);
+  const button = root.querySelector("button") as HTMLButtonElement;
+  await act(() => button.click());
+  expect([button.textContent, keeper.options.peek()]).toEqual(["table", { as: "table" }]);
+  await act(() => button.click());
+  expect([button.textContent, keeper.options.peek()]).toEqual(["chart", {}]);
+});
