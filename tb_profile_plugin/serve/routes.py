@@ -12,6 +12,7 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
+from ..store.kept import unpack
 from . import answers, capture, timeline
 from .desk import Desk
 
@@ -24,8 +25,12 @@ ALL_HOSTS = "ALL_HOSTS"
 Answer = Callable[[Desk, Request], Response]
 
 _DATA = ("run", "tag", "host", "hosts")
-_OUTDATED = frozenset({"tqx", "use_saved_result"})
-"""Parameters of the data route that scripts for the older plugin send and that no longer mean anything."""
+_OUTDATED = frozenset(
+    "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
+    "node_name graph_width show_metadata merge_fusion perfetto refresh_suggestion names_only device_type full_dma "
+    "event_name duration_ms unique_id search_prefix search_metadata".split()
+)
+"""Parameters of the data route that scripts for the older plugin send: a tool that does not know one ignores it."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ def _data(desk: Desk, request: Request) -> Response:
 def _data_csv(desk: Desk, request: Request) -> Response:
     session, tool, host, options = _asked(desk, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
-    answer = None if tool.streamed else json.loads(answers.unpack(desk.result(session, tool, host, options)))
+    answer = None if tool.streamed else json.loads(unpack(desk.result(session, tool, host, options)))
     return answers.csv_file(request, answer, f"{name}.csv")
 
 
@@ -141,7 +146,9 @@ def _asked(desk: Desk, request: Request) -> tuple[Session, Tool, str, dict[str, 
     session = desk.session(_parameter(request, "run"))
     tool = desk.tool(_parameter(request, "tag"))
     host = _host(request, session)
-    options = {name: value for name, value in request.args.items() if name not in {*_DATA, *_OUTDATED}}
+    known = {param.name for param in tool.params}
+    ignored = {*_DATA, *(_OUTDATED - known)}
+    options = {name: value for name, value in request.args.items() if name not in ignored}
     return session, tool, host, options
 
 
