@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from . import __version__
@@ -58,6 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
     verb.add_argument("--hide-capture", action="store_true", help="do not let the page capture")
+    verb.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="answer requests under this name, too, e.g. that of a proxy; may be given again",
+    )
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -116,7 +124,8 @@ def _option(text: str) -> tuple[str, str]:
 def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
-    serve(asked.logdir, asked.host, asked.port, lambda line: print(line, flush=True), asked.hide_capture)
+    say = partial(print, flush=True)
+    serve(asked.logdir, asked.host, asked.port, say, asked.hide_capture, asked.allow_host)
 
 
 def _doctor(asked: argparse.Namespace) -> None:

@@ -6,7 +6,6 @@ import csv
 import gzip
 import hashlib
 import io
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
 from ..problems import Problem, ProblemError
+from ..store.kept import pack, to_json, unpack
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 """The built pages."""
@@ -38,6 +38,9 @@ _POLICY = "; ".join(
 )
 """Styles are set on elements by the charts; everything else comes from our own files."""
 
+_DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+"""Of answers that are no page, should a browser ever be led to show one as such."""
+
 _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -54,25 +57,9 @@ _TYPES = {
 
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
+_FORMULA = tuple("=+-@\t\r")
 _SMALL = 1024
 """Bytes below which compressing gains nothing."""
-_LEVEL = 5
-
-
-def to_json(data: Any) -> bytes:
-    """Plain data as compact JSON; raises ValueError for NaN and infinities, which browsers cannot read."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
-
-
-def pack(body: bytes) -> bytes:
-    """The body compressed, the same for the same content."""
-    return gzip.compress(body, _LEVEL, mtime=0)
-
-
-def unpack(packed: bytes) -> bytes:
-    """The body again."""
-    return gzip.decompress(packed)
 
 
 def data_json(request: Request, data: Any, status: int = 200) -> Response:
@@ -96,12 +83,10 @@ def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
     """JSON too large to hold, sent as it is made."""
     response = Response(_compressed(pieces) if _takes_gzip(request) else (piece.encode() for piece in pieces))
     response.content_type = "application/json"
-    response.headers["Cache-Control"] = "no-store"
     response.headers["Vary"] = "Accept-Encoding"
-    response.headers["X-Content-Type-Options"] = "nosniff"
     if _takes_gzip(request):
         response.headers["Content-Encoding"] = "gzip"
-    return response
+    return _private(_guarded(response))
 
 
 def _takes_gzip(request: Request) -> bool:
@@ -135,14 +120,19 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
         )
     lines = io.StringIO()
     writer = csv.writer(lines)
-    writer.writerow([column["label"] for column in table["cols"]])
-    writer.writerows([cell["v"] for cell in row["c"]] for row in table["rows"])
+    writer.writerow([_plain(column["label"]) for column in table["cols"]])
+    writer.writerows([_plain(cell["v"]) for cell in row["c"]] for row in table["rows"])
     body = lines.getvalue().encode("utf-8", "replace")
     response = _unkept(request, body, pack(body), "text/csv; charset=utf-8", 200)
     response.headers["Content-Disposition"] = dump_options_header(
         "attachment", {"filename": re.sub(r"[^\w.()+-]+", "_", name)}
     )
     return response
+
+
+def _plain(value: Any) -> Any:
+    """Text that a spreadsheet would run as a formula, made text by an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def static_file(request: Request, name: str) -> Response:
@@ -174,8 +164,21 @@ def _load(path: Path, mtime_ns: int) -> tuple[bytes, bytes | None, str]:
 
 
 def _unkept(request: Request, body: bytes | None, packed: bytes | None, kind: str, status: int) -> Response:
-    response = _respond(request, body, packed, kind, status)
+    return _private(_respond(request, body, packed, kind, status))
+
+
+def _private(response: Response) -> Response:
+    """Of a capture: kept nowhere, and no page."""
     response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Security-Policy"] = _DATA_POLICY
+    return response
+
+
+def _guarded(response: Response) -> Response:
+    """Taken for what its type says, and by pages of this server only."""
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    response.headers["Referrer-Policy"] = "no-referrer"
     return response
 
 
@@ -188,5 +191,4 @@ def _respond(request: Request, body: bytes | None, packed: bytes | None, kind: s
         response = Response(unpack(packed or b"") if body is None else body, status, content_type=kind)
     if packed is not None:
         response.headers["Vary"] = "Accept-Encoding"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    return response
+    return _guarded(response)

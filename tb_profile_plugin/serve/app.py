@@ -13,6 +13,7 @@ from ..problems import Problem, ProblemError
 from ..store import Logdir
 from . import answers
 from .desk import Desk
+from .gate import Gate
 from .routes import ROUTES, Route
 
 if TYPE_CHECKING:
@@ -27,18 +28,20 @@ _FOLDERS = {route.path[:-1]: route for route in ROUTES if route.path.endswith("/
 class App:
     """Answers the routes for one logdir, below a prefix of the path."""
 
-    def __init__(self, logdir: Logdir, prefix: str = "", hide_capture: bool = False):
-        """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``."""
+    def __init__(self, logdir: Logdir, prefix: str = "", hide_capture: bool = False, gate: Gate | None = None):
+        """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
+
+        Without a gate, whoever calls this application has decided whom to answer.
+        """
         self._logdir = logdir
         self._desk = Desk(logdir, hide_capture)
         self._prefix = prefix
+        self._gate = gate
         self._warm = False
         self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; whatever goes wrong is told as a problem in JSON."""
-        # Whoever asks for anything is about to look at a capture.
-        self.warm()
         if self._prefix:
             path = environ.get("PATH_INFO", "")
             script = environ.get("SCRIPT_NAME", "") + self._prefix
@@ -69,6 +72,10 @@ class App:
                 threading.Thread(target=self._desk.prepare, name="warm-up", daemon=True).start()
 
     def _answer(self, request: Request) -> Response:
+        if self._gate:
+            self._gate.check(request)
+        # Whoever asks for anything is about to look at a capture.
+        self.warm()
         route = _find(request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = f"Send {route.method}."

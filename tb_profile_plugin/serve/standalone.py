@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 import errno
-import ipaddress
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from waitress.server import create_server
 
 from ..problems import Problem, ProblemError
 from ..store import Logdir
 from .app import App
+from .gate import Gate, is_loopback
 
 _THREADS = 16
 """Requests that wait for one long computation hold a thread each; progress must find a free one."""
+_HEAD_BYTES = 64 << 10
+_BODY_BYTES = 1 << 20
+"""Requests that are larger are refused while they come in; capture's own limit is lower."""
+_SILENCE_S = 60
+"""A connection on which nothing is asked, answered or sent for so long is closed."""
 
 logger = logging.getLogger(__name__)
 
 
-def serve(spec: str, host: str, port: int, say: Callable[[str], None], hide_capture: bool = False) -> None:
+def serve(
+    spec: str,
+    host: str,
+    port: int,
+    say: Callable[[str], None],
+    hide_capture: bool = False,
+    allowed: Sequence[str] = (),
+) -> None:
     """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
 
-    `say` gets the lines for the person who started it. Raises `ProblemError` where the address cannot be had.
+    `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`.
+    Raises `ProblemError` where the address cannot be had.
     """
-    app = App(Logdir(spec), hide_capture=hide_capture)
+    app = App(Logdir(spec), hide_capture=hide_capture, gate=Gate(host, allowed))
     try:
         server = create_server(
-            app, host=host, port=port, threads=_THREADS, ident=None, clear_untrusted_proxy_headers=True
+            app,
+            host=host,
+            port=port,
+            threads=_THREADS,
+            ident=None,
+            clear_untrusted_proxy_headers=True,
+            max_request_header_size=_HEAD_BYTES,
+            max_request_body_size=_BODY_BYTES,
+            channel_timeout=_SILENCE_S,
         )
     except OSError as error:
         raise ProblemError(_unbound(host, port, error)) from error
-    if not _is_loopback(host):
+    if not is_loopback(host):
         more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
         say(f"Anyone who reaches {host} can read these captures{more}; there is no password.")
     app.warm()
@@ -43,13 +64,6 @@ def _url(host: str, server: object) -> str:
     listening = getattr(server, "effective_listen", None) or [(host, getattr(server, "effective_port", 0))]
     _, port = listening[0]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _unbound(host: str, port: int, error: OSError | ValueError) -> Problem:

@@ -28,6 +28,9 @@ _WIDEST = 16384
 _HITS = 10_000
 _ARROWS = 400
 _TABLE = 2000
+_MOST_LANES = 4000
+_DIGITS = 12
+"""Of the largest number that can name anything."""
 
 
 class _Shown:
@@ -61,7 +64,7 @@ class _Shown:
     def pair(self, text: str, what: str) -> tuple[int, int]:
         """(index in ``hosts``, number) of a lane or event."""
         host, dot, number = text.partition(".")
-        if not (dot and host.isdecimal() and number.isdecimal()) or int(host) not in self.places:
+        if not (dot and _is_number(host) and _is_number(number)) or int(host) not in self.places:
             raise _bad(what, f"{text!r} names no {what} of the hosts that are shown.")
         return self.places.index(int(host)), int(number)
 
@@ -70,6 +73,10 @@ class _Shown:
         if place >= len(self.timeline(index).rows):
             raise _bad("lane", f"There is no lane {text!r}.")
         return index, place
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
 
 
 def _bad(name: str, message: str) -> ProblemError:
@@ -97,7 +104,10 @@ def _range(request: Request, shown: _Shown) -> tuple[int, int]:
 
 
 def _listed(request: Request, name: str) -> list[str]:
-    return [part for part in request.args.get(name, "").split(",") if part]
+    parts = [part for part in request.args.get(name, "").split(",") if part]
+    if len(parts) > _MOST_LANES:
+        raise _bad(name, f"{len(parts)} are more than can be shown.")
+    return parts
 
 
 def lanes(desk: Desk, request: Request) -> Response:
@@ -133,7 +143,7 @@ def slices(desk: Desk, request: Request) -> Response:
     span = end - begin
     origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
     asked = [text.partition(":") for text in _listed(request, "lanes")]
-    found = [(*shown.lane(lane), int(limit) if limit.isdecimal() else 0) for lane, _, limit in asked]
+    found = [(*shown.lane(lane), int(limit) if _is_number(limit) else 0) for lane, _, limit in asked]
     arrays: dict[str, Any] = {}
     parts: list[Any] = []
     counts = []
@@ -284,7 +294,7 @@ def statistics(desk: Desk, request: Request) -> Response:
         lane, _, bounds = text.partition(":")
         low, _, high = bounds.partition("-")
         index, place = shown.lane(lane)
-        some = low.isdecimal() and high.isdecimal()
+        some = _is_number(low) and _is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[list[Any]] = []
     first, last = None, None

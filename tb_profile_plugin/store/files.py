@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
+from .whole import Buffer, load
 
 LOCALHOST = "localhost"
 """The host of a file that is named just ``xplane.pb``."""
 
 _GZIP = zlib.MAX_WBITS | 16
+_MOST_BYTES = 2 << 30
+"""Protobuf writes no larger message: what inflates to more was made to fill the memory."""
 _PIECE = 1 << 14
 """Inflated at a time: an error loses at most what came of so many bytes."""
 
@@ -76,7 +79,7 @@ def host_of(name: str) -> str | None:
 
 
 def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:
-    """The captures among a folder's file names, by host; files that vanished meanwhile are left out.
+    """The captures among a folder's file names, by host; what vanished meanwhile, or is no file, is left out.
 
     Where a host's file lies there plain and compressed, the plain one is taken.
     """
@@ -89,12 +92,14 @@ def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:
             facts = os.stat(folder / name)
         except OSError:
             continue
+        if not stat.S_ISREG(facts.st_mode):
+            continue
         found[host] = StoredFile(host, folder / name, facts.st_size, facts.st_mtime_ns)
     return tuple(found[host] for host in sorted(found))
 
 
-def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: None) -> mmap.mmap | bytes:
-    """A file's bytes, mapped where it is plain and inflated where it is compressed; fetched first if it is remote.
+def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
+    """A file's bytes, inflated where it is compressed; fetched first if it is remote.
 
     `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
     Raises `ProblemError` for a file that cannot be read.
@@ -104,12 +109,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
 
         fetch(file, progress)
     try:
-        with open(file.path, "rb") as opened:
-            if file.path.suffix == ".gz":
-                return _inflate(opened.read(), file.path)
-            if os.fstat(opened.fileno()).st_size == 0:
-                return b""
-            return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        content = load(file.path)
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise ProblemError(
@@ -121,14 +121,16 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             ),
             404 if gone else 403,
         ) from error
+    return _inflate(content, file.path) if file.path.suffix == ".gz" else content
 
 
-def _inflate(data: bytes, path: Path) -> bytes:
-    """All members of a gzip file, up to the first damage."""
+def _inflate(data: Buffer, path: Path) -> bytes:
+    """All members of a gzip file, up to the first damage, or up to what no capture can hold."""
     parts: list[bytes] = []
     rest = memoryview(data)
     inflater = zlib.decompressobj(wbits=_GZIP)
-    while rest:
+    size = 0
+    while rest and size < _MOST_BYTES:
         try:
             parts.append(inflater.decompress(rest[:_PIECE]))
         except zlib.error as error:
@@ -143,6 +145,7 @@ def _inflate(data: bytes, path: Path) -> bytes:
                 ),
                 422,
             ) from error
+        size += len(parts[-1])
         rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
         if inflater.eof:
             inflater = zlib.decompressobj(wbits=_GZIP)

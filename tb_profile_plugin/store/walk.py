@@ -104,7 +104,7 @@ def _look(path: str) -> Folder:
                 if entry.is_dir(follow_symlinks=False):
                     if entry.name not in _NEVER:
                         folders.append(entry.name)
-                elif entry.is_symlink() and not entry.is_file():
+                elif entry.is_symlink() and not os.path.isfile(entry.path):
                     links.append(entry.name)
                 else:
                     names.append(entry.name)

@@ -36,7 +36,7 @@ def _unavailable(session: Session) -> Problem | None:
 @tool("tf.data", order=60, params=[_CALLS, STEP_EVENT], unavailable=_unavailable)
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: str, step_event: str) -> JsonValue:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    if not calls.isdecimal() or not int(calls):
+    if not (calls.isdecimal() and len(calls) < 10 and int(calls)):
         raise ProblemError(Problem("bad_option", f"calls={calls!r} is no number of calls.", "Give 1 or more."))
     ordered = tfdata.slowest_first(hosts)
     found = [(pipeline, findings(pipeline)) for _, pipeline in ordered if not pipeline.device]

@@ -1,0 +1,67 @@
+"""Files read whole while others may write them.
+
+A capture may be cut, replaced or deleted while it is looked at. A file that is mapped into memory ends the process
+when somebody cuts it, TensorBoard and all; so files are read into memory of their own. That costs about what the page
+faults of a mapping cost.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+import time
+from io import FileIO
+from pathlib import Path
+
+Buffer = mmap.mmap | bytes
+
+_PIECE = 64 << 20
+_TRIES = 3
+_PAUSE_S = 0.1
+
+
+def load(path: Path) -> Buffer:
+    """The bytes of a file as they were at one moment; if it never stops changing, as they were read last.
+
+    Raises OSError, for what is no file, too: reading a pipe or a device might never end.
+    """
+    with open(path, "rb", buffering=0, opener=_open) as file:
+        for last in (*(False,) * (_TRIES - 1), True):
+            before = os.fstat(file.fileno())
+            if not stat.S_ISREG(before.st_mode):
+                raise OSError(errno.EINVAL, "it is a pipe, a device or a folder")
+            file.seek(0)
+            content = _read(file, before.st_size)
+            if last or _same(before, os.fstat(file.fileno())):
+                break
+            time.sleep(_PAUSE_S)
+    return content
+
+
+def _open(path: str, flags: int) -> int:
+    """Without waiting for somebody to write into a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
+
+
+def _read(file: FileIO, size: int) -> Buffer:
+    """So many bytes, or those up to an end that has come nearer meanwhile."""
+    if not size:
+        return b""
+    content = mmap.mmap(-1, size)
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        content.madvise(mmap.MADV_HUGEPAGE)
+    at = 0
+    with memoryview(content) as view:
+        while at < size:
+            with view[at : at + _PIECE] as piece:
+                got = file.readinto(piece)
+            if not got:
+                return bytes(view[:at])
+            at += got
+    return content
