@@ -68,6 +68,11 @@ class Session:
             raise failure
         return readable
 
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """Hosts whose files could not be read so far."""
+        return tuple(self._unreadable)
+
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""
         found = list(self._unreadable.values())

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from .answers import pack, to_json
+from ..store.kept import Kept, pack, question, to_json
 from .capture import Captures
 from .results import Results
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 _OPEN_BYTES = 512 << 20
 """Captures that are kept decoded, by their size on disk; the newest is kept in any case."""
 _RESULT_BYTES = 256 << 20
-_FACTS_BYTES = 4 << 20
+_SMALL_BYTES = 8 << 20
+
+_HEALTH = ("health",)
+"""What `known_facts` and `health` keep together."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,14 @@ class _Key:
 class Desk:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, hide_capture: bool = False):
+    def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True):
+        """`keep` results in the user's cache directory, for the next server, too."""
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
         self._open: OrderedDict[StoredSession, Session] = OrderedDict()
         self._results = Results(_RESULT_BYTES)
-        self._facts = Results(_FACTS_BYTES)
+        self._small = Results(_SMALL_BYTES)
+        self._kept = Kept(keep)
         self._lock = threading.Lock()
         self.preparing: float | None = None
         """Fraction of `prepare` that is done while it runs."""
@@ -94,38 +99,70 @@ class Desk:
     def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
         """A tool's answer as compressed JSON."""
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())))
-        return self._results.get(key, lambda: pack(to_json(tool.run(session, host, **options))))
+        what = question(tool.name, host, options)
+        return self._results.get(
+            key, lambda: self._find(session, lambda: pack(to_json(tool.run(session, host, **options))), *what)
+        )
+
+    def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
+        """What is kept for a question, or the answer that is computed now and kept from now on."""
+        found = self._kept.get(session.stored, *what)
+        if found is None:
+            found = compute()
+            # Where a file could not be read, it may be readable the next time.
+            if not session.unreadable:
+                self._kept.put(session.stored, found, *what)
+        return found
+
+    def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
+        """Plain data of few bytes about a session: kept, or computed now."""
+        key = (session.stored, *what)
+        return json.loads(self._small.get(key, lambda: self._find(session, lambda: to_json(compute()), *what)))
 
     def known_facts(self, stored: StoredSession) -> dict[str, Any] | None:
         """A session's facts where they were asked for before; never decodes."""
-        facts = self._facts.peek(stored)
-        return None if facts is None else json.loads(facts)
+        known = self._small.peek((stored, *_HEALTH)) or self._kept.get(stored, *_HEALTH)
+        facts: dict[str, Any] | None = json.loads(known)["facts"] if known else None
+        return facts
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about its files; decodes it. No facts where nothing could be read."""
-        facts, problems = None, []
+
+        def examine() -> dict[str, Any]:
+            return {"facts": session.facts(), "problems": [problem.as_json() for problem in session.problems()]}
+
         try:
-            facts = json.loads(self._facts.get(session.stored, lambda: to_json(session.facts())))
+            found = self._fact(session, examine, *_HEALTH)
         except ProblemError as error:
-            problems.append(error.problem)
-        found = session.problems()
-        return facts, [*found, *(problem for problem in problems if problem not in found)]
+            others = session.problems()
+            return None, [*others, *([] if error.problem in others else [error.problem])]
+        return found["facts"], [Problem(**problem) for problem in found["problems"]]
 
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
         from ..model.recorded import levels
 
-        try:
+        def read() -> dict[str, dict[str, int]]:
             return {host.name: found for host in session.select() if (found := levels(host))}
+
+        try:
+            found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")
         except ProblemError:
             return {}
+        return found
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
+
+        def ask() -> dict[str, Any] | None:
+            problem = tool.unavailable(session)
+            return problem.as_json() if problem else None
+
         try:
-            return tool.unavailable(session)
+            found = self._fact(session, ask, "unavailable", tool.name)
         except ProblemError as error:
             return error.problem
+        return Problem(**found) if found else None
 
     def computing(self, session: Session) -> list[str]:
         """Names of the tools that are being worked out for a session."""
@@ -134,4 +171,5 @@ class Desk:
 
     def busy(self, session: Session) -> bool:
         """Whether any request about a session is being worked on."""
-        return session.stored in self._facts.running() or bool(self.computing(session))
+        small = [key for key in self._small.running() if isinstance(key, tuple) and key[0] == session.stored]
+        return bool(small or self.computing(session))

@@ -40,6 +40,8 @@ class FakeHost(str):
 class FakeSession:
     """Answers like a session; a host named ``bad`` cannot be read."""
 
+    unreadable = ()
+
     def __init__(self, stored: StoredSession):
         self.stored = stored
         self.name = stored.name

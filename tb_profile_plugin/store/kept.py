@@ -1,0 +1,90 @@
+"""Answers that were worked out before, in the user's cache directory; whoever finds one need not decode anything."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache as once
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from . import cache
+from .files import StoredSession
+
+_LEVEL = 5
+_DIGEST = hashlib.sha256().digest_size
+
+
+def to_json(data: Any) -> bytes:
+    """Plain data as compact JSON; raises ValueError for NaN and infinities, which browsers cannot read."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def pack(body: bytes) -> bytes:
+    """The body compressed, the same for the same content."""
+    return gzip.compress(body, _LEVEL, mtime=0)
+
+
+def unpack(packed: bytes) -> bytes:
+    """The body again."""
+    return gzip.decompress(packed)
+
+
+def question(tool: str, host: str, options: Mapping[str, str]) -> tuple[object, ...]:
+    """What a tool's answer is kept under, besides the session."""
+    return ("tool", tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())))
+
+
+class Kept:
+    """Bytes by session and question; an entry serves as long as neither the session's files nor our code change.
+
+    Whatever goes wrong with the cache, an entry that was damaged included, only means that nothing is found.
+    """
+
+    def __init__(self, enabled: bool = True):
+        """Nothing is kept or found where it is not enabled, or where the cache may take no bytes."""
+        self._enabled = enabled and cache.limit() > 0
+
+    def get(self, stored: StoredSession, *what: object) -> bytes | None:
+        """What was kept for a question about a session."""
+        if not self._enabled:
+            return None
+        path = _place(stored, what)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        body = content[_DIGEST:]
+        if hashlib.sha256(body).digest() != content[:_DIGEST]:
+            return None
+        cache.used(path)
+        return body
+
+    def put(self, stored: StoredSession, body: bytes, *what: object) -> None:
+        """Keep the answer to a question about a session."""
+        if self._enabled:
+            with suppress(OSError), cache.draft(_place(stored, what)) as draft:
+                draft.write_bytes(hashlib.sha256(body).digest() + body)
+
+
+def _place(stored: StoredSession, what: tuple[object, ...]) -> Path:
+    files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
+    return cache.place("results", (_code(), stored.name, files, what))
+
+
+@once
+def _code() -> tuple[object, ...]:
+    """What tells this code from any other: its version, and the files themselves for those who change them."""
+    facts = []
+    for folder, _, names in os.walk(Path(__file__).parent.parent):
+        for name in names:
+            if name.endswith(".py"):
+                found = os.stat(os.path.join(folder, name))
+                facts.append((folder, name, found.st_size, found.st_mtime_ns))
+    return (__version__, *sorted(facts))
