@@ -233,9 +233,12 @@ def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None
 
 
 def _floats(plane: Plane, row: Array, number: Array) -> Array:
-    double = (row >= 0) & (plane.events.stats.kind[row] == wire.DOUBLE)
-    value = plane.events.stats.value[row].view(np.float64)
-    return np.where(double & np.isfinite(value), value, number)
+    stats, answer = plane.events.stats, number.astype(np.float64)
+    double = np.flatnonzero(row >= 0)
+    double = double[stats.kind[row[double]] == wire.DOUBLE]
+    value = stats.value[row[double]].view(np.float64)
+    answer[double] = np.where(np.isfinite(value), value, number[double])
+    return answer
 
 
 def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
@@ -249,8 +252,9 @@ def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
 
 def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]]:
     """Code of each event's memory, and the memories' names; numbers of devices in decimal."""
-    kind = plane.events.stats.kind[row]
-    numbered = (row >= 0) & ((kind == wire.INT) | (kind == wire.UINT))
+    numbered = row >= 0
+    kind = plane.events.stats.kind[row[numbered]]
+    numbered[numbered] = (kind == wire.INT) | (kind == wire.UINT)
     codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)

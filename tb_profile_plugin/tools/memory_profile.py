@@ -219,7 +219,7 @@ def _breakdown(memory: Allocations, found: Sequence[Holding]) -> DataTable:
         [
             each.op or _UNNAMED,
             each.total,
-            each.total / whole,
+            each.total / whole if whole else 0.0,
             each.size,
             each.requested,
             each.occurrences,

@@ -140,3 +140,9 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture(name: str, monkeypatc
         assert {json.dumps(plain(each), sort_keys=True) for each in timeline} <= events
         if key not in PEAKS_OF_SEVERAL_STEPS:
             assert alive(memory) == alive(expected)
+
+
+def test_allocations_that_say_nothing_share_nothing(tmp_path: Path) -> None:
+    told = draw.space("/host:CPU\n  python | MemoryAllocation[1,1] MemoryDeallocation[3,1] MemoryAllocation[5,1]")
+    answer = draw.session(tmp_path, host=told).tool("memory_profile")
+    assert [row["share"] for row in rows(answer, "breakdown")] == [0.0]

@@ -3,18 +3,22 @@
 Ends with an error for a crash, a read out of bounds, or damage that no `Problem` tells about.
 """
 
-import random
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import draw
 import numpy as np
+from mutations import Mutator
 
 from tb_profile_plugin import xspace
+from tb_profile_plugin.analysis import chrome, perfetto
+from tb_profile_plugin.analysis.search import search
+from tb_profile_plugin.analysis.tiles import timeline
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import Problem
+from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.xspace import wire
 
@@ -73,7 +77,14 @@ class Damaged(Capture):
 def ask_every_tool(space: xspace.XSpace) -> None:
     session = Damaged(space)
     for tool in find().values():
-        tool.run(session, "fuzz")
+        with suppress(ProblemError):
+            tool.run(session, "fuzz")
+    host = session.host("fuzz")
+    for pieces in (chrome.pieces([host]), perfetto.pieces([host])):
+        assert sum(map(len, pieces))
+    for place in range(len(timeline(host).rows)):
+        timeline(host).slices([(place, 0)], *host.window, 100)
+    search(host, "a")
 
 
 def cut(data: bytes) -> None:
@@ -91,26 +102,9 @@ def boundaries(data: bytes) -> list[int]:
 
 
 def mutate(data: bytes, rounds: int, seed: int) -> None:
-    """Flipped bits, lengths that lie, varints without end, pieces removed, doubled and overwritten."""
-    dice = random.Random(seed)
-    evil = [b"\xff" * 10, b"\x80" * 12, b"\xff\xff\xff\xff\x0f", b"\x00", b"\xff" * 9 + b"\x01", b"\x7f"]
+    mutator = Mutator(data, seed)
     for number in range(rounds):
-        changed = bytearray(data)
-        for _ in range(dice.choice((1, 1, 2, 8))):
-            at = dice.randrange(len(changed))
-            kind = dice.randrange(5)
-            if kind == 0:
-                changed[at] ^= 1 << dice.randrange(8)
-            elif kind == 1:
-                word = dice.choice(evil)
-                changed[at : at + len(word)] = word
-            elif kind == 2:
-                changed[at:at] = dice.choice(evil)
-            elif kind == 3:
-                del changed[at : at + dice.randrange(1, 20)]
-            else:
-                changed[at:at] = changed[dice.randrange(len(changed)) :][: dice.randrange(1, 200)]
-        look(bytes(changed), deeply=number % 5 == 0)
+        look(mutator(), deeply=number % 5 == 0)
 
 
 def main(seed: str, *paths: str) -> None:

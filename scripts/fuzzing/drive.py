@@ -1,0 +1,107 @@
+"""Drives the decoder and every tool with damaged captures for some minutes, and counts; run by scripts/fuzz."""
+
+from __future__ import annotations
+
+import faulthandler
+import random
+import resource
+import sys
+import time
+import traceback
+import zlib
+from pathlib import Path
+
+import fuzz
+from mutations import Mutator
+
+ROOT = Path(__file__).resolve().parents[2]
+FINDS = ROOT / ".fuzz"
+PATIENCE_S = 20.0
+"""Of the processor: no input of these sizes may take longer, with all tools."""
+HANG_S = 600
+"""After so long on one input, the run ends and shows where it hangs."""
+MORE_BYTES = 4 << 30
+"""What all inputs together may take beyond what is taken at the start; the captures here are below 300 kB."""
+SMALL = 30_000
+DEEPLY = 25
+"""One input in so many goes through every tool."""
+
+
+class Drive:
+    """A run with one seed."""
+
+    def __init__(self, seed: int):
+        captures = {"drawn": fuzz.DRAWN.SerializeToString()}
+        captures |= {str(path): path.read_bytes() for path in sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))}
+        self.mutators = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
+        # Small ones more often: they are faster, and hold the same kinds of messages.
+        weights = {name: 1 + 3 * (len(data) < SMALL) + 60 * (name == "drawn") for name, data in captures.items()}
+        self.names = [name for name, weight in weights.items() for _ in range(weight)]
+        self.dice = random.Random(seed)
+        self.inputs = self.deep = 0
+        self.slowest = 0.0
+        self.finds: dict[str, int] = {}
+        for data in captures.values():
+            fuzz.look(data, deeply=True)
+
+    def once(self) -> None:
+        """One damaged input."""
+        name = self.dice.choice(self.names)
+        data = self.mutators[name]()
+        deeply = self.inputs % DEEPLY == 0
+        self.inputs, self.deep = self.inputs + 1, self.deep + deeply
+        began = time.process_time()
+        faulthandler.dump_traceback_later(HANG_S, exit=True)
+        try:
+            fuzz.look(data, deeply)
+        except Exception as error:
+            self._found(f"{type(error).__name__} at {_place(error)}", name, data, traceback.format_exc())
+        faulthandler.cancel_dump_traceback_later()
+        spent = time.process_time() - began
+        self.slowest = max(self.slowest, spent)
+        if spent > PATIENCE_S:
+            self._found(f"slow on {Path(name).name}", name, data, "")
+
+    def _found(self, fault: str, name: str, data: bytes, detail: str) -> None:
+        self.finds[fault] = self.finds.get(fault, 0) + 1
+        if self.finds[fault] == 1:
+            path = FINDS / f"{zlib.crc32(fault.encode()):08x}.xplane.pb"
+            path.write_bytes(data)
+            print(f"{fault} from {name}, kept as {path.name}\n{detail}", flush=True)
+
+    def __str__(self) -> str:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        return (
+            f"{self.inputs:,} inputs, {self.deep:,} of them through every tool, {len(self.finds)} finds; "
+            f"slowest {self.slowest:.1f} s of the processor, peak {peak:.0f} MiB"
+        )
+
+
+def _place(error: Exception) -> str:
+    frames = list(traceback.extract_tb(error.__traceback__))
+    frame = ([frame for frame in frames if "tb_profile_plugin" in frame.filename] or frames)[-1]
+    return f"{Path(frame.filename).name}:{frame.lineno}"
+
+
+def main(minutes: str, seed: str = "") -> int:
+    """1 where something was found."""
+    end = time.monotonic() + 60 * float(minutes)
+    number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)
+    drive = Drive(number)
+    print(f"seed {number}, {len(drive.mutators)} captures", flush=True)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MORE_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    told = time.monotonic()
+    while time.monotonic() < end:
+        drive.once()
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            print(drive, flush=True)
+    print(drive)
+    for fault, count in drive.finds.items():
+        print(f"{count:6} × {fault}")
+    return 1 if drive.finds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
