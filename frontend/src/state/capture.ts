@@ -78,7 +78,8 @@ export function createCapture(store: Store, storage: Storage): Capture {
       allowed.value = !hidden;
     },
     () => {
-      allowed.value = false;
+      // Starting one tells what is wrong.
+      allowed.value = true;
     },
   );
 
@@ -194,7 +195,7 @@ export function createCapture(store: Store, storage: Storage): Capture {
           if (state.job?.phase === "running") void watch();
         },
         () => {
-          // Starting one tells what is wrong.
+          // The same.
         },
       );
     },
