@@ -12,11 +12,19 @@ import numpy as np
 from ..model.host import Host
 from ..problems import Problem, ProblemError
 from ..xspace import Plane, wire
+from ..xspace.lookup import SECRET, digest
 from ..xspace.tables import Stats
 from ..xspace.wire import kernel
 from .tiles import timeline
 
 Array = np.ndarray[Any, Any]
+
+_SEARCHED = 1000
+"""Characters of a text that an expression is tried on."""
+_LONGEST = 1000
+"""Characters of an expression."""
+_REPEATS = 4
+"""Repetitions in it."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +53,14 @@ class Hits:
 def pattern(text: str, regex: bool) -> Callable[[str], bool]:
     """A test for a string, whatever the case: does it contain the text (or a match of the regular expression)?
 
-    Raises `ProblemError` for an expression that is none.
+    Raises `ProblemError` for an expression that is none, or that may take for ever.
     """
     if regex:
+        if _may_explode(text):
+            message = (
+                "The expression repeats a group that repeats or chooses, or repeats too often: it may take for ever."
+            )
+            raise ProblemError(Problem("bad_expression", message, "Repeat single letters or sets, like [ab]*."))
         try:
             expression = re.compile(text, re.IGNORECASE)
         except re.error as error:
@@ -55,9 +68,27 @@ def pattern(text: str, regex: bool) -> Callable[[str], bool]:
                 "bad_expression", f"{text!r} is no regular expression: {error}.", "Search for plain text."
             )
             raise ProblemError(problem) from error
-        return lambda name: expression.search(name) is not None
+        return lambda name: expression.search(name[:_SEARCHED]) is not None
     folded = text.casefold()
     return lambda name: folded in name.casefold()
+
+
+def _may_explode(text: str) -> bool:
+    """Whether a repeated group holds a repetition or a choice, or there are many; nothing can stop Python's search."""
+    plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", text, flags=re.DOTALL)
+    groups: list[bool] = []
+    for at, letter in enumerate(plain):
+        if letter == "(":
+            groups.append(False)
+        elif letter == ")" and groups:
+            free = groups.pop()
+            if free and plain[at + 1 : at + 2] in ("*", "+", "{"):
+                return True
+            if groups:
+                groups[-1] |= free
+        elif letter in "|*+{" or (letter == "?" and plain[at - 1 : at] != "("):
+            groups[-1:] = [True] if groups else []
+    return len(text) > _LONGEST or sum(map(plain.count, "*+{")) > _REPEATS
 
 
 def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hits:
@@ -121,17 +152,14 @@ def _texts(stats: Stats) -> tuple[Array, Array, list[str]]:
     if not len(rows):
         return rows, rows, []
     hashes = np.empty(len(rows), np.uint64)
-    fingerprints(stats.buffer, stats.value[rows], hashes)
+    fingerprints(stats.buffer, stats.value[rows], SECRET, hashes)
     _, example, codes = np.unique(hashes, return_index=True, return_inverse=True)
     return rows, codes.reshape(-1), [stats.bytes(int(rows[i])).decode("utf-8", "replace") for i in example.tolist()]
 
 
 @kernel
-def fingerprints(buffer: Array, value: Array, answer: Array) -> None:
-    """FNV-1a of the text behind each length prefix."""
+def fingerprints(buffer: Array, value: Array, secret: Array, answer: Array) -> None:
+    """A hash of the text behind each length prefix."""
     for i in range(len(value)):
         begin, end = wire.payload(buffer, value[i])
-        state = np.uint64(14695981039346656037)
-        for at in range(begin, end):
-            state = (state ^ np.uint64(buffer[at])) * np.uint64(1099511628211)
-        answer[i] = state
+        answer[i] = digest(buffer, begin, end, secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from .wire import INT, UINT, Int, kernel, payload
 
 Array = np.ndarray[Any, Any]
 
-_PRIME, _BASIS = 1099511628211, -3750763034362895579
-"""Of the FNV-1a hash for 64 bits."""
+SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
+"""Begins and multiplies every hash of this process, so that no capture can be made of texts whose hashes are equal."""
 
 
 @kernel
@@ -38,12 +39,12 @@ def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
 
 
 @kernel
-def first_equal(buf: Array, prefix: Array) -> Array:
+def first_equal(buf: Array, prefix: Array, secret: Array) -> Array:
     """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
 
     Captures may write a name anew for each of a million events.
 
-    ``prefix`` holds where the texts' length prefixes stand in ``buf``.
+    ``prefix`` holds where the texts' length prefixes stand in ``buf``; ``secret`` is `SECRET`.
     """
     size = np.int64(1024)
     while size < 2 * len(prefix):
@@ -52,7 +53,7 @@ def first_equal(buf: Array, prefix: Array) -> Array:
     answer = np.empty(len(prefix), np.int64)
     for i in range(len(prefix)):
         begin, end = payload(buf, prefix[i])
-        place = _hash(buf, begin, end) & (size - 1)
+        place = np.int64(digest(buf, begin, end, secret) & np.uint64(size - 1))
         while seen[place] >= 0 and not _same(buf, begin, end, seen[place]):
             place = (place + 1) & (size - 1)
         if seen[place] < 0:
@@ -62,11 +63,14 @@ def first_equal(buf: Array, prefix: Array) -> Array:
 
 
 @kernel
-def _hash(buf: Array, begin: Int, end: Int) -> Int:
-    value = np.int64(_BASIS)
+def digest(buf: Array, begin: Int, end: Int, secret: Array) -> Int:
+    """uint64: a hash of the bytes, another in each process."""
+    value = secret[0]
     for at in range(begin, end):
-        value = (value ^ np.int64(buf[at])) * np.int64(_PRIME)
-    return value ^ ((value >> np.int64(32)) & np.int64(0xFFFFFFFF))
+        value = (value ^ np.uint64(buf[at])) * secret[1]
+        # High bits back into the low ones: without this, texts can be made that collide whatever the factor.
+        value ^= value >> np.uint64(29)
+    return value
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..problems import Problem
 from . import wire
-from .lookup import first_equal, owners, whole_numbers
+from .lookup import SECRET, first_equal, owners, whole_numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -176,7 +176,7 @@ class StatColumn:
         value, kind = self.stats.value[self.row], self.stats.kind[self.row]
         istext = (kind == wire.TEXT) | (kind == wire.BYTES)
         pair = np.where(kind == wire.REF, value * 2, np.int64(-1))
-        pair[istext] = first_equal(self.stats.buffer, value[istext]) * 2 + 1
+        pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
         distinct, codes = _distinct(pair)
         strings = [self._string(code) for code in distinct.tolist()]
         place = {text: i for i, text in enumerate(dict.fromkeys(strings))}

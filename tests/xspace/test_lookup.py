@@ -1,0 +1,59 @@
+"""Looking texts up: the first equal one, in time bounded by their size even for texts made to collide."""
+
+import time
+
+import numpy as np
+
+from tb_profile_plugin.xspace.lookup import SECRET, digest, first_equal
+
+PRIME, BASIS = 1099511628211, 14695981039346656037
+
+
+def pack(texts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """The texts behind their lengths (below 128), and where those stand."""
+    places = np.cumsum([0, *(len(text) + 1 for text in texts)])[:-1]
+    return np.frombuffer(b"".join(bytes([len(text)]) + text for text in texts), np.uint8), places.astype(np.int64)
+
+
+def test_the_first_with_the_same_bytes() -> None:
+    buffer, places = pack([b"a", b"b", b"a", b"", b"ab", b"b", b""])
+    first = first_equal(buffer, places, SECRET)
+    assert [places.tolist().index(place) for place in first.tolist()] == [0, 1, 0, 3, 4, 1, 3]
+
+
+def fnv_low_bits_equal(count: int) -> list[bytes]:
+    """Texts whose FNV-1a hashes agree in their 6 low bits: without a secret, they crowd into a part of the table."""
+    found: dict[int, list[bytes]] = {}
+    for number in range(count * 40):
+        text = number.to_bytes(4, "little")
+        value = BASIS
+        for byte in text:
+            value = (value ^ byte) * PRIME % 2**64
+        found.setdefault((value ^ value >> 32) & 0x3F, []).append(text)
+    return max(found.values(), key=len)[:count]
+
+
+def test_texts_made_to_collide_spread_over_the_table() -> None:
+    texts = fnv_low_bits_equal(2000)
+    assert len(set(texts)) > 1000
+    buffer, places = pack(texts)
+    low = {int(digest(buffer, place + 1, place + 5, SECRET)) & 0xFFFF for place in places.tolist()}
+    assert len(low) > 0.9 * len(texts)
+
+
+def test_many_texts_alike_take_no_longer() -> None:
+    def seconds(texts: list[bytes]) -> float:
+        buffer, places = pack(texts)
+        begin = time.process_time()
+        assert len(np.unique(first_equal(buffer, places, SECRET))) == len(texts)
+        return time.process_time() - begin
+
+    thue = [b"a", b"b"]
+    for _ in range(5):
+        # Words that collide under multiplication by any factor, were the high bits not mixed in.
+        thue = [thue[0] + thue[1], thue[1] + thue[0]]
+    words = [
+        b"".join(thue[number >> bit & 1] for bit in range(3)) + number.to_bytes(4, "little") for number in range(50_000)
+    ]
+    seconds(words[:10])
+    assert seconds(words) < 2
