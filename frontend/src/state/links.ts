@@ -17,10 +17,10 @@ export interface Way {
 
 type Linking = Pick<Store, "tools" | "view" | "go" | "href">;
 
-/** A link to another tool; undefined where this capture has no such tool. */
+/** A link to another tool; undefined where it has nothing to show for this capture. */
 export function linkTo(store: Linking, name: string, more: Partial<View> = {}): Way | undefined {
   const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
-  if (!tool || name === store.view.value.tool) return undefined;
+  if (!tool || tool.unavailable || name === store.view.value.tool) return undefined;
   const change = { tool: name, ...more };
   return { label: tool.title, href: store.href(change), go: () => store.go(change) };
 }

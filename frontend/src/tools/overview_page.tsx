@@ -8,6 +8,7 @@ import { StepChart } from "../view/stepchart";
 import { level, Verdict } from "../view/verdict";
 import { Breakdown } from "./overview/breakdown";
 import { Diagnostics, Environment, Precisions } from "./overview/facts";
+import { Hosts } from "./overview/hosts";
 import { NextSteps } from "./overview/nextsteps";
 import { TopOps } from "./overview/topops";
 import { exportName, linkTo, type PageProps } from "./page";
@@ -25,6 +26,7 @@ export default function OverviewPage(props: PageProps) {
       summary: tableAt(data, 7),
       breakdown: tableAt(data, 8),
       hints: tableAt(data, 9),
+      hosts: tableAt(data, 10),
     }),
     [data],
   );
@@ -52,6 +54,7 @@ export default function OverviewPage(props: PageProps) {
       {tables.steps.rows.length > 0 && (
         <StepChart steps={tables.steps} name={exportName(props, "steps")} store={store} />
       )}
+      <Hosts hosts={tables.hosts} store={store} name={exportName(props, "hosts")} />
       <div class="columns halves">
         <TopOps analysis={tables.analysis} page={props} />
         <NextSteps

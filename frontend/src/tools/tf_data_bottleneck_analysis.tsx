@@ -1,5 +1,6 @@
 /** Does tf.data keep up, which transformation holds it up, and what is the code that helps? */
 
+import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import { type Table, tableAt } from "../base/datatable";
 import { time } from "../base/format";
@@ -46,7 +47,7 @@ export default function TfDataPage(props: PageProps) {
         <Checklist checks={tables.checks} />
         <Bottleneck bottlenecks={tables.bottlenecks} advice={tables.advice} />
       </div>
-      <div class="columns wide-narrow">
+      <div class="columns halves">
         <Section title="All input pipelines" doc="Each iterator that a program asks for elements, on every host shown.">
           <Grid
             table={pipelines}
@@ -118,7 +119,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           Over all calls: <b>{bottlenecks.text(row, "overall")}</b>, {us("overall_us")}
           <br />
           <span class="longname explained" data-tip={LONG_NAME}>
-            {bottlenecks.text(row, "overall_long_name")}
+            <LongName text={bottlenecks.text(row, "overall_long_name")} />
           </span>
           <br />
           <span class="quiet">
@@ -133,6 +134,21 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
         ))}
       </ol>
     </Section>
+  );
+}
+
+/** Breaks between its parts where it is too long for a line. */
+function LongName({ text }: { text: string }) {
+  return (
+    <>
+      {text.split("::").map((part, place) => (
+        <Fragment key={place}>
+          {place > 0 && "::"}
+          <wbr />
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }
 

@@ -107,13 +107,13 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
       <div class="graph-bar">
         {legend}
         <span class="graph-zoom">
-          <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
+          <button type="button" class="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
             −
           </button>
-          <button type="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
+          <button type="button" class="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
             +
           </button>
-          <button type="button" onClick={() => setMoved(null)} disabled={!moved}>
+          <button type="button" class="button" onClick={() => setMoved(null)} disabled={!moved}>
             Fit
           </button>
         </span>

@@ -9,7 +9,7 @@ import {
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { CellValue, Table } from "../base/datatable";
-import { count } from "../base/format";
+import { count, plural } from "../base/format";
 import { readChoice, type Sorted, writeChoice } from "../base/gridcodec";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
 import {
@@ -283,7 +283,9 @@ export function Grid({ table, specs, name, id, sort = UNSORTED, onRow, link }: G
           />
         )}
         <Facets model={model} columns={presented.columns} />
-        <span class="quiet">{filtered ? `${count(rows.length)} of ${count(total)} rows` : `${count(total)} rows`}</span>
+        <span class="quiet">
+          {filtered ? `${count(rows.length)} of ${plural(total, "row")}` : plural(total, "row")}
+        </span>
         <span class="spring" />
         {presented.columns.length > 7 && <ColumnMenu model={model} columns={presented.columns} />}
         <ExportMenu name={name} columns={table.columns} rows={() => rows.map((row) => row.original)} />

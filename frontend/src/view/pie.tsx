@@ -75,6 +75,7 @@ function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
             style={{ "--on-light": colour(share, place, false), "--on-dark": colour(share, place, true) }}
           />
           <span>{share.name}</span>
+          <span class="number quiet">{time(share.value, "us")}</span>
           <span class="number">{percent(share.value / sum)}</span>
         </li>
       ))}

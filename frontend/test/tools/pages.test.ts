@@ -3,6 +3,7 @@ import { Table } from "../../src/base/datatable";
 import { median, summarize } from "../../src/base/statistics";
 import { groupByType } from "../../src/tools/framework_op_stats";
 import { fittingAdvice } from "../../src/tools/input/hostside";
+import { headline as slowestHost } from "../../src/tools/overview/hosts";
 import { isSlow, largestExcess, partsIn, piecesOf, stepsOf, tableOf } from "../../src/tools/pod/model";
 import { largestShares } from "../../src/view/pie";
 import { measuredParts, stepTime } from "../../src/view/stepchart";
@@ -77,6 +78,21 @@ describe("the pod", () => {
     expect(stepsOf({})).toEqual([]);
     expect(median([])).toBe(0);
   });
+});
+
+it.each([
+  [0, [0, 0], "no step is complete on all hosts, so they cannot be compared"],
+  [8, [0, 0], "equally fast in all 8 shared steps"],
+  [8, [5, 2], "w0 was the slowest in 5 of 8 steps"],
+  [8, [4, 4], "w0 and w1 were each the slowest in 4 of 8 steps"],
+  [9, [3, 3, 3], "3 hosts were the slowest equally often"],
+])("says of %i shared steps and slowest %j: %s", (shared, slowest, text) => {
+  const hosts = new Table({
+    cols: ["host", "slowest"].map((id, place) => ({ id, label: id, type: place ? "number" : "string" })),
+    rows: slowest.map((many, place) => ({ c: [{ v: `w${place}` }, { v: many }] })),
+    p: { shared_steps: String(shared) },
+  });
+  expect(slowestHost(hosts)).toBe(text);
 });
 
 it("groups ops by type and place, and their shares add up", () => {

@@ -71,14 +71,23 @@ export function Precisions({ analysis }: { analysis: Table }) {
   const single = analysis.figure("device_compute_32bit_percent");
   const unknown = analysis.figure("device_compute_unknown_percent") ?? 0;
   if (half === null || single === null || half + single + unknown <= 0) return null;
+  const known = unknown > 0 ? ", of the known" : "";
   return (
     <Section
       title="Precision on the device"
       doc="What the device's compute time is spent on, by the precision of the arithmetic."
     >
       <dl class="figures rows">
-        <Figure label="16 bit" value={percent(half / 100)} doc={analysis.doc("device_compute_16bit_percent")} />
-        <Figure label="32 bit" value={percent(single / 100)} doc={analysis.doc("device_compute_32bit_percent")} />
+        <Figure
+          label={`16 bit${known}`}
+          value={percent(half / 100)}
+          doc={analysis.doc("device_compute_16bit_percent")}
+        />
+        <Figure
+          label={`32 bit${known}`}
+          value={percent(single / 100)}
+          doc={analysis.doc("device_compute_32bit_percent")}
+        />
         {unknown > 0 && (
           <Figure
             label="Not known"

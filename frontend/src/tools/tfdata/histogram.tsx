@@ -27,6 +27,10 @@ function sums(histogram: Table): Bin[] {
   return [...bins.values()].sort((a, b) => a.from - b.from);
 }
 
+function nameOf({ from, to }: Bin): string {
+  return from > 0 ? `≥ ${time(from, "us")}` : `< ${time(to, "us")}`;
+}
+
 function option(bins: readonly Bin[], palette: Palette) {
   const slow = part("input");
   const colour = palette.dark ? slow.dark : slow.light;
@@ -39,10 +43,14 @@ function option(bins: readonly Bin[], palette: Palette) {
       trigger: "item" as const,
       formatter: (item: unknown) => {
         const bin = bins[(item as { dataIndex: number }).dataIndex];
-        return bin ? escapeHtml(`${time(bin.from, "us")} to ${time(bin.to, "us")}: ${plural(bin.calls, "call")}`) : "";
+        return bin
+          ? escapeHtml(
+              `${bin.from > 0 ? `${time(bin.from, "us")} to` : "below"} ${time(bin.to, "us")}: ${plural(bin.calls, "call")}`,
+            )
+          : "";
       },
     },
-    xAxis: { ...axis(palette, ""), type: "category" as const, data: bins.map(({ from }) => `≥ ${time(from, "us")}`) },
+    xAxis: { ...axis(palette, ""), type: "category" as const, data: bins.map(nameOf) },
     yAxis: { ...axis(palette, "calls", "right"), type: "value" as const, minInterval: 1 },
     series: [
       {

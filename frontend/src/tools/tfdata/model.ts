@@ -1,7 +1,7 @@
 /** The pipelines of a tf.data answer, and the graph of one of them, over all calls or for one. */
 
 import { type Row, Table } from "../../base/datatable";
-import { percent, time } from "../../base/format";
+import { percent, plural, time } from "../../base/format";
 import type { Emphasis, GraphNode } from "../../view/graph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
@@ -31,7 +31,7 @@ function node(table: Table, row: Row, type: string, parent: number, total: numbe
       `total ${us("total_us")}`,
       `self ${us("self_us")}`,
       `waits on input ${us("wait_us")}`,
-      `${table.text(row, "num_calls")} calls · blame ${percent(share, 0)}`,
+      `${plural(table.number(row, "num_calls"), "call")} · blame ${percent(share, 0)}`,
     ],
     parent,
     emphasis: EMPHASIS[table.number(row, type)] ?? "aside",

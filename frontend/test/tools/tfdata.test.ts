@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { Table } from "../../src/base/datatable";
+import { callGraph, distinct, stageGraph, where } from "../../src/tools/tfdata/model";
+
+function table(ids: readonly string[], ...rows: readonly (string | number | boolean)[][]): Table {
+  return new Table({
+    cols: ids.map((id) => ({ id, label: id, type: "string", p: { doc: `about ${id}` } })),
+    rows: rows.map((cells) => ({ c: cells.map((v) => ({ v })) })),
+  });
+}
+
+const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "num_calls", "critical_us", "asynchronous"];
+const zero = [0, 0, 0, 0];
+
+describe("rows of one pipeline", () => {
+  const pipelines = table(["host", "input_pipeline"], ["b", "Host:0"], ["a", "Host:0"], ["a", "Host:1"]);
+
+  it("are those that hold all wanted values, with their columns as they were", () => {
+    const mine = where(pipelines, { host: "a", input_pipeline: "Host:0" });
+    expect(mine.rows).toEqual([["a", "Host:0"]]);
+    expect(mine.columns).toEqual(pipelines.columns);
+    expect(where(pipelines, { host: "c" }).rows).toEqual([]);
+  });
+
+  it("are chosen from values in the table's order", () => {
+    expect(distinct(pipelines, "host")).toEqual(["b", "a"]);
+    expect(distinct(pipelines, "none")).toEqual([""]);
+  });
+});
+
+describe("the graph over all calls", () => {
+  const stages = table(
+    ["stage", "parent", "label", "long_name", "path", ...FIGURES],
+    [0, -1, "Root", "Iterator::Root", 1, ...zero, 5, 25, false],
+    [1, 0, "Prefetch", "Iterator::Root::Prefetch", 2, ...zero, 5, 75, true],
+    [2, 1, "Map", "Iterator::Root::Prefetch::Map", 0, ...zero, 9, 0, false],
+  );
+  const nodes = stageGraph(stages);
+
+  it("follows stage numbers and tells path, bottleneck and what stands beside", () => {
+    expect(nodes.map(({ parent }) => parent)).toEqual([-1, 0, 1]);
+    expect(nodes.map(({ emphasis }) => emphasis)).toEqual(["path", "main", "aside"]);
+  });
+
+  it("crosses threads into what is asynchronous, not out of it", () => {
+    expect(nodes.map(({ asynchronous }) => asynchronous)).toEqual([false, false, true]);
+  });
+
+  it("says each node's share of the blame", () => {
+    const blame = nodes.map(({ lines }) => lines.at(-1)?.replace(/\s/g, " "));
+    expect(blame).toEqual(["5 calls · blame 25 %", "5 calls · blame 75 %", "9 calls · blame 0 %"]);
+  });
+});
+
+describe("the graph of one call", () => {
+  const ids = ["name", "parent", "label", "long_name", "type", ...FIGURES];
+
+  it("follows iterators' ids, whatever the order of the rows", () => {
+    const call = table(
+      ids,
+      ["77", "12", "Map", "Iterator::Root::Map", 2, ...zero, 1, 1, false],
+      ["12", "", "Root", "Iterator::Root", 1, ...zero, 1, 0, false],
+      ["80", "99", "Range", "Iterator::Root::Map::Range", 0, ...zero, 1, 0, false],
+    );
+    expect(callGraph(call).map(({ parent }) => parent)).toEqual([1, -1, -1]);
+  });
+
+  it("is empty without rows, and blames nobody where nothing took time", () => {
+    expect(callGraph(table(ids))).toEqual([]);
+    const [only] = callGraph(table(ids, ["1", "", "Root", "Iterator::Root", 7, ...zero, 1, 0, false]));
+    expect(only?.emphasis).toBe("aside");
+    expect(only?.lines.at(-1)?.replace(/\s/g, " ")).toBe("1 call · blame 0 %");
+  });
+});
