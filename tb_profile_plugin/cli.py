@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="answer requests under this name, too, e.g. that of a proxy; may be given again",
     )
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -96,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         help="an option of the tool",
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
     verb.set_defaults(verb=_tool)
 
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
@@ -104,6 +106,10 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.set_defaults(verb=_export)
+
+    verb = verbs.add_parser("cache", help="what earlier results and fetched captures take, or delete them")
+    verb.add_argument("action", choices=("show", "clear"))
+    verb.set_defaults(verb=_cache)
     return parser
 
 
@@ -125,7 +131,7 @@ def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
     say = partial(print, flush=True)
-    serve(asked.logdir, asked.host, asked.port, say, asked.hide_capture, asked.allow_host)
+    serve(asked.logdir, asked.host, asked.port, say, asked.hide_capture, asked.allow_host, not asked.no_cache)
 
 
 def _doctor(asked: argparse.Namespace) -> None:
@@ -186,14 +192,43 @@ def _export(asked: argparse.Namespace) -> None:
 
 
 def _tool(asked: argparse.Namespace) -> None:
-    from . import open
-
-    answer = open(asked.session).tool(asked.name, asked.host, **dict(asked.options))
-    text = json.dumps(answer, allow_nan=False)
+    text = json.dumps(_answer(asked), allow_nan=False)
     if asked.out:
         asked.out.write_text(text + "\n", encoding="utf-8")
     else:
         print(text)
+
+
+def _answer(asked: argparse.Namespace) -> object:
+    """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
+    from .store import resolve
+    from .store.kept import Kept, pack, question, to_json, unpack
+
+    stored, options = resolve(asked.session), dict(asked.options)
+    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options)
+    known = kept.get(stored, *what)
+    if known:
+        return json.loads(unpack(known))
+    from . import tools
+    from .api import Capture
+
+    capture = Capture(stored)
+    answer = capture.tool(asked.name, asked.host, **options)
+    if not (tools.get(asked.name).streamed or capture.unreadable):
+        kept.put(stored, pack(to_json(answer)), *what)
+    return answer
+
+
+def _cache(asked: argparse.Namespace) -> None:
+    from .store import cache
+
+    if asked.action == "clear":
+        print(f"Deleted {cache.clear() / 1e6:.1f} MB.")
+        return
+    names = {"files": "captures fetched from elsewhere", "results": "results of tools"}
+    print(f"{cache.directory()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    for kind, (count, size) in cache.usage().items():
+        print(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

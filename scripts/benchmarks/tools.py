@@ -16,7 +16,7 @@ ROUNDS = 3
 
 def main(path: str) -> None:
     """Print the medians; each round runs both, so that a busy machine slows both."""
-    ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", path]
+    ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", path, "--no-cache"]
     theirs = [str(XPROF), str(ASK_XPROF), path, "--", "overview_page"]
     run(ours)
     costs = {name: [] for name in ("ours", "xprof")}

@@ -28,13 +28,20 @@ _FOLDERS = {route.path[:-1]: route for route in ROUTES if route.path.endswith("/
 class App:
     """Answers the routes for one logdir, below a prefix of the path."""
 
-    def __init__(self, logdir: Logdir, prefix: str = "", hide_capture: bool = False, gate: Gate | None = None):
+    def __init__(
+        self,
+        logdir: Logdir,
+        prefix: str = "",
+        hide_capture: bool = False,
+        gate: Gate | None = None,
+        keep: bool = True,
+    ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
 
         Without a gate, whoever calls this application has decided whom to answer.
         """
         self._logdir = logdir
-        self._desk = Desk(logdir, hide_capture)
+        self._desk = Desk(logdir, hide_capture, keep)
         self._prefix = prefix
         self._gate = gate
         self._warm = False

@@ -31,13 +31,15 @@ def serve(
     say: Callable[[str], None],
     hide_capture: bool = False,
     allowed: Sequence[str] = (),
+    keep: bool = True,
 ) -> None:
     """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
 
-    `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`.
+    `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`; `keep`
+    results in the user's cache directory.
     Raises `ProblemError` where the address cannot be had.
     """
-    app = App(Logdir(spec), hide_capture=hide_capture, gate=Gate(host, allowed))
+    app = App(Logdir(spec), hide_capture=hide_capture, gate=Gate(host, allowed), keep=keep)
     try:
         server = create_server(
             app,

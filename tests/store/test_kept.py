@@ -1,0 +1,127 @@
+"""Earlier results: found as long as nothing changed, never a nuisance."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb_profile_plugin.store import StoredFile, StoredSession, cache, kept
+from tb_profile_plugin.store.kept import Kept, question
+
+WHAT = question("overview_page", "", {})
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> StoredSession:
+    return StoredSession("r1", tmp_path, (StoredFile("vm", tmp_path / "vm.xplane.pb", 5, 7),))
+
+
+def entries() -> list[Path]:
+    return sorted((cache.directory() / "results").iterdir())
+
+
+def test_what_was_kept_is_found(stored: StoredSession) -> None:
+    assert Kept().get(stored, *WHAT) is None
+    Kept().put(stored, b"body", *WHAT)
+    assert Kept().get(stored, *WHAT) == b"body"
+    assert Kept(False).get(stored, *WHAT) is None
+
+
+@pytest.mark.parametrize("change", [{"size": 6}, {"mtime_ns": 8}, {"version": "etag"}, {"path": Path("elsewhere")}])
+def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, object]) -> None:
+    Kept().put(stored, b"body", *WHAT)
+    changed = replace(stored, files=(replace(stored.files[0], **change),))
+    assert Kept().get(changed, *WHAT) is None
+
+
+def test_other_questions_and_other_code_have_others(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    Kept().put(stored, b"body", *WHAT)
+    assert question("overview_page@^", "ALL_HOSTS", {}) == WHAT
+    for what in [
+        question("pod_viewer", "", {}),
+        question("overview_page", "vm", {}),
+        question("overview_page", "", {"step_event": "x"}),
+    ]:
+        assert Kept().get(stored, *what) is None
+    monkeypatch.setattr(kept, "_code", lambda: ("another version",))
+    assert Kept().get(stored, *WHAT) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", None])
+def test_a_damaged_entry_is_none(stored: StoredSession, damage: bytes | None) -> None:
+    Kept().put(stored, b"body", *WHAT)
+    (entry,) = entries()
+    entry.write_bytes(entry.read_bytes()[:-1] + b"?" if damage is None else damage)
+    assert Kept().get(stored, *WHAT) is None
+    Kept().put(stored, b"body", *WHAT)
+    assert Kept().get(stored, *WHAT) == b"body"
+
+
+def test_a_cache_that_cannot_be_written_does_not_matter(
+    stored: StoredSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path / "file"))
+    Kept().put(stored, b"body", *WHAT)
+    assert Kept().get(stored, *WHAT) is None
+
+
+def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "3K")
+    for number in range(3):
+        Kept().put(stored, bytes(960), number)
+        for age, entry in enumerate(sorted(entries(), key=os.path.getmtime, reverse=True)):
+            os.utime(entry, (1000 - age, 1000 - age))
+    assert Kept().get(stored, 0) is not None
+    Kept().put(stored, bytes(960), 3)
+    assert [number for number in range(4) if Kept().get(stored, number)] == [0, 2, 3]
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "0")
+    assert Kept().get(stored, 0) is None
+
+
+def test_abandoned_drafts_are_deleted_and_young_ones_left(stored: StoredSession) -> None:
+    Kept().put(stored, b"body", *WHAT)
+    folder = cache.directory() / "results"
+    for name, age in [("old.part", 1), ("young.part", None)]:
+        (folder / name).write_bytes(b"x")
+        if age:
+            os.utime(folder / name, (age, age))
+    assert cache.usage() == {"files": (0, 0), "results": (1, 36)}
+    assert {entry.name for entry in entries()} >= {"young.part"} and not (folder / "old.part").exists()
+    assert cache.clear() == 36
+    assert Kept().get(stored, *WHAT) is None
+
+
+def test_processes_may_write_and_delete_at_once(stored: StoredSession, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(f"""
+from pathlib import Path
+from tb_profile_plugin.store import StoredFile, StoredSession, cache
+from tb_profile_plugin.store.kept import Kept
+stored = StoredSession("r1", Path({str(tmp_path)!r}), ())
+for turn in range(60):
+    Kept().put(stored, bytes([turn % 5]) * 100_000, turn % 5)
+    found = Kept().get(stored, (turn + 2) % 5)
+    assert found is None or found == bytes([(turn + 2) % 5]) * 100_000
+    if turn % 20 == 19:
+        cache.clear()
+""")
+    environment = {**os.environ, "TB_PROFILE_CACHE_LIMIT": "250K"}
+    running = [subprocess.Popen([sys.executable, str(program)], env=environment) for _ in range(3)]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    assert cache.usage()["results"][1] <= 400_000
+
+
+@pytest.mark.parametrize(("text", "size"), [("0", 0), ("10", 10), ("2K", 2048), ("1.5 GiB", 3 << 29), ("3gb", 3 << 30)])
+def test_sizes(text: str, size: int) -> None:
+    assert cache.size_of(text) == size
+
+
+def test_no_size_leaves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="no size"):
+        cache.size_of("much")
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "much")
+    assert cache.limit() == 10 << 30
