@@ -56,7 +56,13 @@ it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any 
   const page = new Set([...shell, ...closure(chunk("generic"))]);
   expect(gzipped(page)).toBeLessThan(80 * 1024);
   expect(gzipped([chunk("echarts")])).toBeLessThan(250 * 1024);
-  for (const start of ["overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"]) {
+  for (const start of [
+    "overview_page",
+    "input_pipeline_analyzer",
+    "framework_op_stats",
+    "pod_viewer",
+    "trace_viewer",
+  ]) {
     const own = [...closure(chunk(start))].filter((name) => !page.has(name));
     expect(own).not.toContain(chunk("echarts"));
     expect(gzipped(own)).toBeLessThan(40 * 1024);

@@ -30,8 +30,11 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(styles);
 
 const POLL_MS = 400;
-/** Where an op that is selected here can be read about. */
-const OP_TOOLS = ["framework_op_stats", "kernel_stats"];
+/** Where an op that is selected here can be read about, and the table there that is filtered by it. */
+const OP_TOOLS = [
+  ["framework_op_stats", "ops"],
+  ["kernel_stats", "kernels"],
+] as const;
 
 function useLanes(api: TimelineApi, run: string) {
   const [lanes, setLanes] = useState<{ api: TimelineApi; lanes: Lanes | null; problem: Problem | null } | null>(null);
@@ -122,8 +125,8 @@ function actionsOf({ engine, scene }: Running, store: Store): DetailActions {
       state.area.value = null;
     },
     tools: ({ op }: EventDetails) =>
-      OP_TOOLS.flatMap((name) => {
-        const link = op ? linkTo(store, name) : undefined;
+      OP_TOOLS.flatMap(([name, table]) => {
+        const link = op ? linkTo(store, name, { options: { [`${table}.find`]: op } }) : undefined;
         return link ? [{ ...link, label: `Open ${link.label}` }] : [];
       }),
   };
