@@ -21,3 +21,11 @@ def levels(host: Host) -> dict[str, int]:
     except DecodeError:
         return {}
     return {name: getattr(options, name) for name in LEVELS}
+
+
+def versions(host: Host) -> dict[str, str]:
+    """Versions of the programs that recorded a host, as far as its capture names them (JAX does)."""
+    plane = host.space.plane("/host:metadata")
+    facts = plane.facts() if plane else {}
+    named = {name.removesuffix("_version"): str(value) for name, value in facts.items() if name.endswith("_version")}
+    return {name: value for name, value in sorted(named.items()) if name != value}

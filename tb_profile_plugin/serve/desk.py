@@ -126,10 +126,12 @@ class Desk:
         return facts
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
-        """A session's facts and the findings about its files; decodes it. No facts where nothing could be read."""
+        """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
+        from ..analysis import health
 
         def examine() -> dict[str, Any]:
-            return {"facts": session.facts(), "problems": [problem.as_json() for problem in session.problems()]}
+            facts, found = session.facts(), health.findings(session, session.select())
+            return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
             found = self._fact(session, examine, *_HEALTH)

@@ -7,6 +7,7 @@ import re
 import stat
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,14 @@ _PIECE = 1 << 14
 """Inflated at a time: an error loses at most what came of so many bytes."""
 
 _CAPTURE = re.compile(r"^(?:(?P<host>.+)\.)?xplane\.pb(?:\.gz)?$", re.DOTALL)
+
+
+_BESIDE = re.compile(
+    r"^(?P<host>.+?)\.(?:(?:trace|memory_profile|viewer)\.json(?:\.gz)?|(?:overview_page|input_pipeline|kernel_stats)\.pb"
+    r"|tensorflow_stats\.pb|xplane\.riegeli)$",
+    re.DOTALL,
+)
+"""What profilers and older viewers write beside a host's capture."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,17 @@ def host_of(name: str) -> str | None:
     """The host that a file name tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other file."""
     match = _CAPTURE.match(name)
     return (match["host"] or LOCALHOST) if match else None
+
+
+def lost(session: StoredSession) -> tuple[str, ...]:
+    """Hosts of which a run folder of this machine holds only what is made beside a capture, in order of their names."""
+    folder = session.folder
+    if not isinstance(folder, Path) or folder.parts[-3:-1] != ("plugins", "profile"):
+        return ()
+    with suppress(OSError):
+        matches = [_BESIDE.match(name) for name in os.listdir(folder)]
+        return tuple(sorted({match["host"] for match in matches if match} - set(session.hosts)))
+    return ()
 
 
 def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:

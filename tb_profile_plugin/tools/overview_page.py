@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis import advice, steptime
+from ..analysis import advice, health, steptime
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.ops import OpTable, merged
@@ -47,7 +47,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> J
         _inference_latency(),
         {},
         diagnostics(session, hosts, step_event),
-        _summary(steps, basis, found, hosts, step_event),
+        _summary(session, steps, basis, found, hosts, step_event),
         _breakdown(basis),
         _hints(evidence),
         _hosts(hosts, step_event),
@@ -253,7 +253,12 @@ def _inference_latency() -> DataTable:
 
 
 def _summary(
-    steps: StepTimes, basis: StepTimes, found: advice.Bottlenecks, hosts: Sequence[Host], step_event: str
+    session: Session,
+    steps: StepTimes,
+    basis: StepTimes,
+    found: advice.Bottlenecks,
+    hosts: Sequence[Host],
+    step_event: str,
 ) -> DataTable:
     verdict = advice.verdict(basis, found, len(steps) > 0)
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
@@ -261,6 +266,7 @@ def _summary(
     return DataTable(
         properties={
             "verdict": verdict.text,
+            "verdict_doubt": health.doubt(health.findings(session, hosts, step_event)),
             "verdict_level": verdict.level,
             "verdict_tool": verdict.tool,
             "step_source": "; ".join(sources),

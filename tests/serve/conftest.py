@@ -10,6 +10,7 @@ import pytest
 from werkzeug.test import Client
 
 from tb_profile_plugin import api, tools
+from tb_profile_plugin.analysis import health
 from tb_profile_plugin.model import recorded, session
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.serve import App
@@ -117,6 +118,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
+    monkeypatch.setattr(health, "findings", lambda session, hosts: session.problems())
     monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(App, "warm", lambda app: None)
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)

@@ -19,6 +19,7 @@ from tb_profile_plugin.analysis.tiles import timeline
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import Problem, ProblemError
+from tb_profile_plugin.store import StoredSession
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.xspace import wire
 
@@ -64,7 +65,8 @@ class Damaged(Capture):
     """A session of one host that is decoded already."""
 
     def __init__(self, space: xspace.XSpace):
-        self.name, self.hosts = "damaged", ("fuzz",)
+        super().__init__(StoredSession("damaged", Path(), ()))
+        self.hosts = ("fuzz",)
         self._only = Host("fuzz", space)
 
     def host(self, name: str) -> Host:

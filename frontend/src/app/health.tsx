@@ -11,10 +11,12 @@ export function Health({ store }: { store: Store }) {
   if (!problems.length) return null;
   const sorted = [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
   const [first] = sorted;
+  const amiss = problems.filter(({ severity }) => severity !== "info").length;
   return (
     <details class={`health ${first?.severity ?? "info"}`}>
       <summary>
-        Capture health: {plural(problems.length, "note")} <span class="quiet">({first?.message})</span>
+        Capture health: {amiss ? plural(amiss, "finding") : "nothing amiss"}{" "}
+        <span class="quiet">({first?.message})</span>
       </summary>
       <ul class="problems">
         {sorted.map((problem, place) => (

@@ -36,6 +36,7 @@ export default function OverviewPage(props: PageProps) {
       <Verdict
         level={level(summary.property("verdict_level"))}
         text={summary.property("verdict")}
+        doubt={summary.property("verdict_doubt")}
         next={linkTo(store, summary.property("verdict_tool"))}
       />
       <Diagnostics table={tables.diagnostics} store={store} />

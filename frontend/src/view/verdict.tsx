@@ -34,15 +34,24 @@ export function LevelMark({ of }: { of: Level }) {
 interface VerdictProps {
   readonly level: Level;
   readonly text: string;
+  /** Why the sentence may be wrong; empty where nothing speaks against it. */
+  readonly doubt?: string;
   /** Where to look next, e.g. the tool that shows the cause. */
   readonly next?: { readonly label: string; readonly href: string; readonly go: () => void } | undefined;
 }
 
-export function Verdict({ level: of, text, next }: VerdictProps) {
+export function Verdict({ level: of, text, doubt, next }: VerdictProps) {
   return (
     <p class={`verdict ${of}`}>
       <LevelMark of={of} />
-      <span>{text}</span>
+      <span>
+        {text}
+        {doubt && (
+          <span class="doubt">
+            <Icon name="warning" /> {doubt}
+          </span>
+        )}
+      </span>
       {next && <GoLink {...next} />}
     </p>
   );

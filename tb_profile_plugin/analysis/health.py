@@ -1,0 +1,187 @@
+"""What the reader must know before trusting a capture's figures: what is missing, and how it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import store
+from ..model import clock
+from ..model.devices import host_device_type
+from ..model.host import Host
+from ..model.recorded import levels, versions
+from ..model.session import Session
+from ..problems import Problem
+from . import between
+
+_MARK_STEPS = (
+    "Mark them: tf.profiler.experimental.Trace('train', step_num=n, _r=1), jax.profiler.StepTraceAnnotation, "
+    "or Keras' TensorBoard(profile_batch=...)."
+)
+_NUMBERED = ("chosen", "markers", "loops", "numbers")
+"""Sources of steps whose numbers mean the same step on every host."""
+_APART = 0.5
+"""Of a step: hosts that train together begin the same step closer than that."""
+_PYTHON = "$"
+"""First letter of the names that Python's tracer gives to calls."""
+_NAMED = 3
+"""Hosts that a finding names; of more it says how many."""
+_HARMLESS = frozenset({"incomplete_steps", "no_steps"})
+"""Warnings that figures and the verdict already reckon with."""
+
+
+def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
+    """All findings about a session and the hosts that are shown, each once."""
+    found = [*session.problems(), *_missing(session)]
+    for host in hosts:
+        found += [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
+    return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
+
+
+def _grouped(found: Sequence[Problem]) -> list[Problem]:
+    """Each once: what several hosts have in common names them together."""
+    places: dict[Problem, list[str]] = {}
+    for problem in found:
+        places.setdefault(replace(problem, where=""), []).append(problem.where)
+    return [replace(problem, where=_listed(list(dict.fromkeys(where)))) for problem, where in places.items()]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def doubt(found: Sequence[Problem]) -> str:
+    """Why the figures may be wrong, in a sentence; empty where nothing speaks against them."""
+    grave = [problem for problem in found if problem.severity == "error"]
+    grave += [problem for problem in found if problem.severity == "warning" and problem.code not in _HARMLESS]
+    if not grave:
+        return ""
+    more = f" ({len(grave) - 1} more under Capture health.)" if len(grave) > 1 else ""
+    return f"To be taken with care: {grave[0].message}{more}"
+
+
+def _missing(session: Session) -> Iterator[Problem]:
+    if session.unreadable:
+        names = _listed(sorted(session.unreadable))
+        message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read: figures leave out {names}."
+        yield Problem("hosts_missing", message, "Their own findings say why.", session.name, "warning")
+    lost = store.lost(session.stored)
+    if lost:
+        message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."
+        remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
+        yield Problem("hosts_missing", message, remedy, session.name, "warning")
+
+
+def _steps(host: Host, step_event: str) -> Iterator[Problem]:
+    steps = host.steps_named(step_event)
+    if not len(steps):
+        message = "No step was found, so figures cover the whole capture."
+        yield Problem("no_steps", message, _MARK_STEPS, host.name, "warning")
+    elif not steps.complete.all():
+        count = int((~steps.complete).sum())
+        message = f"{count} of {len(steps)} steps are cut by the capture's start or end and left out of averages."
+        yield Problem("incomplete_steps", message, "", host.name, "warning")
+    if int(steps.complete.sum()) == 1:
+        message = "Averages are of one step only, which may be an unusual one."
+        yield Problem("one_step", message, "Capture ten steps or more.", host.name, "info")
+
+
+def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
+    waits = between.worst(hosts, step_event)
+    if waits:
+        message = (
+            f"The loop waits {waits.average_ms:.3g} ms per step for its input outside the marks of its steps, "
+            f"{100 * waits.share:.0f} % of its time: step times leave that out."
+        )
+        remedy = "Take the batch inside the mark: with Trace('train', step_num=n, _r=1): train(next(batches))."
+        yield Problem("input_outside_steps", message, remedy, waits.host, "warning")
+
+
+def _devices(host: Host) -> Iterator[Problem]:
+    if host.gpus and not host.devices:
+        message = (
+            f"The capture names a device ({host_device_type(host)}) but holds no event of it; steps are the host's."
+        )
+        remedy = "Look for a failed CUPTI among the errors, and capture again."
+        yield Problem("no_device_events", message, remedy, host.name, "warning")
+
+
+def _tracers(host: Host) -> Iterator[Problem]:
+    """Tracers that were off, and the one that slows what it watches."""
+    recorded = levels(host)
+    for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
+        if recorded.get(name, 1) == 0:
+            message = f"Nothing of {what} was recorded: {name} was 0."
+            yield Problem("tracer_off", message, f"Capture with {name}=1 or more.", host.name, "warning")
+    calls = _python_calls(host)
+    if calls:
+        message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
+        remedy = "Compare step times with a capture at python_tracer_level=0."
+        yield Problem("overhead", message, remedy, host.name, "info")
+
+
+def _python_calls(host: Host) -> int:
+    if not host.cpu:
+        return 0
+    names = host.cpu.names
+    traced = np.array([name.startswith(_PYTHON) for name in names], bool)
+    return int(traced[host.cpu.events.name].sum()) if traced.any() else 0
+
+
+def _record(host: Host) -> Iterator[Problem]:
+    """With what and how it was recorded, as far as the capture says."""
+    parts = [f"{name} {version}" for name, version in versions(host).items()]
+    parts += [f"{name.removesuffix('_level').replace('_', ' ')} at {level}" for name, level in levels(host).items()]
+    if parts:
+        yield Problem("recorded", f"Recorded with {', '.join(parts)}.", "", host.name, "info")
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """The numbered steps of a host, on the common clock."""
+
+    host: str
+    begin: dict[int, int]
+    typical_ps: float
+
+
+def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
+    if len(hosts) < 2:
+        return
+    if len({host.space.origin_ns == 0 for host in hosts}) > 1:
+        message = (
+            "Some hosts' captures state the time of day and some do not: hosts are set side by side by their starts."
+        )
+        yield Problem("clocks_unknown", message, "", "", "warning")
+    marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
+    marked = [marks for marks in marked if marks.begin]
+    apart = {marks.host: _apart(marked[0], marks) for marks in marked[1:]}
+    away = {host: by for host, by in apart.items() if by}
+    if away:
+        most = max(away, key=lambda host: abs(away[host]))
+        message = (
+            f"The same steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} "
+            f"than on {marked[0].host}: the clocks differ, or the hosts do not keep step."
+        )
+        remedy = "Compare times within a host only; synchronise the machines' clocks (NTP) before the next capture."
+        yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")
+
+
+def _apart(one: _Marks, other: _Marks) -> float:
+    """ps by which the shared steps begin later on the other; 0 where that is no more than steps vary."""
+    shared = sorted(one.begin.keys() & other.begin.keys())
+    if len(shared) < 2:
+        return 0.0
+    apart = float(np.median([other.begin[number] - one.begin[number] for number in shared]))
+    return apart if abs(apart) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
+
+
+def _marks(host: Host, shift: int, step_event: str) -> _Marks:
+    steps = host.steps_named(step_event)
+    if steps.source not in _NUMBERED:
+        return _Marks(host.name, {}, 0.0)
+    begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
+    return _Marks(host.name, begin, float(np.median(steps.end - steps.begin)))

@@ -1,0 +1,105 @@
+"""Capture health: each finding where it belongs, none on a capture that has nothing wrong, and the verdict's doubt."""
+
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis import health
+from tb_profile_plugin.protos import message
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+STEPS = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
+
+
+def findings(tmp_path: Path, **hosts: Any) -> dict[str, Any]:
+    session = draw.session(tmp_path, **hosts)
+    return {problem.code: problem for problem in health.findings(session, session.select())}
+
+
+@pytest.mark.parametrize("name", ["custom_loop", "keras_fit", "starved_input", "two_workers", "jax_steps"])
+def test_good_captures_only_say_how_they_were_recorded(name: str) -> None:
+    session = tb_profile_plugin.open(TRACES / name)
+    found = health.findings(session, session.select())
+    assert {problem.severity for problem in found} == {"info"}
+    assert len([problem for problem in found if problem.code == "recorded"]) == 1
+    assert health.doubt(found) == ""
+
+
+def test_versions_and_the_tracer_that_slows() -> None:
+    session = tb_profile_plugin.open(TRACES / "jax_steps")
+    found = {problem.code: problem.message for problem in health.findings(session, session.select())}
+    assert "jax 0." in found["recorded"] and "python tracer at 1" in found["recorded"]
+    assert "87" in found["overhead"]
+
+
+def test_no_steps_one_step_cut_steps(tmp_path: Path) -> None:
+    found = findings(tmp_path / "none", a=draw.space("/host:CPU\n  t | work[1,2]"))
+    assert "StepTraceAnnotation" in found["no_steps"].remedy
+    assert health.doubt(list(found.values())) == ""
+    assert "one_step" in findings(tmp_path / "one", a=draw.space(STEPS))
+    assert findings(tmp_path / "many", a=draw.space(STEPS, steps=5)) == {}
+
+
+def test_what_the_profiler_says_comes_with_its_remedy(tmp_path: Path) -> None:
+    said = "error: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES\nwarning: 7 events were dropped"
+    session = draw.session(tmp_path, a=draw.space(f"{STEPS}\n{said}", steps=5))
+    error, warning = health.findings(session, session.select())
+    assert (error.severity, warning.severity) == ("error", "warning")
+    assert "NVreg_RestrictProfilingToAdminUsers" in error.remedy
+    summary = session.tool("overview_page")[7]["p"]
+    assert summary["verdict_doubt"].startswith("To be taken with care: CUPTI_ERROR")
+    assert "1 more" in summary["verdict_doubt"]
+
+
+def test_damage_marks_the_verdict(tmp_path: Path) -> None:
+    whole = draw.space(STEPS, steps=50).SerializeToString()
+    session = draw.session(tmp_path, a=whole[:-20])
+    assert "damaged" in session.tool("overview_page")[7]["p"]["verdict_doubt"]
+
+
+def test_hosts_that_are_missing(tmp_path: Path) -> None:
+    session = draw.session(tmp_path, a=draw.space(STEPS, steps=5))
+    folder = session.stored.folder
+    assert isinstance(folder, Path)
+    (folder / "b.xplane.pb.gz").write_bytes(b"no gzip")
+    (folder / "c.trace.json.gz").touch()
+    (folder / "a.trace.json.gz").touch()
+    session = tb_profile_plugin.open(folder)
+    found = [problem for problem in health.findings(session, session.select()) if problem.code == "hosts_missing"]
+    assert ["b." in found[0].message, "c." in found[1].message] == [True, True]
+    assert "To be taken with care" in session.tool("overview_page")[7]["p"]["verdict_doubt"]
+
+
+def test_clocks_apart(tmp_path: Path) -> None:
+    late = STEPS.replace("train[100", "train[800").replace("work[200", "work[900")
+    found = findings(tmp_path / "late", a=draw.space(STEPS, 5), b=draw.space(STEPS, 5), c=draw.space(late, 5))
+    assert "0.7 ms later on c than on a" in found["clocks_apart"].message
+    assert found["clocks_apart"].where == "c"
+    slightly = STEPS.replace("train[100", "train[150")
+    assert findings(tmp_path / "near", a=draw.space(STEPS, 5), b=draw.space(slightly, 5)) == {}
+
+
+def test_some_clocks_unknown(tmp_path: Path) -> None:
+    dated = draw.space(STEPS, 5)
+    for line in dated.planes[0].lines:
+        line.timestamp_ns = 1_700_000_000_000_000_000
+    assert "clocks_unknown" in findings(tmp_path, a=draw.space(STEPS, 5), b=dated)
+
+
+def test_tracers_that_were_off(tmp_path: Path) -> None:
+    drawn = draw.space(f"{STEPS}\nTask Environment", 5)
+    options = message("tensorflow.ProfileOptions")(host_tracer_level=2, device_tracer_level=0)
+    plane = drawn.planes[1]
+    plane.stat_metadata[1].name = "profile_options"
+    plane.stats.add(metadata_id=1, bytes_value=options.SerializeToString())
+    found = findings(tmp_path, a=drawn)
+    assert found["tracer_off"].message == "Nothing of devices was recorded: device_tracer_level was 0."
+
+
+def test_what_hosts_share_is_said_once(tmp_path: Path) -> None:
+    hosts = {f"w{number}": draw.space("/host:CPU\n  t | work[1,2]") for number in range(6)}
+    found = findings(tmp_path, **hosts)
+    assert found["no_steps"].where == "w0, w1, w2 and 3 more"
