@@ -15,7 +15,6 @@ import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
 import { linkTo, type PageProps } from "./page";
-import { arrive } from "./timeline/arrive";
 import { type DetailActions, Details } from "./timeline/details";
 import { Engine } from "./timeline/engine";
 import { KEYS, listenToKeys } from "./timeline/keys";
@@ -158,7 +157,6 @@ function Timeline({ store, api, lanes }: { store: Store; api: TimelineApi; lanes
         read: () => (shown(store) ? store.view.value.options : {}),
         write: (options) => shown(store) && store.replace({ options }),
       }),
-      arrive(engine, store.view.peek().options),
       store.theme.subscribe((theme) => engine.recolour(theme === "dark")),
     ];
     setRunning(made);
