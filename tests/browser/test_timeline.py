@@ -191,6 +191,19 @@ def test_search_looks_on_all_threads_and_in_stats(cpu: Timeline) -> None:
     expect(cpu.body.locator(".tl-search output")).not_to_have_text("none")
 
 
+def test_a_link_moves_to_the_first_hit_and_to_an_event(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    timeline = Timeline(server, page, "keras_fit/run", find="FunctionRun", go="1")
+    expect(timeline.body.locator(".tl-search output")).to_contain_text("1 of")
+    expect(timeline.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
+    timeline.until(lambda: "event=" in page.url and "go=1" not in page.url)
+    found = re.search(r"event=([\d.]+)", page.url)
+    assert found
+    again = Timeline(server, page, "keras_fit/run", event=found[1], go="1")
+    expect(again.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
+    again.until(lambda: "go=1" not in page.url)
+
+
 def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
     cpu.canvas.hover(position={"x": 400, "y": 200})
     cpu.page.keyboard.down("Control")
