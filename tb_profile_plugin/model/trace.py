@@ -178,11 +178,12 @@ class Trace:
         return process[source], waiting[target], np.full(len(source), EXECUTOR)
 
     def _contexts(self) -> list[tuple[Array, Array, Array]]:
-        made, made_ids = self.stat("_p")
-        used, used_ids = self.stat("_c")
+        # Asked once and large, so not kept.
+        made, made_ids = self._stat("_p")
+        used, used_ids = self._stat("_c")
         if not len(made) or not len(used):
             return []
-        made_types, used_types = self.spread("_pt", made), self.spread("_ct", used)
+        made_types, used_types = _values_at(self._stat("_pt"), made), _values_at(self._stat("_ct"), used)
         source, target = join(made_ids, used_ids, crowd=_CROWD)
         same = np.flatnonzero(made_types[source] == used_types[target])
         source, target = source[same], target[same]
@@ -190,11 +191,15 @@ class Trace:
 
     def spread(self, name: str, at: Array) -> Array:
         """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
-        events, values = self.stat(name)
-        if not len(events):
-            return np.full(len(at), MISSING, np.int64)
-        row = np.minimum(np.searchsorted(events, at), len(events) - 1)
-        return np.where(events[row] == at, values[row], MISSING)
+        return _values_at(self.stat(name), at)
+
+
+def _values_at(column: tuple[Array, Array], at: Array) -> Array:
+    events, values = column
+    if not len(events):
+        return np.full(len(at), MISSING, np.int64)
+    row = np.minimum(np.searchsorted(events, at), len(events) - 1)
+    return np.where(events[row] == at, values[row], MISSING)
 
 
 def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
