@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
@@ -102,8 +102,14 @@ def _parser() -> argparse.ArgumentParser:
 
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
     verb.add_argument("session", metavar="SESSION", help=_SESSION)
-    verb.add_argument("--format", choices=("chrome", "perfetto"), default="chrome", help="default: %(default)s (JSON)")
+    verb.add_argument(
+        "--format",
+        choices=("chrome", "perfetto", "xplane"),
+        default="chrome",
+        help="xplane is the capture itself, of one host; default: %(default)s (JSON)",
+    )
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--redact", action="store_true", help="without names of hosts and users, and source code")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.set_defaults(verb=_export)
 
@@ -183,10 +189,15 @@ def _tools(asked: argparse.Namespace) -> None:
 
 def _export(asked: argparse.Namespace) -> None:
     from . import open
-    from .analysis import chrome, perfetto
+    from .analysis import chrome, perfetto, share
 
-    hosts = open(asked.session).select(asked.host)
-    trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+    session = open(asked.session)
+    trace: Iterable[bytes | memoryview]
+    if asked.format == "xplane":
+        trace = [share.capture(session, asked.host, asked.redact)]
+    else:
+        hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
+        trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with asked.out.open("wb") if asked.out else nullcontext(sys.stdout.buffer) as file:
         file.writelines(trace)
 
