@@ -165,7 +165,7 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
     wanted = plane.event_facts(row).get("parent_id")
     if not host.trace.name(event).startswith("Iterator::") or not isinstance(wanted, int):
         return
-    iterators = host.once("iterators", lambda: host.trace.named(lambda name: name.startswith("Iterator::")))
+    iterators = host.once("iterator_events", lambda: host.trace.named(lambda name: name.startswith("Iterator::")))
     ids = host.once("iterator_ids", lambda: host.trace.spread("id", iterators))
     same = iterators[(ids == wanted) & (ids != MISSING)]
     around = same[(host.trace.begin[same] <= host.trace.begin[event]) & (host.trace.end[same] >= host.trace.end[event])]

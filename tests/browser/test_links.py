@@ -1,0 +1,98 @@
+"""From a figure to its events, and what a reader chose in the address."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+Sites = Callable[..., Any]
+LONG = 90_000
+RUN = "custom_loop/run"
+
+
+def opened(site: Any, page: Page, **view: str) -> Any:
+    page.goto(site.link(**view))
+    main = site.main(page)
+    expect(main).to_have_attribute("aria-busy", "false", timeout=LONG)
+    expect(main.locator(".section").first).to_be_visible(timeout=LONG)
+    return main
+
+
+def window(page: Page) -> tuple[float, float]:
+    """The timeline's window in ns."""
+    expect(page).to_have_url(re.compile(r"[&.]t="), timeout=LONG)
+    begin, end = re.search(r"[&.]t=([\d.-]+)~([\d.-]+)", unquote(page.url)).groups()  # type: ignore[union-attr]
+    return float(begin), float(end)
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
+def test_a_column_of_the_step_graph_leads_to_that_step(site: Sites, page: Page, traces: Any, kind: str) -> None:
+    server = site(kind, traces)
+    main = opened(server, page, run=RUN, tool="overview_page")
+    table = page.request.get(data_url(server, "overview_page")).json()[1]
+    place = {column["id"]: i for i, column in enumerate(table["cols"])}
+    chart = main.locator(".chart").first
+    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    box = chart.bounding_box()
+    chart.click(position={"x": box["width"] * 0.5, "y": box["height"] * 0.6})
+    begin, end = window(page)
+    times = [tuple(row["c"][place[key]]["v"] * 1e6 for key in ("begin_ms", "stepTimeMs")) for row in table["rows"]]
+    assert any(begin == pytest.approx(at - 0.04 * long, abs=1) and end > at + long for at, long in times)
+    expect(server.body(page).locator(".timeline")).to_be_visible(timeout=LONG)
+    page.go_back()
+    expect(server.main(page).locator(".chart").first).to_be_visible(timeout=LONG)
+
+
+def data_url(server: Any, tool: str) -> str:
+    folder = "data/plugin/profile/" if server.kind == "tensorboard" else ""
+    return f"{server.url}{folder}data?run={RUN}&tag={tool}&host=ALL_HOSTS"
+
+
+def test_the_keyboard_leads_from_an_op_to_its_first_event(site: Sites, page: Page, traces: Any) -> None:
+    server = site("standalone", traces)
+    main = opened(server, page, run=RUN, tool="framework_op_stats")
+    link = main.locator(".grid tbody a").first
+    name = link.text_content()
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(server.main(page).locator(".tl-event")).to_contain_text(name, timeout=LONG)
+    expect(server.main(page).locator("input[type=search]").first).to_have_value(re.compile(re.escape(re.escape(name))))
+    window(page)
+
+
+def test_a_node_of_a_pipeline_leads_to_its_longest_call(site: Sites, page: Page, traces: Any) -> None:
+    server = site("standalone", traces)
+    main = opened(server, page, run=RUN, tool="tf_data_bottleneck_analysis")
+    node = main.locator(".graph [role=button]").first
+    name = node.locator(".title").text_content()
+    node.focus()
+    page.keyboard.press("Enter")
+    expect(main.locator(".node-details")).to_contain_text(name)
+    page.reload()
+    main.locator(".node-details a").click(timeout=LONG)
+    expect(server.main(page).locator(".tl-event")).to_contain_text(f"::{name}", timeout=LONG)
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
+def test_tables_keep_their_order_and_filter(site: Sites, page: Page, traces: Any, kind: str) -> None:
+    server = site(kind, traces)
+    main = opened(server, page, run=RUN, tool="framework_op_stats")
+    rows = main.locator(".grid tbody tr")
+    everything = rows.count()
+    main.locator(".grid thead button", has_text="Operation").click()
+    main.locator(".grid input[type=search]").fill("iterator")
+    expect(main.locator(".grid .toolbar")).to_contain_text("of")
+    few = rows.count()
+    assert 0 < few < everything
+    main.locator(".grid .toolbar select").last.select_option(index=1)
+    page.reload()
+    main = server.main(page)
+    expect(main.locator(".grid input[type=search]")).to_have_value("iterator", timeout=LONG)
+    expect(main.locator(".grid th[aria-sort=ascending]")).to_contain_text("Operation")
+    page.go_back()
+    expect(main.locator(".grid .toolbar select").last).to_have_value("")
+    expect(main.locator(".grid input[type=search]")).to_have_value("iterator")
+    assert rows.count() == few
