@@ -189,7 +189,7 @@ function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
       class={`box ${node.emphasis}${selected ? " selected" : ""}`}
       transform={`translate(${box.x} ${box.y})`}
       role="button"
-      tabIndex={0}
+      tabindex={0} // In SVG the names of attributes are case-sensitive.
       aria-pressed={selected}
       aria-label={`${node.title}: ${node.lines.join(", ")}`}
       data-tip={node.tip}
