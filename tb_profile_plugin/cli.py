@@ -67,6 +67,13 @@ def _parser() -> argparse.ArgumentParser:
         help="answer requests under this name, too, e.g. that of a proxy; may be given again",
     )
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_size,
+        default=0,
+        help="what captures that stay decoded may take, e.g. 8G (default: 3G); those used last stay",
+    )
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -126,6 +133,15 @@ def _port(text: str) -> int:
     return port
 
 
+def _size(text: str) -> int:
+    from .store.cache import size_of
+
+    try:
+        return size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def _option(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
@@ -137,7 +153,16 @@ def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
     say = partial(print, flush=True)
-    serve(asked.logdir, asked.host, asked.port, say, asked.hide_capture, asked.allow_host, not asked.no_cache)
+    serve(
+        asked.logdir,
+        asked.host,
+        asked.port,
+        say,
+        asked.hide_capture,
+        asked.allow_host,
+        not asked.no_cache,
+        asked.memory_limit,
+    )
 
 
 def _doctor(asked: argparse.Namespace) -> None:

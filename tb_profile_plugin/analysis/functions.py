@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -38,20 +39,29 @@ class FunctionCalls:
         costly = self.self_ps.get("traced", 0) + self.self_ps.get("eager", 0)
         return 100.0 * costly / whole if whole else 0.0
 
+    def add(self, other: FunctionCalls) -> None:
+        """Take in the same function's calls on another host."""
+        for mode, count in other.calls.items():
+            self.calls[mode] = self.calls.get(mode, 0) + count
+            self.self_ps[mode] = self.self_ps.get(mode, 0) + other.self_ps[mode]
+        self.tracings = max(self.tracings, other.tracings)
+
 
 def function_calls(hosts: Sequence[Host]) -> list[FunctionCalls]:
     """All tf.functions of the hosts, the most expensive share first."""
     found: dict[str, FunctionCalls] = {}
     for host in hosts:
-        _collect(host, found)
+        for name, one in host.once("function_calls", partial(_collect, host)).items():
+            found.setdefault(name, FunctionCalls(name)).add(one)
     return sorted(found.values(), key=lambda calls: (-calls.expensive_percent, calls.name))
 
 
-def _collect(host: Host, found: dict[str, FunctionCalls]) -> None:
+def _collect(host: Host) -> dict[str, FunctionCalls]:
+    found: dict[str, FunctionCalls] = {}
     plane = host.cpu
     column = plane.stat("tf_function_call") if plane else None
     if plane is None or column is None or not len(column):
-        return
+        return found
     kinds: dict[tuple[str, str], int] = {}
     op = np.full(len(plane.events), -1, np.int32)
     for event, mode in zip(column.owner.tolist(), column.strings, strict=True):
@@ -68,3 +78,4 @@ def _collect(host: Host, found: dict[str, FunctionCalls]) -> None:
         name = plane.names[plane.events.name[event]]
         if name in found:
             found[name].tracings = max(found[name].tracings, count)
+    return found

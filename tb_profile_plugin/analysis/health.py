@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -36,8 +37,12 @@ def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> l
     """All findings about a session and the hosts that are shown, each once."""
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
-        found += [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
+        found += host.once(("health", step_event), partial(_of_host, host, step_event))
     return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
+
+
+def _of_host(host: Host, step_event: str) -> list[Problem]:
+    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
 
 
 def _grouped(found: Sequence[Problem]) -> list[Problem]:
@@ -151,7 +156,7 @@ class _Marks:
 def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
-    if len({host.space.origin_ns == 0 for host in hosts}) > 1:
+    if len({host.origin_ns == 0 for host in hosts}) > 1:
         message = (
             "Some hosts' captures state the time of day and some do not: hosts are set side by side by their starts."
         )

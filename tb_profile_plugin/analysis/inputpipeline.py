@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -80,19 +81,26 @@ def _enqueues(op_type: str) -> bool:
     return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
 
 
+def _enqueuing(host: Host) -> tuple[int, int]:
+    """Time in which the enqueuing threads enqueue, and from the begin of each such event to the next one's, ps."""
+    plane = host.cpu
+    if plane is None:
+        return 0, 0
+    parsed = [names.parse(name) for name in plane.names]
+    wanted = np.array([op.known and _enqueues(op.type) for op in parsed], bool)
+    events = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+    same = plane.events.line[events][1:] == plane.events.line[events][:-1]
+    busy = int(plane.events.duration[events][:-1][same].sum())
+    return busy, int(np.diff(plane.events.begin[events])[same].sum())
+
+
 def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
     busy = between = 0
     for host in hosts:
-        plane = host.cpu
-        if plane is None:
-            continue
-        parsed = [names.parse(name) for name in plane.names]
-        wanted = np.array([op.known and _enqueues(op.type) for op in parsed], bool)
-        events = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
-        same = plane.events.line[events][1:] == plane.events.line[events][:-1]
-        busy += int(plane.events.duration[events][:-1][same].sum())
-        between += int(np.diff(plane.events.begin[events])[same].sum())
+        enqueuing, from_one_to_next = host.once("enqueuing", partial(_enqueuing, host))
+        busy += enqueuing
+        between += from_one_to_next
     if between > 0:
         return min(1.0, busy / between)
     return min(1.0, steps.percent(Part.INPUT_COPY) / 100)

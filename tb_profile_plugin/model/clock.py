@@ -9,7 +9,7 @@ from .host import Host
 
 def shifts(hosts: Sequence[Host]) -> list[int]:
     """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
-    origins = [host.space.origin_ns * 1000 for host in hosts]
+    origins = [host.origin_ns * 1000 for host in hosts]
     if len({origin == 0 for origin in origins}) > 1:
         return [-host.window[0] for host in hosts]
     starts = [host.window[0] + origin for host, origin in zip(hosts, origins, strict=True)]

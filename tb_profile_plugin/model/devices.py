@@ -15,6 +15,10 @@ _NVIDIA = {2: "Fermi", 3: "Kepler", 5: "Maxwell", 6: "Pascal", 9: "Hopper", 10: 
 
 def host_device_type(host: Host) -> str:
     """The device as people name it, e.g. ``Nvidia GPU (Hopper)``, ``TPU v6 Lite``, ``CPU``."""
+    return host.once("device_type", lambda: _type(host))
+
+
+def _type(host: Host) -> str:
     if host.gpus:
         return _gpu_type(host.gpus[0])
     if host.tpus:
@@ -30,7 +34,7 @@ def device_type(hosts: Sequence[Host]) -> str:
 
 def device_count(host: Host) -> int:
     """Accelerators of a host, those that recorded nothing too."""
-    return len(host.gpus or host.tpus)
+    return host.once("device_count", lambda: len(host.gpus or host.tpus))
 
 
 def hardware_type(kind: str) -> str:

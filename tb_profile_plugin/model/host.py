@@ -1,11 +1,15 @@
-"""One host of a capture: its planes by role, its steps; computed once, shared by all tools."""
+"""One host of a capture: its planes by role, its steps; computed once, shared by all tools.
+
+A host can be thinned to its problems and small results; what it needs beyond them is decoded anew.
+"""
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,12 +26,62 @@ Array = np.ndarray[Any, Any]
 class Host:
     """What one host's capture holds, in the field's terms."""
 
-    def __init__(self, name: str, space: XSpace):
+    def __init__(
+        self,
+        name: str,
+        space: XSpace | None = None,
+        load: Callable[[Host], XSpace] | None = None,
+        loaded: Callable[[Host], None] = lambda host: None,
+        size: int = 0,
+    ):
+        """With `load` it is decoded when first needed, which `loaded` is told; without, `space` is all there is.
+
+        `size` is that of its file.
+        """
         self.name = name
         """As the file names it."""
-        self.space = space
+        self._space = space
+        self._load = load
+        self._loaded = loaded
+        self._size = size
+        self._loading = threading.RLock()
         self._lock = threading.RLock()
         self._memory: dict[Any, Any] = {}
+        self._problems: list[Problem] | None = None
+
+    @property
+    def space(self) -> XSpace:
+        """The decoded capture; raises `ProblemError` where it cannot be read (again)."""
+        space, fresh = self._space, False
+        if space is None:
+            with self._loading:
+                space = self._space
+                if space is None:
+                    assert self._load, "a host has its capture or can load it"
+                    space = self._space = self._load(self)
+                    fresh = True
+        # Outside of the lock: others may have to leave, which looks at them.
+        if fresh:
+            self._loaded(self)
+        return space
+
+    def thinned(self) -> Host:
+        """One of the same problems and small results that decodes itself when more is needed.
+
+        This one stays as it is for those who work with it.
+        """
+        thin = Host(self.name, load=self._load, loaded=self._loaded, size=self._size)
+        thin._problems = self.problems
+        thin.__dict__.update(hostname=self.hostname, origin_ns=self.origin_ns)
+        if "window" in vars(self):
+            thin.__dict__.update(window=self.window)
+        most = max(_SMALL, self._size // _SMALL_SHARE)
+        for key, result in list(self._memory.items()):
+            # A key with a number names an object of this very decoding.
+            by_identity = isinstance(key, tuple) and any(isinstance(part, int) for part in key)
+            if not by_identity and is_small(result, most):
+                thin._memory[key] = result
+        return thin
 
     @cached_property
     def cpu(self) -> Plane | None:
@@ -48,6 +102,11 @@ class Host:
     def devices(self) -> list[Plane]:
         """Planes of devices that recorded events: a plane without lines is no device data."""
         return [plane for plane in self.gpus or self.tpus if len(plane.events)]
+
+    @cached_property
+    def origin_ns(self) -> int:
+        """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known."""
+        return self.space.origin_ns
 
     @cached_property
     def hostname(self) -> str:
@@ -83,6 +142,8 @@ class Host:
     @property
     def problems(self) -> list[Problem]:
         """What the capture itself says went wrong, and what could not be read."""
+        if self._problems is not None:
+            return self._problems
         found = list(self.space.problems)
         found += [_explained(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
         found += [_explained(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
@@ -91,15 +152,47 @@ class Host:
     def once(self, key: Any, compute: Callable[[], Result]) -> Result:
         """The result of ``compute``, computed at most once per key however many threads ask."""
         with self._lock:
-            if key not in self._memory:
-                self._memory[key] = compute()
-            result: Result = self._memory[key]
-            return result
+            found: Result | object = self._memory.get(key, _NOTHING)
+            if found is _NOTHING:
+                found = self._memory[key] = compute()
+            return cast(Result, found)
 
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""
         derived = is_derived(plane.lines.id)
         return np.flatnonzero(~derived)
+
+
+_NOTHING = object()
+_SMALL = 1 << 20
+_SMALL_SHARE = 4
+"""A thinned host keeps results of up to a MiB each, or this fraction of its capture."""
+
+
+def is_small(result: object, most: int) -> bool:
+    """Whether a result, with all that it alone keeps in memory, takes at most so many bytes, and nothing decoded."""
+    pending, seen, total = [result], set(), 0
+    while pending:
+        each = pending.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if callable(each) or isinstance(each, XSpace | Plane | Trace | memoryview):
+            return False
+        total += sys.getsizeof(each)
+        if isinstance(each, np.ndarray):
+            total += each.nbytes
+            pending.append(each.base)
+        elif isinstance(each, dict):
+            pending += [*each, *each.values()]
+        elif isinstance(each, list | tuple | set | frozenset):
+            pending += each
+        else:
+            pending += vars(each).values() if hasattr(each, "__dict__") else ()
+            pending += [getattr(each, name, None) for name in getattr(type(each), "__slots__", ())]
+        if total > most:
+            return False
+    return True
 
 
 _REMEDIES = {

@@ -35,13 +35,14 @@ class App:
         hide_capture: bool = False,
         gate: Gate | None = None,
         keep: bool = True,
+        memory: int = 0,
     ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
 
         Without a gate, whoever calls this application has decided whom to answer.
         """
         self._logdir = logdir
-        self._desk = Desk(logdir, hide_capture, keep)
+        self._desk = Desk(logdir, hide_capture, keep, memory)
         self._prefix = prefix
         self._gate = gate
         self._warm = False

@@ -20,11 +20,12 @@ from .capture import Captures
 from .results import Results
 
 if TYPE_CHECKING:
+    from ..model.residents import Residents
     from ..model.session import Session
     from ..tools.base import Tool
 
-_OPEN_BYTES = 512 << 20
-"""Captures that are kept decoded, by their size on disk; the newest is kept in any case."""
+_OPEN_SESSIONS = 64
+"""Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
 _RESULT_BYTES = 256 << 20
 _SMALL_BYTES = 8 << 20
 
@@ -45,14 +46,18 @@ class _Key:
 class Desk:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True):
-        """`keep` results in the user's cache directory, for the next server, too."""
+    def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, memory: int = 0):
+        """`keep` results in the user's cache directory, for the next server, too; `memory` bounds, in bytes, what stays
+        decoded.
+        """
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
         self._open: OrderedDict[StoredSession, Session] = OrderedDict()
         self._results = Results(_RESULT_BYTES)
         self._small = Results(_SMALL_BYTES)
         self._kept = Kept(keep)
+        self._memory = memory
+        self._residents: Residents | None = None
         self._lock = threading.Lock()
         self.preparing: float | None = None
         """Fraction of `prepare` that is done while it runs."""
@@ -71,17 +76,19 @@ class Desk:
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
+        from ..model.residents import DEFAULT_LIMIT, Residents
         from ..model.session import Session
 
         stored = self.logdir.find(run)
         with self._lock:
             if stored not in self._open:
                 for old in [old for old in self._open if old.name == stored.name]:
-                    del self._open[old]
-                self._open[stored] = Session(stored)
+                    self._open.pop(old).close()
+                self._residents = self._residents or Residents(self._memory or DEFAULT_LIMIT)
+                self._open[stored] = Session(stored, self._residents)
             self._open.move_to_end(stored)
-            while len(self._open) > 1 and sum(old.size for old in self._open) > _OPEN_BYTES:
-                self._open.popitem(last=False)
+            while len(self._open) > _OPEN_SESSIONS:
+                self._open.popitem(last=False)[1].close()
             return self._open[stored]
 
     def tools(self) -> dict[str, Tool]:

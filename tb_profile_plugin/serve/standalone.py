@@ -32,14 +32,15 @@ def serve(
     hide_capture: bool = False,
     allowed: Sequence[str] = (),
     keep: bool = True,
+    memory: int = 0,
 ) -> None:
     """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
 
     `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`; `keep`
-    results in the user's cache directory.
+    results in the user's cache directory; `memory` bounds, in bytes, what stays decoded (0: as usual).
     Raises `ProblemError` where the address cannot be had.
     """
-    app = App(Logdir(spec), hide_capture=hide_capture, gate=Gate(host, allowed), keep=keep)
+    app = App(Logdir(spec), hide_capture=hide_capture, gate=Gate(host, allowed), keep=keep, memory=memory)
     try:
         server = create_server(
             app,

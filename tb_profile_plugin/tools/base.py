@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,8 +135,16 @@ class Tool:
         return iter(self._answer(session, host, options))
 
     def _answer(self, session: Session, host: str, options: Mapping[str, str]) -> JsonValue:
-        hosts = session.select(host) if self.all_hosts else session.select(host or session.hosts[0])[:1]
-        return self.function(session, hosts, **self._options(options))
+        known = self._options(options)
+
+        def prepare(one: Host) -> None:
+            # What a tool works out of a host it remembers there, so that later it works with the results alone.
+            with suppress(ProblemError):
+                as_json(self.function(session, [one], **known))
+
+        if not self.all_hosts:
+            return self.function(session, session.select(host or session.hosts[0])[:1], **known)
+        return self.function(session, session.select(host, prepare), **known)
 
     def _options(self, given: Mapping[str, str]) -> dict[str, str]:
         known = {param.name: param for param in self.params}

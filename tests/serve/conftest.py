@@ -43,17 +43,20 @@ class FakeSession:
 
     unreadable = ()
 
-    def __init__(self, stored: StoredSession):
+    def __init__(self, stored: StoredSession, residents: Any = None):
         self.stored = stored
         self.name = stored.name
         self.hosts = stored.hosts
 
-    def select(self, host: str = "") -> list[FakeHost]:
+    def select(self, host: str = "", prepare: Any = None) -> list[FakeHost]:
         if host in ("", "ALL_HOSTS"):
             return [FakeHost(name) for name in self.hosts]
         if host not in self.hosts:
             raise ProblemError(Problem("unknown_host", f"There is no host {host!r}."), 404)
         return [FakeHost(host)]
+
+    def close(self) -> None:
+        pass
 
     def facts(self) -> dict[str, Any]:
         if "bad" in self.hosts:

@@ -1,0 +1,104 @@
+"""Many hosts in little memory: each is decoded once, and what they answer does not depend on the limit."""
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tb_profile_plugin import store, tools, xspace
+from tb_profile_plugin.model.host import is_small
+from tb_profile_plugin.model.residents import PER_BYTE, Residents
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.problems import ProblemError
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+HOSTS = 4
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> store.StoredSession:
+    capture = next(TRACES.glob("custom_loop/**/*.xplane.pb*"))
+    for number in range(HOSTS):
+        shutil.copy(capture, tmp_path / capture.name.replace(capture.name.partition(".")[0], f"host-{number}", 1))
+    return store.resolve(tmp_path)
+
+
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the files that were decoded, as they are."""
+    names: list[str] = []
+    decode = xspace.decode
+
+    def noted(content: Any, where: str = "", *more: Any) -> xspace.XSpace:
+        names.append(Path(where).name)
+        return decode(content, where, *more)
+
+    monkeypatch.setattr(xspace, "decode", noted)
+    return names
+
+
+@pytest.mark.parametrize("tool", ["overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"])
+def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[str], tool: str) -> None:
+    wanted = tools.get(tool).run(Session(stored))
+    assert len(decoded) == HOSTS
+    decoded.clear()
+    assert tools.get(tool).run(Session(stored, Residents(1))) == wanted
+    assert sorted(decoded) == sorted(file.path.name for file in stored.files)
+
+
+def test_every_tool_answers_the_same_with_little_memory(stored: store.StoredSession) -> None:
+    roomy, tight = Session(stored), Session(stored, Residents(1))
+    for tool in tools.find().values():
+        if not (tool.streamed or tool.unavailable(roomy)):
+            assert json.dumps(tool.run(tight)) == json.dumps(tool.run(roomy)), tool.name
+    assert tight.facts() == roomy.facts()
+    assert tight.problems() == roomy.problems()
+
+
+def test_a_released_host_comes_back(stored: store.StoredSession, decoded: list[str]) -> None:
+    session = Session(stored, Residents(1))
+    first, second = session.host("host-0"), session.host("host-1")
+    again = session.host("host-0")
+    assert first.cpu is not None and first.trace.rows(first.cpu) and len(decoded) == 2, "who has one, keeps it whole"
+    assert again is not first and session.host("host-1") is second
+    assert len(again.trace) == len(first.trace) and len(decoded) == 3
+    assert session.host("host-0") is again and session.host("host-1") is not second
+
+
+def test_a_host_that_was_replaced_meanwhile_is_not_mixed_with_the_old_one(stored: store.StoredSession) -> None:
+    session = Session(stored, Residents(1))
+    session.host("host-0")
+    session.host("host-1")
+    stored.files[0].path.write_bytes(stored.files[1].path.read_bytes() + b"\0")
+    with pytest.raises(ProblemError) as raised:
+        _ = session.host("host-0").trace
+    assert raised.value.problem.code == "changed"
+
+
+def test_the_least_recently_used_leave() -> None:
+    residents = Residents(3 * PER_BYTE)
+    left: list[int] = []
+    for number in range(3):
+        residents.add(number, 1, partial(left.append, number))
+    residents.use(0)
+    residents.add(3, 1, partial(left.append, 3))
+    assert left == [1]
+    residents.add(4, 7, partial(left.append, 4))
+    assert left == [1, 2, 0, 3]
+    residents.drop(4)
+    residents.drop(4)
+    assert left == [1, 2, 0, 3, 4]
+    assert residents.hold(3) and not residents.hold(4)
+
+
+def test_what_counts_as_small(stored: store.StoredSession) -> None:
+    host = Session(stored).host("host-0")
+    assert is_small({"a": [1, "x", (2.0, np.zeros(10))]}, 2000)
+    assert not is_small([np.zeros(1000)], 2000)
+    assert not is_small(np.zeros(1000)[:2], 2000), "a view keeps its base"
+    assert not is_small(host.trace, 1 << 40) and not is_small([host], 1 << 40)
+    assert not is_small(lambda: None, 1 << 40)
