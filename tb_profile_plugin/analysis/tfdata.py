@@ -195,6 +195,9 @@ class TfData:
         for top in found.iterator[order[np.sort(first)]].tolist():
             device = top in found.device_pipelines
             mine = roots[owner == top]
+            if not len(mine):
+                # Parents that go round in circles belong to no pipeline.
+                continue
             latency = found.end[mine] - found.begin[mine]
             slowest = np.argsort(-latency, kind="stable")
             rows = _outer_first(np.flatnonzero(pipeline_of == top), parents)
