@@ -9,12 +9,13 @@ from collections.abc import Callable, Hashable
 PER_BYTE = 6
 """Memory that a decoded capture takes with all that is derived from it, as a multiple of its bytes; measured."""
 DEFAULT_LIMIT = 3 << 30
+"""Of a server."""
 
 
 class Residents:
     """Decoded captures by last use, shared by all sessions of a server; safe to use from many threads."""
 
-    def __init__(self, limit: int = DEFAULT_LIMIT):
+    def __init__(self, limit: int):
         """Keep about so many bytes; the newest capture is kept in any case."""
         self._limit = limit
         self._known: OrderedDict[Hashable, tuple[int, Callable[[], None]]] = OrderedDict()

@@ -14,6 +14,8 @@ from .host import Host
 from .residents import Residents
 
 ALL_HOSTS = "ALL_HOSTS"
+_ALONE_BYTES = 512 << 20
+"""What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 
 
 class Session:
@@ -27,7 +29,7 @@ class Session:
         """Names, sorted."""
         self._files = {file.host: file for file in stored.files}
         self._hosts: dict[str, Host] = {}
-        self._residents = residents or Residents()
+        self._residents = residents or Residents(_ALONE_BYTES)
         self._sizes: dict[str, int] = {}
         """Bytes of what was decoded, inflated."""
         self._unreadable: dict[str, Problem] = {}
