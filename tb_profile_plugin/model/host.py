@@ -48,6 +48,7 @@ class Host:
         self._lock = threading.RLock()
         self._memory: dict[Any, Any] = {}
         self._problems: list[Problem] | None = None
+        self._chosen: dict[str, None] = {}
 
     @property
     def space(self) -> XSpace:
@@ -130,6 +131,8 @@ class Host:
 
     def steps_named(self, event: str) -> Steps:
         """The steps by events of that name; by the best rule where it is empty."""
+        if event:
+            self._choose(event)
         return self.once(("steps", event), lambda: step_rules.find(self.trace, event))
 
     @cached_property
@@ -157,12 +160,24 @@ class Host:
                 found = self._memory[key] = compute()
             return cast(Result, found)
 
+    def _choose(self, event: str) -> None:
+        """Remember what was worked out for the names chosen last, since anybody may choose any number of names."""
+        with self._lock:
+            self._chosen.pop(event, None)
+            self._chosen[event] = None
+            if len(self._chosen) > _CHOICES:
+                oldest = next(iter(self._chosen))
+                del self._chosen[oldest]
+                for key in [key for key in self._memory if isinstance(key, tuple) and key[1:] == (oldest,)]:
+                    del self._memory[key]
+
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""
         derived = is_derived(plane.lines.id)
         return np.flatnonzero(~derived)
 
 
+_CHOICES = 8
 _NOTHING = object()
 _SMALL = 1 << 20
 _SMALL_SHARE = 4

@@ -4,6 +4,8 @@ import draw
 import pytest
 from figures import names, steps
 
+from tb_profile_plugin.analysis import between
+
 TRAIN = "train[0,900]{_r=1, step_num=s}"
 BATCH = "Profiled batch[0,900]{step_num=5+s}"
 CALL = "EagerExecute: __inference_train_1[20,800]"
@@ -148,3 +150,14 @@ def test_launches_are_found_by_either_kind_of_number(kind: str) -> None:
 """
     )
     assert steps(host)[0]["time"] == 1050
+
+
+def test_what_was_chosen_long_ago_is_forgotten() -> None:
+    drawn = draw.host("/host:CPU\n  t | a[0,1] b[2,1]", steps=3)
+    marked = len(drawn.steps)
+    for number in range(200):
+        assert len(drawn.steps_named(f"no such event {number}")) == 0
+        between.waits(drawn, f"no such event {number}")
+    assert len(drawn.steps_named("a")) == 3
+    assert len(drawn._memory) < 40
+    assert len(drawn.steps) == marked
