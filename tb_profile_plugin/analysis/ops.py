@@ -16,7 +16,7 @@ IDLE = "IDLE"
 INPUT_PIPELINE = "InputPipeline"
 
 
-@dataclass
+@dataclass(slots=True)
 class Op:
     """What one operation cost. Times are integer ps, summed over threads, streams and devices."""
 

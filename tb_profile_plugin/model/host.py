@@ -179,9 +179,10 @@ class Host:
 
 _CHOICES = 8
 _NOTHING = object()
-_SMALL = 1 << 20
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_SMALL = 4 << 20
 _SMALL_SHARE = 4
-"""A thinned host keeps results of up to a MiB each, or this fraction of its capture."""
+"""A thinned host keeps results of up to 4 MiB each, or this fraction of its capture."""
 
 
 def is_small(result: object, most: int) -> bool:
@@ -189,6 +190,9 @@ def is_small(result: object, most: int) -> bool:
     pending, seen, total = [result], set(), 0
     while pending:
         each = pending.pop()
+        if type(each) in _PLAIN:
+            total += sys.getsizeof(each)
+            continue
         if id(each) in seen:
             continue
         seen.add(id(each))
