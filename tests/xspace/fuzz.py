@@ -115,7 +115,7 @@ def main(seed: str, *paths: str) -> None:
         look(data, deeply=True)
         if len(data) < 20_000:
             cut(data)
-        mutate(data, 600, int(seed))
+        mutate(data, 600 if len(data) < 100_000 else 150, int(seed))
     print("survived")
 
 
