@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -67,6 +68,18 @@ def start(logdir: Path, cache: Path) -> tuple[subprocess.Popen[str], int]:
         if address:
             return process, int(address[1])
     raise AssertionError("the server did not start")
+
+
+def wait_until_ready(port: int) -> None:
+    """Until the tools are compiled, which takes minutes on a machine that never did."""
+    while True:
+        connection = HTTPConnection("127.0.0.1", port, timeout=600)
+        connection.request("GET", "/progress?run=keras_fit/run")
+        working = json.load(connection.getresponse())["hosts"]
+        connection.close()
+        if not working:
+            return
+        time.sleep(1)
 
 
 def fill(logdir: Path) -> None:
@@ -181,6 +194,7 @@ def soak(seconds: float, seed: int = 1) -> Report:
         fill(logdir)
         process, port = start(logdir, cache)
         try:
+            wait_until_ready(port)
             report = Soak(port, logdir, process.pid, seed).run(seconds)
             assert process.poll() is None, "the server ended"
         finally:
