@@ -22,6 +22,8 @@ class Target:
 
     def __init__(self, logdir: str | os.PathLike[str], run: str = ""):
         """An empty run takes the time of day. Raises `ProblemError` where nothing could be written later."""
+        if re.match(r"[a-z0-9+]+://", str(logdir)):
+            raise _unwritable(Path(logdir), "Captures cannot be written to a remote address.")
         self.root = Path(logdir).expanduser().absolute() / "plugins" / "profile"
         self.run = _checked(run, self.root) if run else _free_name(self.root)
         self.folder = self.root / self.run

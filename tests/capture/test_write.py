@@ -83,3 +83,10 @@ def test_what_a_crash_leaves_is_no_capture(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(KeyboardInterrupt):
         Target(tmp_path, "r1").write("vm", parts(b"half"))
     assert Logdir(str(tmp_path)).sessions() == []
+
+
+def test_a_remote_address_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProblemError, match="remote"):
+        Target("s3://bucket/logs")
+    assert not list(tmp_path.iterdir())
