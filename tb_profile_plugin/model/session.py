@@ -90,7 +90,8 @@ class Session:
         Where not all fit into memory at once, `prepare` is called with each while it is decoded, so that the small
         results that are wanted of it remain.
         """
-        fit = self._residents.hold(self.stored.size)
+        # One host alone needs its whole capture however little room there is.
+        fit = len(self.hosts) == 1 or self._residents.hold(self.stored.size)
         if name not in ("", ALL_HOSTS):
             return [self.host(name)]
         readable: list[str] = []

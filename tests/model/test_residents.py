@@ -50,6 +50,13 @@ def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[st
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
 
 
+def test_one_host_alone_is_decoded_once_for_all_tools(stored: store.StoredSession, decoded: list[str]) -> None:
+    session = Session(store.resolve(stored.files[0].path), Residents(1))
+    for tool in ("overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"):
+        tools.get(tool).run(session)
+    assert decoded == [stored.files[0].path.name]
+
+
 def test_every_tool_answers_the_same_with_little_memory(stored: store.StoredSession) -> None:
     roomy, tight = Session(stored), Session(stored, Residents(1))
     for tool in tools.find().values():
