@@ -117,6 +117,7 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
         ("Kernel-launch-bound", "launches kernels while the device waits", "trace_viewer", (Part.KERNEL_LAUNCH,), HIGH),
         ("Communication-bound", "is collective communication", "trace_viewer", (Part.COLLECTIVES,), HIGH),
         ("Compilation", "compiles functions", "trace_viewer", (Part.COMPILE,), HIGH),
+        ("Copy-bound", "copies data on or between devices", "trace_viewer", (Part.DEVICE_TO_DEVICE,), HIGH),
         ("Output-bound", "copies results to the host", "trace_viewer", (Part.OUTPUT,), HIGH),
         ("Unexplained time", "shows no recorded activity, often Python", "trace_viewer", (Part.OTHER,), HIGH),
     ]
@@ -263,6 +264,14 @@ def _communicating(e: Evidence) -> Hint | None:
     return Hint("Overlap or shrink collective communication", text, e.gain(Part.COLLECTIVES), "pod_viewer", "warn")
 
 
+def _copying(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.DEVICE_TO_DEVICE)
+    if percent < MODERATE:
+        return None
+    text = f"In {percent:.1f} % of {e.span} devices copy data among their memories while nothing computes."
+    return Hint("Keep data where it is used", text, e.gain(Part.DEVICE_TO_DEVICE), "trace_viewer", "warn")
+
+
 def _precision(e: Evidence) -> Hint | None:
     half, single = e.steps.percent(Part.COMPUTE_16), e.steps.percent(Part.COMPUTE_32)
     if half + single <= 0 or half / (half + single) >= 0.1:
@@ -324,6 +333,7 @@ RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
     _launching,
     _unexplained,
     _communicating,
+    _copying,
     _precision,
     _transposes,
     eager,

@@ -54,6 +54,8 @@ _CATEGORIES = (
     ("all-", Part.COLLECTIVES),
     ("collective-permute", Part.COLLECTIVES),
     ("reduce-scatter", Part.COLLECTIVES),
+    ("copy-start", Part.DEVICE_TO_DEVICE),
+    ("copy-done", Part.DEVICE_TO_DEVICE),
 )
 _MARKERS = ("train", "test", "TraceContext")
 _CALLS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", "ThreadpoolListener::StartRegion")
@@ -181,12 +183,19 @@ def _device_timeline(host: Host) -> Array:
 
 
 def _device_rows(host: Host, plane: Plane) -> Array:
-    lines = [line for line in host.stream_lines(plane).tolist() if host.gpus or plane.lines.name[line] in _DEVICE_LINES]
+    lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
     parts = device_parts(plane)
     picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
     rows = np.concatenate([*picked, np.empty(0, np.int64)])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
     return np.stack((np.zeros(len(rows), np.int64), parts[rows], begin, end), axis=1)
+
+
+def _op_lines(plane: Plane) -> list[int]:
+    """The lines of a TPU that tell its ops: those of the first of `_DEVICE_LINES` that it has."""
+    names_of = list(plane.lines.name)
+    wanted = next((name for name in _DEVICE_LINES if name in names_of), "")
+    return [line for line, name in enumerate(names_of) if name == wanted]
 
 
 def device_parts(plane: Plane) -> Array:

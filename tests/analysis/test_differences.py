@@ -7,7 +7,7 @@ import pytest
 from figures import ops, rows, steps
 
 from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.breakdown import Part
+from tb_profile_plugin.analysis.breakdown import Part, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 
 GPU = "/device:GPU:0 {compute_cap_major=7}"
@@ -89,3 +89,23 @@ def test_what_the_host_does_counts_only_while_no_device_works() -> None:
     )
     parts = {"compile": 15, "input": 10, "kernel_launch": 5, "host_compute": 30, "device_compute_32": 25}
     assert steps(host) == [{"name": "train 0", "time": 100, **parts, "other": 15}]
+
+
+def test_asynchronous_copies_of_a_tpu_are_no_computation() -> None:
+    drawn = draw.space(
+        """
+        /device:TPU:0 {device_type_string='TPU v6 Lite'}
+          XLA Modules | f[0,100]
+          XLA Ops     | copy-done.1[0,60] fusion.2[60,40]
+        """
+    )
+    plane = drawn.planes[0]
+    key = len(plane.stat_metadata) + 1
+    plane.stat_metadata[key].name = "hlo_category"
+    categories = {"copy-done.1": "copy-done", "fusion.2": "loop fusion"}
+    for metadata in plane.event_metadata.values():
+        if metadata.name in categories:
+            metadata.stats.add(metadata_id=key, str_value=categories[metadata.name])
+    parts = whole_capture(draw.decoded(drawn)).part_ps[0]
+    assert parts[Part.DEVICE_TO_DEVICE] == 60_000_000
+    assert parts[Part.COMPUTE_OTHER] == 40_000_000
