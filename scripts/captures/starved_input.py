@@ -15,7 +15,10 @@ def load(record):
     return tf.image.resize(image, (32, 32))
 
 
-data = tf.data.TFRecordDataset(["images.tfrecord"]).repeat().map(load).batch(4)
+# TensorFlow would put a prefetch at the end by itself, and whether it keeps up depends on the machine.
+options = tf.data.Options()
+options.experimental_optimization.inject_prefetch = False
+data = tf.data.TFRecordDataset(["images.tfrecord"]).repeat().map(load).batch(4).with_options(options)
 weight = tf.Variable(tf.random.normal((3, 4)))
 
 

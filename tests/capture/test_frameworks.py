@@ -78,9 +78,7 @@ def test_programs_that_capture_themselves(python: Python, tmp_path: Path, progra
     capture = tb_profile_plugin.open(run(python, THEIRS / f"{program}.py", tmp_path))
     check(capture, steps)
     if program == "starved_input":
-        # By how much depends on what else the machine does.
-        assert "nput-bound: " in summary(capture)["verdict"]
-        assert "Not input-bound" not in summary(capture)["verdict"]
+        assert summary(capture)["verdict"].startswith("Input-bound")
 
 
 def test_two_workers_that_capture_themselves(python: Python, tmp_path: Path) -> None:
