@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +49,10 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     all marked roots.
     """
     executions = trace.named("ExecutorState::Process".__eq__)
-    ids, rounds = trace.spread("id", executions), trace.spread("iter_num", executions)
+    rounds = trace.spread("iter_num", executions)
+    if not (rounds > 0).any():
+        return executions[:0], executions[:0]
+    ids = trace.spread("id", executions)
     known = (ids != MISSING) & (rounds != MISSING) & ~np.isin(ids, list(dataset_steps(trace)))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
     looping = np.isin(ids, ids[rounds > 0])
@@ -79,8 +83,10 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     roots, levels = roots[order], levels[order].astype(np.int32)
     level = np.zeros(len(trace), np.int8)
     level[roots] = np.clip(levels, 0, 100)
-    parent, last = trace.nesting
-    links = trace.links
+    with ThreadPoolExecutor(1) as beside:
+        nested = beside.submit(lambda: trace.nesting)
+        links = trace.links
+    parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
     chosen = np.full(len(roots), -1, np.int64)
     targets, sources = links.by_target

@@ -169,10 +169,11 @@ class Trace:
         process = self.named("ExecutorState::Process".__eq__)
         iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
         waiting = self.named(iterators.__contains__)
+        waiting = waiting[self.spread("id", waiting) != MISSING]
         if not len(process) or not len(waiting):
             none = np.empty(0, np.int64)
             return none, none, none
-        process, waiting = (some[self.spread("id", some) != MISSING] for some in (process, waiting))
+        process = process[_among(self.spread("id", process), self.spread("id", waiting))]
         keys = [(self.spread("id", some), self.spread("iter_num", some)) for some in (process, waiting)]
         source, target = join(*pair_codes(*keys), last=True)
         return process[source], waiting[target], np.full(len(source), EXECUTOR)
@@ -198,8 +199,17 @@ def _values_at(column: tuple[Array, Array], at: Array) -> Array:
     events, values = column
     if not len(events):
         return np.full(len(at), MISSING, np.int64)
+    if np.array_equal(events, at):
+        return values
     row = np.minimum(np.searchsorted(events, at), len(events) - 1)
     return np.where(events[row] == at, values[row], MISSING)
+
+
+def _among(values: Array, wanted: Array) -> Array:
+    """bool[n]: which values are wanted; by far faster than numpy's where few of many are."""
+    keys = np.unique(wanted)
+    answer: Array = keys[np.minimum(np.searchsorted(keys, values), len(keys) - 1)] == values
+    return answer
 
 
 def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
@@ -217,14 +227,26 @@ def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple
     ordered = right[order]
     low, high = np.searchsorted(ordered, left, "left"), np.searchsorted(ordered, left, "right")
     counts = high - low
-    if crowd:
-        many = np.flatnonzero(counts >= crowd)
+    many = np.flatnonzero(counts >= crowd) if crowd else ()
+    if len(many):
         own = np.sort(left)
         here = np.searchsorted(own, left[many], "right") - np.searchsorted(own, left[many], "left")
         counts[many[here >= crowd]] = 0
-    source = np.repeat(np.arange(len(left)), counts)
-    within = np.arange(len(source)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return source, order[np.repeat(low, counts) + within]
+    return _pairs(low, counts, order)
+
+
+@kernel
+def _pairs(low: Array, counts: Array, order: Array) -> tuple[Array, Array]:
+    """(i, j) of each left i with the ``counts[i]`` entries of ``order`` from ``low[i]`` on."""
+    source = np.empty(counts.sum(), np.int64)
+    target = np.empty(len(source), np.int64)
+    k = 0
+    for i in range(len(low)):
+        for place in range(low[i], low[i] + counts[i]):
+            source[k] = i
+            target[k] = order[place]
+            k += 1
+    return source, target
 
 
 def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
