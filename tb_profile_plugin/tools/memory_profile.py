@@ -24,7 +24,7 @@ _UNNAMED = "(no op recorded)"
 _NO_EVENTS = "This capture holds no event of a memory allocator."
 _REMEDY = (
     "Allocators of GPUs and TPUs report to the profiler (TensorFlow's BFC allocator, JAX's as well) while it runs at "
-    "host_tracer_level 2 or higher; those of the CPU do not. Capture steps that run on a device."
+    "host_tracer_level 2 or higher; those of the CPU seldom do. Capture steps that run on a device."
 )
 
 
