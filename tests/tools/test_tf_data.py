@@ -41,6 +41,7 @@ PLANTED = {
     "missing_prefetch": ("missing_prefetch", "BatchV2"),
     "py_function": ("py_function", "Map"),
     "late_cache": ("late_cache", "MemoryCache"),
+    "small_shuffle": ("small_shuffle", "Shuffle"),
 }
 
 
