@@ -65,7 +65,7 @@ class _Writer:
     def entries(self) -> Iterator[list[Entry]]:
         """Metadata, then events lane by lane, then the arrows between them."""
         number = 0
-        for section in self._shown.board.sections:
+        for section in self._shown.sections:
             process = self._process(section)
             yield self._about(section, process)
             for order, lane in enumerate(section.lanes):
@@ -101,7 +101,7 @@ class _Writer:
         return int(lines.display_id[line] or lines.id[line]) % (1 << 32)
 
     def _positions(self, place: int) -> Array:
-        lane, rows = self._shown.board.lanes[place], self._shown.rows[place]
+        lane, rows = self._shown.lanes[place], self._shown.rows[place]
         if self._columns and lane.kind != COUNTER:
             events = self._shown.slices([(place, 0)], self._begin, self._end, self._columns).event.astype(np.int64)
             at = events - lane.first if lane.some is None else np.searchsorted(lane.some, events)
@@ -110,7 +110,7 @@ class _Writer:
 
     def _slices(self, lane: Lane, section: Section, at: Array) -> list[Entry]:
         process, thread = self._place[-1]
-        names = [self._shown.board.names[number] for number in (lane.name_of[at] + lane.name_base).tolist()]
+        names = [self._shown.names[number] for number in (lane.name_of[at] + lane.name_base).tolist()]
         begin, length = (lane.begin[at] - self._zero).tolist(), (lane.end[at] - lane.begin[at]).tolist()
         common = {"ph": "X", "pid": process, "tid": thread}
         times = zip(names, begin, length, self._args(lane, section, at), strict=True)

@@ -65,10 +65,10 @@ def details(host: Host, event: int) -> dict[str, Any]:
     place, at = shown.board.find(event)
     if place < 0:
         raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)
-    lane = shown.board.lanes[place]
+    lane = shown.lanes[place]
     begin, end = int(lane.begin[at]), int(lane.end[at])
     row = int(shown.rows[place].row[at])
-    name = shown.board.names[int(lane.name_of[at]) + lane.name_base]
+    name = shown.names[int(lane.name_of[at]) + lane.name_base]
     answer: dict[str, Any] = {"event": event, "name": name, "full_name": name, "source": "", "step": "", "args": {}}
     answer |= {"lane": place, "row": row, "begin": begin, "end": end, "own": end - begin, "arrows": []}
     if event >= len(host.trace):

@@ -74,7 +74,7 @@ class _Writer:
         first = _number(_SEQUENCE, self._number) + _number(_FLAGS, _CLEARED)
         yield _bytes(1, first)
         place = 0
-        for order, section in enumerate(self._shown.board.sections):
+        for order, section in enumerate(self._shown.sections):
             process = self._uuid(order, 0, 0)
             pid = self._number * 1000 + order
             about = _number(1, pid) + _text(6, f"{self._host.name} {section.name}")
@@ -140,7 +140,7 @@ class _Writer:
         """The names that were not told before, as interned strings."""
         fresh = [n for n in np.unique(lane.name_of[at] + lane.name_base).tolist() if n not in self._named]
         self._named.update(fresh)
-        entries = b"".join(_bytes(2, _number(1, n + 1) + _text(2, self._shown.board.names[n])) for n in fresh)
+        entries = b"".join(_bytes(2, _number(1, n + 1) + _text(2, self._shown.names[n])) for n in fresh)
         return _bytes(1, _bytes(_INTERNED, entries) + self._tail) if fresh else b""
 
     def _annotations(self, section: Section, lane: Lane, at: Array) -> list[bytes]:

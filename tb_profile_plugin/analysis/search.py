@@ -98,7 +98,7 @@ def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hit
     names = shown.board.names.matching(wanted)
     extra = _by_args(host, text, wanted) if args else None
     found: list[tuple[Array, ...]] = []
-    for place, (lane, rows) in enumerate(zip(shown.board.lanes, shown.rows, strict=True)):
+    for place, (lane, rows) in enumerate(zip(shown.lanes, shown.rows, strict=True)):
         mask = names[lane.name_of.astype(np.int64) + lane.name_base]
         if extra is not None and lane.first < len(extra):
             mask |= extra[lane.first : lane.first + len(lane)] if lane.some is None else extra[lane.some]

@@ -51,11 +51,11 @@ class Statistics:
 def statistics(host: Host, areas: Sequence[Area], begin: int, end: int) -> Statistics:
     """Of all events in the areas that overlap the range of time."""
     shown = timeline(host)
-    size = len(shown.board.names)
+    size = len(shown.names)
     table = np.zeros((size, 5), np.int64)
     bounds = np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min])
     for area in areas:
-        lane, rows = shown.board.lanes[area.lane], shown.rows[area.lane]
+        lane, rows = shown.lanes[area.lane], shown.rows[area.lane]
         parts = [] if lane.kind == COUNTER else _parts(lane, rows, area, begin, end)
         if parts:
             low, own = _own(lane, rows, parts)

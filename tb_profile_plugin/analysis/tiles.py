@@ -11,12 +11,12 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..model.host import Host
-from ..model.lanes import COUNTER, Board, Lane, board
+from ..model.lanes import COUNTER, Board, Lane, Section, board
 from ..xspace.wire import Int, kernel
 
 Array = np.ndarray[Any, Any]
@@ -83,13 +83,23 @@ class CounterColumns:
     """float64[n]: what holds until the next entry."""
 
 
-class Timeline:
-    """The lanes of a host with their rows."""
+class NameList(Protocol):
+    """Names by number."""
 
-    def __init__(self, host: Host):
-        self.board: Board = board(host)
-        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            self.rows = list(threads.map(_rows, self.board.lanes))
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, number: int) -> str: ...
+
+
+class Timeline:
+    """Lanes with their rows: all that it takes to look at them."""
+
+    def __init__(self, sections: Sequence[Section], names: NameList, rows: Sequence[Rows]):
+        """`rows` of each lane, section after section."""
+        self.sections = sections
+        self.lanes = [lane for section in sections for lane in section.lanes]
+        self.names = names
+        self.rows = rows
 
     def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
         """The visible slices of lanes, given as (place, rows from the top; 0 for all), in ``width`` columns of pixels.
@@ -99,7 +109,7 @@ class Timeline:
         column = max(1, (end - begin) // max(1, width))
         parts = []
         for i, (place, limit) in enumerate(lanes):
-            lane, rows = self.board.lanes[place], self.rows[place]
+            lane, rows = self.lanes[place], self.rows[place]
             for row in range(min(len(rows), limit or len(rows))):
                 part = slice(int(rows.first[row]), int(rows.first[row + 1]))
                 found = _visible(rows.order, part, lane, rows, begin, end, column)
@@ -112,7 +122,7 @@ class Timeline:
 
     def counter(self, place: int, begin: int, end: int, width: int) -> CounterColumns:
         """A counter's lowest, highest and last value per column of pixels; what held before the window comes first."""
-        lane = self.board.lanes[place]
+        lane = self.lanes[place]
         assert lane.value is not None
         low = max(0, int(np.searchsorted(lane.begin, begin, "right")) - 1)
         high = int(np.searchsorted(lane.begin, end, "right"))
@@ -127,9 +137,19 @@ class Timeline:
         )
 
 
-def timeline(host: Host) -> Timeline:
+class HostTimeline(Timeline):
+    """The timeline of a decoded host, whose events can be told all about."""
+
+    def __init__(self, host: Host):
+        self.board: Board = board(host)
+        with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
+            rows = list(threads.map(_rows, self.board.lanes))
+        super().__init__(self.board.sections, self.board.names, rows)
+
+
+def timeline(host: Host) -> HostTimeline:
     """The host's timeline, worked out once."""
-    return host.once("timeline", lambda: Timeline(host))
+    return host.once("timeline", lambda: HostTimeline(host))
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from .host import Host
+
+class Clocked(Protocol):
+    """Anything with a host's own times, such as a `Host`."""
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Begin and end of everything recorded, ps."""
+
+    @property
+    def origin_ns(self) -> int:
+        """What the wall clock said at 0, or 0 where it is not known."""
 
 
-def shifts(hosts: Sequence[Host]) -> list[int]:
+def shifts(hosts: Sequence[Clocked]) -> list[int]:
     """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
     origins = [host.origin_ns * 1000 for host in hosts]
     if len({origin == 0 for origin in origins}) > 1:
@@ -16,6 +27,6 @@ def shifts(hosts: Sequence[Host]) -> list[int]:
     return [origin - min(starts) for origin in origins]
 
 
-def duration(hosts: Sequence[Host]) -> int:
+def duration(hosts: Sequence[Clocked]) -> int:
     """From the first event to the end of the last, ps."""
     return max(host.window[1] + shift for host, shift in zip(hosts, shifts(hosts), strict=True))

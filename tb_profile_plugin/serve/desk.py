@@ -18,6 +18,7 @@ from ..store import Logdir, StoredSession
 from ..store.kept import Kept, pack, question, to_json
 from .capture import Captures
 from .results import Results
+from .views import Views
 
 if TYPE_CHECKING:
     from ..model.residents import Residents
@@ -56,6 +57,7 @@ class Desk:
         self._results = Results(_RESULT_BYTES)
         self._small = Results(_SMALL_BYTES)
         self._kept = Kept(keep)
+        self.views = Views(self._kept)
         self._memory = memory
         self._residents: Residents | None = None
         self._lock = threading.Lock()

@@ -19,6 +19,7 @@ from .desk import Desk
 if TYPE_CHECKING:
     from ..analysis.details import Arrow
     from ..analysis.tiles import Timeline
+    from ..analysis.view import View
     from ..model.host import Host
 
 _BLOCK = 128
@@ -40,29 +41,41 @@ class _Shown:
         run = request.args.get("run", "")
         if not run:
             raise _bad("run", "The parameter 'run' is missing.")
+        self._desk, self._host = desk, request.args.get("host", "")
         self.session = desk.session(run)
-        self.hosts: list[Host] = self.session.select(request.args.get("host", ""))
-        self.places = [self.session.hosts.index(host.name) for host in self.hosts]
+
+    @cached_property
+    def views(self) -> list[View]:
+        """All that it takes to look at them."""
+        return self._desk.views.of(self.session, self._host)
+
+    @cached_property
+    def hosts(self) -> list[Host]:
+        """The same, decoded."""
+        found = {host.name: host for host in self.session.select(self._host)}
+        return [found.get(view.host) or self.session.host(view.host) for view in self.views]
+
+    @cached_property
+    def places(self) -> list[int]:
+        return [self.session.hosts.index(view.host) for view in self.views]
 
     @cached_property
     def shifts(self) -> list[int]:
         from ..model import clock
 
-        return clock.shifts(self.hosts)
+        return clock.shifts(self.views)
 
     @property
     def duration(self) -> int:
         from ..model import clock
 
-        return clock.duration(self.hosts)
+        return clock.duration(self.views)
 
     def timeline(self, index: int) -> Timeline:
-        from ..analysis.tiles import timeline
-
-        return timeline(self.hosts[index])
+        return self.views[index].timeline
 
     def pair(self, text: str, what: str) -> tuple[int, int]:
-        """(index in ``hosts``, number) of a lane or event."""
+        """(index in ``views``, number) of a lane or event."""
         host, dot, number = text.partition(".")
         if not (dot and _is_number(host) and _is_number(number)) or int(host) not in self.places:
             raise _bad(what, f"{text!r} names no {what} of the hosts that are shown.")
@@ -118,13 +131,13 @@ def lanes(desk: Desk, request: Request) -> Response:
         timeline = shown.timeline(index)
         rows = iter(timeline.rows)
         number = 0
-        for section in timeline.board.sections:
+        for section in timeline.sections:
             entries = []
             for lane in section.lanes:
                 facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind}
                 entries.append({"key": f"{place}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
                 number += 1
-            host = shown.hosts[index].name
+            host = shown.views[index].host
             sections.append({"host": host, "name": section.name, "kind": section.kind, "lanes": entries})
     answer = {"duration": shown.duration, "block": _BLOCK, "sections": sections}
     return answers.data_json(request, answer)
@@ -135,7 +148,7 @@ def slices(desk: Desk, request: Request) -> Response:
     import numpy as np
 
     from ..model.lanes import COUNTER
-    from .slabs import pack
+    from ..store.slabs import pack
 
     shown = _Shown(desk, request)
     begin, end = _range(request, shown)
@@ -149,7 +162,7 @@ def slices(desk: Desk, request: Request) -> Response:
     counts = []
     for i, (index, place, limit) in enumerate(found):
         timeline, shift = shown.timeline(index), shown.shifts[index]
-        if timeline.board.lanes[place].kind == COUNTER:
+        if timeline.lanes[place].kind == COUNTER:
             column = timeline.counter(place, begin - shift, end - shift, width)
             arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
             arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
@@ -175,7 +188,7 @@ def names(desk: Desk, request: Request) -> Response:
     answer: dict[str, list[str]] = {}
     for text in _listed(request, "blocks")[:200]:
         index, block = shown.pair(text, "block")
-        known = shown.timeline(index).board.names
+        known = shown.timeline(index).names
         numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(known)))
         answer[text] = [_short(known[number]) for number in numbers]
     return answers.data_json(request, answer)
@@ -189,10 +202,10 @@ def steps(desk: Desk, request: Request) -> Response:
     """The steps of each host."""
     shown = _Shown(desk, request)
     answer = []
-    for host, shift in zip(shown.hosts, shown.shifts, strict=True):
-        found = host.steps
-        columns = {"begin": (found.begin + shift).tolist(), "end": (found.end + shift).tolist(), "name": found.name}
-        answer.append({"host": host.name, "source": found.source, **columns, "complete": found.complete.tolist()})
+    for view, shift in zip(shown.views, shown.shifts, strict=True):
+        found = view.steps()
+        times = {key: [time + shift for time in found[key]] for key in ("begin", "end")}
+        answer.append({"host": view.host, **found, **times})
     return answers.data_json(request, answer)
 
 
@@ -204,7 +217,7 @@ def event(desk: Desk, request: Request) -> Response:
     index, number = shown.pair(request.args.get("event", ""), "event")
     host, shift, place = shown.hosts[index], shown.shifts[index], shown.places[index]
     answer = details.details(host, number)
-    lane = shown.timeline(index).board.lanes[answer["lane"]]
+    lane = shown.timeline(index).lanes[answer["lane"]]
     answer["begin"] += shift
     answer["end"] += shift
     answer |= {"event": f"{place}.{number}", "lane": f"{place}.{answer['lane']}", "host": host.name}
@@ -232,14 +245,16 @@ def arrows(desk: Desk, request: Request) -> Response:
 
 def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
     """Arrows with where their ends lie; an end that no lane shows leaves the arrow out."""
-    timeline, shift, place = shown.timeline(index), shown.shifts[index], shown.places[index]
+    from ..analysis.tiles import timeline as of_host
+
+    timeline, shift, place = of_host(shown.hosts[index]), shown.shifts[index], shown.places[index]
 
     def end(number: int) -> dict[str, Any] | None:
         at, position = timeline.board.find(number)
         if at < 0:
             return None
-        lane = timeline.board.lanes[at]
-        name = timeline.board.names[int(lane.name_of[position]) + lane.name_base]
+        lane = timeline.lanes[at]
+        name = timeline.names[int(lane.name_of[position]) + lane.name_base]
         spot = {"lane": f"{place}.{at}", "row": int(timeline.rows[at].row[position]), "name": _short(name)}
         times = {"begin": int(lane.begin[position]) + shift, "end": int(lane.end[position]) + shift}
         return {"event": f"{place}.{number}", **spot, **times}
@@ -253,7 +268,7 @@ def search(desk: Desk, request: Request) -> Response:
     import numpy as np
 
     from ..analysis.search import search as find
-    from .slabs import pack
+    from ..store.slabs import pack
 
     shown = _Shown(desk, request)
     text = request.args.get("text", "")
@@ -301,7 +316,7 @@ def statistics(desk: Desk, request: Request) -> Response:
     for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
         mine = [area for at, area in areas if at == index]
         found = summarise(shown.hosts[index], mine, begin - shift, end - shift)
-        known = shown.timeline(index).board.names
+        known = shown.timeline(index).names
         columns = (found.name, found.count, found.total, found.own, found.least, found.most)
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
             rows.append([_short(known[number]), f"{place}.{number}", *figures])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache as once
 from pathlib import Path
@@ -49,28 +50,57 @@ class Kept:
 
     def __init__(self, enabled: bool = True):
         """Nothing is kept or found where it is not enabled, or where the cache may take no bytes."""
-        self._enabled = enabled and cache.limit() > 0
+        self.enabled = enabled and cache.limit() > 0
 
     def get(self, stored: StoredSession, *what: object) -> bytes | None:
         """What was kept for a question about a session."""
-        if not self._enabled:
+        if not self.enabled:
             return None
         path = _place(stored, what)
         try:
             content = path.read_bytes()
         except OSError:
             return None
-        body = content[_DIGEST:]
-        if hashlib.sha256(body).digest() != content[:_DIGEST]:
+        return bytes(body) if (body := _checked(path, memoryview(content))) is not None else None
+
+    def map(self, stored: StoredSession, *what: object) -> memoryview | None:
+        """As `get`, for what is too large to copy: mapped, and good for as long as it is held, deleted or not."""
+        if not self.enabled:
             return None
-        cache.used(path)
-        return body
+        path = _place(stored, what)
+        try:
+            with open(path, "rb") as file:
+                # Kernels are compiled for arrays that can be written to.
+                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        except (OSError, ValueError):
+            return None
+        return _checked(path, memoryview(content))
 
     def put(self, stored: StoredSession, body: bytes, *what: object) -> None:
         """Keep the answer to a question about a session."""
-        if self._enabled:
-            with suppress(OSError), cache.draft(_place(stored, what)) as draft:
-                draft.write_bytes(hashlib.sha256(body).digest() + body)
+        self.write(stored, [body], *what)
+
+    def write(self, stored: StoredSession, pieces: Iterable[bytes | memoryview], *what: object) -> None:
+        """As `put`, for what is too large to be put together in memory."""
+        if not self.enabled:
+            return
+        digest = hashlib.sha256()
+        with suppress(OSError), cache.draft(_place(stored, what)) as draft, open(draft, "wb") as file:
+            file.write(bytes(_DIGEST))
+            for piece in pieces:
+                digest.update(piece)
+                file.write(piece)
+            file.seek(0)
+            file.write(digest.digest())
+
+
+def _checked(path: Path, content: memoryview) -> memoryview | None:
+    """The body of an entry; None of one that was damaged."""
+    body = content[_DIGEST:]
+    if hashlib.sha256(body).digest() != content[:_DIGEST]:
+        return None
+    cache.used(path)
+    return body
 
 
 def _place(stored: StoredSession, what: tuple[object, ...]) -> Path:

@@ -21,7 +21,7 @@ def lane(drawn: Host, name: str) -> int:
 
 
 def names(shown: Timeline, numbers: np.ndarray) -> list[str]:
-    return [shown.board.names[number] for number in numbers.tolist()]
+    return [shown.names[number] for number in numbers.tolist()]
 
 
 def seen(drawn: Host, name: str, begin: float, end: float, width: int) -> list[tuple[int, str, float, float, int]]:
@@ -134,7 +134,7 @@ GPU = """
 def test_lanes_that_the_capture_lacks_come_from_the_streams() -> None:
     drawn = host(GPU)
     shown = timeline(drawn)
-    device = next(section for section in shown.board.sections if section.kind == "device")
+    device = next(section for section in shown.sections if section.kind == "device")
     assert [each.name for each in device.lanes] == [
         "Steps",
         "Framework Ops",
@@ -165,7 +165,7 @@ def test_python_functions_have_a_lane_of_their_own() -> None:
 def test_every_event_is_found_again_by_its_number() -> None:
     drawn = host(GPU)
     shown = timeline(drawn)
-    for place, each in enumerate(shown.board.lanes):
+    for place, each in enumerate(shown.lanes):
         for position, event in enumerate(each.events(np.arange(len(each))).tolist()):
             assert shown.board.find(event) == (place, position)
     assert shown.board.find(10**6) == (-1, -1)
@@ -213,7 +213,7 @@ def test_details_and_the_arrow_from_launch_to_kernel() -> None:
 def test_a_lane_nests_unless_its_events_overlap() -> None:
     def nested(text: str) -> bool:
         shown = timeline(host(f"/host:CPU\n  t | {text}"))
-        return tiles.is_nested(shown.board.lanes[0], shown.rows[0])
+        return tiles.is_nested(shown.lanes[0], shown.rows[0])
 
     assert nested("a[0,10] b[1,5] c[2,2] d[7,2] e[20,5]")
     assert not nested("a[0,10] b[5,10]")

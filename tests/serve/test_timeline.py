@@ -9,8 +9,8 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.serve.slabs import pack, unpack
 from tb_profile_plugin.store import Logdir
+from tb_profile_plugin.store.slabs import pack, unpack
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 

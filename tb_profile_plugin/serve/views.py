@@ -1,0 +1,90 @@
+"""Timelines to look at: from the cache where they lie there, so that nothing need be decoded; otherwise worked out."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from ..store import StoredFile, StoredSession
+from ..store.kept import Kept
+
+if TYPE_CHECKING:
+    from ..analysis.view import View
+    from ..model.host import Host
+    from ..model.session import Session
+
+WORTH_BYTES = 8 << 20
+"""Captures below are decoded faster than anybody could notice."""
+_MAPPED = 256
+"""Timelines that stay mapped: they take address space, and memory only as long as nobody else needs it."""
+_WHAT = "timeline"
+
+
+class Views:
+    """Finds and keeps them; safe to use from many threads."""
+
+    def __init__(self, kept: Kept):
+        self._kept = kept
+        self._mapped: OrderedDict[StoredFile, View] = OrderedDict()
+        # While a host stays decoded, nothing else need be mapped.
+        self._decoded: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
+        self._writing: set[StoredFile] = set()
+        self._lock = threading.Lock()
+
+    def of(self, session: Session, name: str) -> list[View]:
+        """Of that host, or of all that can be read; raises `ProblemError` as `Session.select` does."""
+        from ..analysis.view import view
+
+        files = {file.host: file for file in session.stored.files}
+        wanted = [files[name]] if name in files else list(files.values())
+        found = [self._find(session.stored, file) for file in wanted]
+        if name in ("", "ALL_HOSTS", *files) and None not in found:
+            return [each for each in found if each]
+        shown = []
+        for host in session.select(name):
+            self._decoded[files[host.name]] = host
+            shown.append(view(host))
+            self._keep(session.stored, files[host.name], host)
+        return shown
+
+    def _find(self, stored: StoredSession, file: StoredFile) -> View | None:
+        from ..analysis.view import recalled, view
+
+        host = self._decoded.get(file)
+        if host is not None:
+            return view(host)
+        with self._lock:
+            if file in self._mapped:
+                self._mapped.move_to_end(file)
+                return self._mapped[file]
+        if file.size < WORTH_BYTES:
+            return None
+        slab = self._kept.map(replace(stored, files=(file,)), _WHAT)
+        if slab is None:
+            return None
+        found = recalled(slab)
+        with self._lock:
+            self._mapped[file] = found
+            while len(self._mapped) > _MAPPED:
+                self._mapped.popitem(last=False)
+        return found
+
+    def _keep(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
+        """Write a timeline beside what else is done; whoever comes next need not decode."""
+        with self._lock:
+            if not self._kept.enabled or file.size < WORTH_BYTES or file in self._writing:
+                return
+            self._writing.add(file)
+        threading.Thread(target=self._write, args=(stored, file, host), name="timeline", daemon=True).start()
+
+    def _write(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
+        from ..analysis.view import kept, view
+
+        try:
+            self._kept.write(replace(stored, files=(file,)), kept(view(host)), _WHAT)
+        finally:
+            with self._lock:
+                self._writing.discard(file)
