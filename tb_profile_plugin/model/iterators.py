@@ -13,7 +13,8 @@ import numpy as np
 from ..xspace import Plane
 from ..xspace.wire import kernel
 from .host import Host
-from .trace import MISSING, join, pair_codes
+from .joins import join, pair_codes
+from .trace import MISSING
 
 Array = np.ndarray[Any, Any]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..xspace import Plane, XSpace
 from ..xspace.wire import kernel
+from .joins import among, join, pair_codes
 
 Array = np.ndarray[Any, Any]
 
@@ -40,11 +41,11 @@ class Links:
     """Directed edges between events on different lines, sorted by source."""
 
     source: Array
-    """int64[k]: event."""
+    """int32[k]: event."""
     target: Array
-    """int64[k]: event."""
+    """int32[k]: event."""
     kind: Array
-    """int64[k]: context type; `LAUNCH` and `EXECUTOR` are two of them."""
+    """int32[k]: context type; `LAUNCH` and `EXECUTOR` are two of them."""
 
     @cached_property
     def by_target(self) -> tuple[Array, Array]:
@@ -105,11 +106,15 @@ class Trace:
         return self._stats[name]
 
     def _stat(self, name: str) -> tuple[Array, Array]:
-        events, values = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        found = []
         for first, plane in self.parts:
             column = plane.stat(name)
-            events.append(column.owner + first)
-            values.append(column.numbers)
+            if len(column):
+                found.append((column.owner + first if first else column.owner, column.numbers))
+        if len(found) == 1:
+            return found[0]
+        none = np.empty(0, np.int64)
+        events, values = zip((none, none), *found, strict=True)
         return np.concatenate(events), np.concatenate(values)
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
@@ -149,8 +154,12 @@ class Trace:
     @cached_property
     def links(self) -> Links:
         """Launch → kernel, function → executor, executor → iterator, producer → consumer."""
-        parts = [self._launches(), self._executors(), *self._contexts()]
-        source, target, kind = (np.concatenate(column) for column in zip(*parts, strict=True))
+        parts = [part for part in (self._launches(), self._executors(), self._contexts()) if len(part[0])]
+        none = np.empty(0, np.int32)
+        source, target, kind = (
+            np.concatenate([none, *(column.astype(np.int32) for column in columns)])
+            for columns in zip((none, none, none), *parts, strict=True)
+        )
         order = np.argsort(source, kind="stable")
         return Links(source[order], target[order], kind[order])
 
@@ -173,91 +182,29 @@ class Trace:
         if not len(process) or not len(waiting):
             none = np.empty(0, np.int64)
             return none, none, none
-        process = process[_among(self.spread("id", process), self.spread("id", waiting))]
+        process = process[among(self.spread("id", process), self.spread("id", waiting))]
         keys = [(self.spread("id", some), self.spread("iter_num", some)) for some in (process, waiting)]
         source, target = join(*pair_codes(*keys), last=True)
         return process[source], waiting[target], np.full(len(source), EXECUTOR)
 
-    def _contexts(self) -> list[tuple[Array, Array, Array]]:
+    def _contexts(self) -> tuple[Array, Array, Array]:
         # Asked once and large, so not kept.
         made, made_ids = self._stat("_p")
         used, used_ids = self._stat("_c")
-        if not len(made) or not len(used):
-            return []
-        made_types, used_types = _values_at(self._stat("_pt"), made), _values_at(self._stat("_ct"), used)
         source, target = join(made_ids, used_ids, crowd=_CROWD)
-        same = np.flatnonzero(made_types[source] == used_types[target])
-        source, target = source[same], target[same]
-        return [(made[source], used[target], made_types[source])]
+        del made_ids, used_ids
+        kind = self.spread("_pt", made)[source]
+        same = kind == self.spread("_ct", used)[target]
+        return made[source[same]], used[target[same]], kind[same]
 
     def spread(self, name: str, at: Array) -> Array:
         """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
-        return _values_at(self.stat(name), at)
-
-
-def _values_at(column: tuple[Array, Array], at: Array) -> Array:
-    events, values = column
-    if not len(events):
-        return np.full(len(at), MISSING, np.int64)
-    if np.array_equal(events, at):
-        return values
-    row = np.minimum(np.searchsorted(events, at), len(events) - 1)
-    return np.where(events[row] == at, values[row], MISSING)
-
-
-def _among(values: Array, wanted: Array) -> Array:
-    """bool[n]: which values are wanted; by far faster than numpy's where few of many are."""
-    keys = np.unique(wanted)
-    answer: Array = keys[np.minimum(np.searchsorted(keys, values), len(keys) - 1)] == values
-    return answer
-
-
-def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
-    """Positions (i, j) of every pair ``left[i] == right[j]``.
-
-    With ``last`` only the last i of a key takes part; keys that stand ``crowd`` times or more on both sides pair none.
-    """
-    if last:
-        keys, position = np.unique(left[::-1], return_index=True)
-        found = np.searchsorted(keys, right)
-        inside = np.flatnonzero(found < len(keys))
-        matched = inside[keys[found[inside]] == right[inside]]
-        return len(left) - 1 - position[found[matched]], matched
-    order = np.argsort(right, kind="stable")
-    ordered = right[order]
-    low, high = np.searchsorted(ordered, left, "left"), np.searchsorted(ordered, left, "right")
-    counts = high - low
-    many = np.flatnonzero(counts >= crowd) if crowd else ()
-    if len(many):
-        own = np.sort(left)
-        here = np.searchsorted(own, left[many], "right") - np.searchsorted(own, left[many], "left")
-        counts[many[here >= crowd]] = 0
-    return _pairs(low, counts, order)
-
-
-@kernel
-def _pairs(low: Array, counts: Array, order: Array) -> tuple[Array, Array]:
-    """(i, j) of each left i with the ``counts[i]`` entries of ``order`` from ``low[i]`` on."""
-    source = np.empty(counts.sum(), np.int64)
-    target = np.empty(len(source), np.int64)
-    k = 0
-    for i in range(len(low)):
-        for place in range(low[i], low[i] + counts[i]):
-            source[k] = i
-            target[k] = order[place]
-            k += 1
-    return source, target
-
-
-def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Small integers that are equal where both parts of a pair are equal, for two lists of pairs."""
-    split = len(left[0])
-    codes = [
-        np.unique(np.concatenate(parts), return_inverse=True)[1].reshape(-1) for parts in zip(left, right, strict=True)
-    ]
-    both = codes[0].astype(np.int64) * (int(codes[1].max(initial=0)) + 1) + codes[1]
-    merged = np.unique(both, return_inverse=True)[1].reshape(-1)
-    return merged[:split], merged[split:]
+        answer = np.full(len(at), MISSING, np.int64)
+        for first, plane in self.parts:
+            if plane.has_stat(name):
+                mine = np.flatnonzero((at >= first) & (at < first + len(plane.events)))
+                answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
+        return answer
 
 
 def _stretch_regions(plane: Plane, end: Array) -> None:

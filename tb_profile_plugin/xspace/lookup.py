@@ -28,6 +28,28 @@ def owners(first: Array, rows: Array) -> Array:
 
 
 @kernel
+def occurrences(first: Array, name: Array, wanted: Array) -> tuple[Array, Array]:
+    """(rows, owners): int64[k] each, where the names are any of those wanted; owners as `owners` counts them."""
+    count = 0
+    for row in range(len(name)):
+        for each in wanted:
+            count += name[row] == each
+    rows = np.empty(count, np.int64)
+    owner_of = np.empty(count, np.int64)
+    owner = 0
+    k = 0
+    for row in range(len(name)):
+        for each in wanted:
+            if name[row] == each:
+                while first[owner + 1] <= row:
+                    owner += 1
+                rows[k] = row
+                owner_of[k] = owner
+                k += 1
+    return rows, owner_of
+
+
+@kernel
 def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
     """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
     answer = np.zeros(len(rows), np.int64)
@@ -35,6 +57,18 @@ def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
         row = rows[i]
         if kind[row] == UINT or kind[row] == INT:
             answer[i] = value[row]
+    return answer
+
+
+@kernel
+def beside(first: Array, name: Array, kind: Array, value: Array, at: Array, wanted: Array, default: Int) -> Array:
+    """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
+    answer = np.full(len(at), default, np.int64)
+    for i in range(len(at)):
+        for row in range(first[at[i] + 1] - 1, first[at[i]] - 1, -1):
+            for each in wanted:
+                if name[row] == each and (kind[row] == UINT or kind[row] == INT):
+                    answer[i] = value[row]
     return answer
 
 

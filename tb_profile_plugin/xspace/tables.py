@@ -14,7 +14,7 @@ import numpy as np
 
 from ..problems import Problem
 from . import wire
-from .lookup import SECRET, first_equal, owners, whole_numbers
+from .lookup import SECRET, beside, first_equal, occurrences, owners, whole_numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -273,16 +273,19 @@ class Plane:
         names = self.stat_metadata.text.all
         return {names[name]: value for name, value in zip(self.events.stats.name[rows], values(column), strict=True)}
 
+    def numbers(self, name: str, events: Array, default: int) -> Array:
+        """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
+        stats, wanted = self.events.stats, np.array(self._stat_rows.get(name, []), np.int32)
+        answer: Array = beside(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
+        return answer
+
     def _column(self, stats: Stats, name: str) -> StatColumn:
         wanted = self._stat_rows.get(name, [])
         if not wanted or not len(stats.name):
             none = np.empty(0, np.int64)
             return StatColumn(self, stats, none, none)
-        mask = stats.name == wanted[0]
-        for other in wanted[1:]:
-            mask |= stats.name == other
-        rows = np.flatnonzero(mask)
-        return StatColumn(self, stats, rows, stats.owners(rows))
+        rows, owner = occurrences(stats.first, stats.name, np.array(wanted, np.int32))
+        return StatColumn(self, stats, rows, owner)
 
 
 def values(column: StatColumn) -> Iterator[Any]:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb_profile_plugin.model.trace import join
+from tb_profile_plugin.model.joins import join
 
 ids = st.lists(st.integers(-4, 4), max_size=40).map(lambda values: np.array(values, np.int64))
 

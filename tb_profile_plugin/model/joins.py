@@ -1,0 +1,149 @@
+"""Which entries of two columns belong together: by hashing, since columns of ids are as long as a capture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..xspace.lookup import SECRET
+from ..xspace.wire import Int, kernel
+
+Array = np.ndarray[Any, Any]
+
+
+def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
+    """Positions (i, j) of every pair ``left[i] == right[j]``, both int64; by i, then by j.
+
+    With ``last`` only the last i of a key takes part, and pairs go by j; keys that stand ``crowd`` times or more on
+    both sides pair none.
+    """
+    if last:
+        codes, known = _numbered(left, SECRET)
+        return _last(codes, _looked_up(right, left, codes, known, SECRET))
+    codes, known = _numbered(right, SECRET)
+    return _pairs(_looked_up(left, right, codes, known, SECRET), codes, crowd)
+
+
+def pair_codes(left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Small integers that are equal where both parts of a pair are equal, for two lists of pairs of int64."""
+    split = len(left[0])
+    first, second = (_numbered(np.concatenate(parts), SECRET)[0] for parts in zip(left, right, strict=True))
+    both = (first.astype(np.int64) << 32) | second
+    return both[:split], both[split:]
+
+
+def among(values: Array, wanted: Array) -> Array:
+    """bool[n]: which values are wanted; int64 both."""
+    answer: Array = _looked_up(values, wanted, *_numbered(wanted, SECRET), SECRET) >= 0
+    return answer
+
+
+@kernel
+def _slot(key: Int, mask: Int, secret: Array) -> Int:
+    value = (np.uint64(key) ^ secret[0]) * secret[1]
+    # High bits back into the low ones, which are taken: without this, ids can be made that collide.
+    value = (value ^ (value >> np.uint64(32))) * secret[1]
+    return np.int64((value >> np.uint64(20)) & np.uint64(mask))
+
+
+@kernel
+def _numbered(keys: Array, secret: Array) -> tuple[Array, Array]:
+    """(codes, known): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
+
+    ``known`` is int32[slots]: where the slot's key stands first, or -1.
+    """
+    size = np.int64(16)
+    while size < 2 * len(keys):
+        size *= 2
+    known = np.full(size, -1, np.int32)
+    codes = np.empty(len(keys), np.int32)
+    count = 0
+    for i in range(len(keys)):
+        place = _slot(keys[i], size - 1, secret)
+        while known[place] >= 0 and keys[known[place]] != keys[i]:
+            place = (place + 1) & (size - 1)
+        if known[place] < 0:
+            known[place] = i
+            codes[i] = count
+            count += 1
+        else:
+            codes[i] = codes[known[place]]
+    return codes, known
+
+
+@kernel
+def _looked_up(values: Array, keys: Array, codes: Array, known: Array, secret: Array) -> Array:
+    """int32[n]: each value's number among the keys, or -1."""
+    size = len(known)
+    answer = np.empty(len(values), np.int32)
+    for i in range(len(values)):
+        place = _slot(values[i], size - 1, secret)
+        while known[place] >= 0 and keys[known[place]] != values[i]:
+            place = (place + 1) & (size - 1)
+        answer[i] = codes[known[place]] if known[place] >= 0 else -1
+    return answer
+
+
+@kernel
+def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
+    """Positions of equal codes; ``right`` numbers its keys from 0 on, -1 on the left is none of them."""
+    most = np.int64(0)
+    for code in right:
+        most = max(most, code + 1)
+    first = np.zeros(most + 1, np.int64)
+    for code in right:
+        first[code + 1] += 1
+    total = np.int64(0)
+    if crowd:
+        here = np.zeros(most, np.int32)
+        for code in left:
+            if code >= 0:
+                here[code] += 1
+        for code in range(most):
+            if here[code] >= crowd and first[code + 1] >= crowd:
+                here[code] = 0
+            total += here[code] * first[code + 1]
+    else:
+        here = np.ones(most, np.int32)
+        for code in left:
+            if code >= 0:
+                total += first[code + 1]
+    first = np.cumsum(first)
+    order = np.empty(len(right), np.int32)
+    free = first[:-1].copy()
+    for j in range(len(right)):
+        order[free[right[j]]] = j
+        free[right[j]] += 1
+    source = np.empty(total, np.int64)
+    target = np.empty(total, np.int64)
+    k = 0
+    for i in range(len(left)):
+        code = left[i]
+        if code < 0 or here[code] == 0:
+            continue
+        for place in range(first[code], first[code + 1]):
+            source[k] = i
+            target[k] = order[place]
+            k += 1
+    return source, target
+
+
+@kernel
+def _last(left: Array, right: Array) -> tuple[Array, Array]:
+    """For each code on the right that the left numbers, the last position on the left that has it."""
+    last = np.empty(len(left), np.int32)
+    for i in range(len(left)):
+        last[left[i]] = i
+    count = 0
+    for code in right:
+        count += code >= 0
+    source = np.empty(count, np.int64)
+    target = np.empty(count, np.int64)
+    k = 0
+    for j in range(len(right)):
+        if right[j] >= 0:
+            source[k] = last[right[j]]
+            target[k] = j
+            k += 1
+    return source, target
