@@ -13,7 +13,7 @@ import numpy as np
 from ..xspace import Plane
 from ..xspace.wire import kernel
 from .host import Host
-from .joins import join, pair_codes
+from .joins import among, join, pair_codes
 from .trace import MISSING
 
 Array = np.ndarray[Any, Any]
@@ -141,17 +141,17 @@ def _calls(host: Host) -> Calls | None:
     if plane is None:
         return None
     wanted = np.array([name.startswith("Iterator::") or name == "Iterator" for name in plane.names], bool)
-    size = len(plane.events)
-    ids = plane.stat("id").spread(size, MISSING) if wanted.any() else np.empty(0, np.int64)
-    row = np.flatnonzero(wanted[plane.events.name] & (ids != MISSING)) if len(ids) else np.empty(0, np.int64)
+    row = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+    ids = plane.numbers("id", row, MISSING)
+    row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):
         return None
     trace, first = host.trace, host.trace.rows(plane).start
     begin, end = trace.begin[row + first], trace.end[row + first]
     name = plane.events.name[row]
     is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
-    parent_ids = plane.stat("parent_id").spread(size, 0)[row]
-    iterator, iterators, damage = _iterators(plane, name, ids[row], parent_ids, is_root)
+    parent_ids = plane.numbers("parent_id", row, 0)
+    iterator, iterators, damage = _iterators(plane, name, ids, parent_ids, is_root)
     ties = _Threads(host, plane, row, parent_ids, ids)
     parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
     adopted = adopt(parent, is_root, iterator, iterators, begin, end, ties.ready)
@@ -273,11 +273,10 @@ class _Threads:
         nesting = host.trace.nesting[0][rows]
         outer = np.where(nesting >= 0, nesting.astype(np.int64) - rows.start, -1).astype(np.int32)
         self._holder = nearest(outer, role)
-        self._call = np.full(len(plane.events), -1, np.int64)
+        self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
-        self._elements = plane.stat("element_id").spread(len(plane.events), MISSING)
         self._row, self._produce = row, np.flatnonzero(produce)
-        self._all_ids, self._ids, self._parent_ids = ids, ids[row], parent_ids
+        self._ids, self._parent_ids = ids, parent_ids
         consume = np.array([bool(_CONSUME.match(name)) for name in names], bool)[plane.events.name]
         self._consume = np.flatnonzero(consume & (self._holder >= 0))
         self._consumer = self._call[self._holder[self._consume]]
@@ -306,7 +305,7 @@ class _Threads:
     def _produced(self, holder: Array) -> Array:
         """int64[k]: calls that are the first in something produced; the element is theirs."""
         inside = np.flatnonzero((holder >= 0) & (self._call[holder] < 0))
-        inside = inside[self._elements[holder[inside]] != MISSING]
+        inside = inside[self._elements(holder[inside]) != MISSING]
         _, first = np.unique(holder[inside], return_index=True)
         answer: Array = inside[np.sort(first)]
         return answer
@@ -315,9 +314,12 @@ class _Threads:
         """Pairs (of ``made``, of consumers) with the same iterator above and the same element."""
         if not len(made) or not len(self._consume):
             return np.empty(0, np.int64), np.empty(0, np.int64)
-        left = self._parent_ids[made], self._elements[self._holder[self._row[made]]]
-        right = self._ids[self._consumer], self._elements[self._consume]
+        left = self._parent_ids[made], self._elements(self._holder[self._row[made]])
+        right = self._ids[self._consumer], self._elements(self._consume)
         return join(*pair_codes(left, right))
+
+    def _elements(self, events: Array) -> Array:
+        return self._plane.numbers("element_id", events, MISSING)
 
     def functions(self, host: Host) -> Functions:
         """The functions that ran for calls."""
@@ -326,9 +328,9 @@ class _Threads:
         if not wanted.any():
             return Functions(np.empty(0, np.int64), np.empty(0, bool))
         called = np.flatnonzero(wanted[self._plane.events.name])
-        ids, holder = self._all_ids, self._holder[called]
+        holder = self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
-        made = np.full(len(ids), -1, np.int64)
+        made = np.full(len(self._call), -1, np.int32)
         inner = np.flatnonzero(self.linked)
         made[self._holder[self._row[inner]]] = inner
         produced = np.flatnonzero((holder >= 0) & (call < 0))
@@ -337,13 +339,14 @@ class _Threads:
         process = np.array([name == "ExecutorState::Process" for name in names], np.uint8)[self._plane.events.name]
         python = np.array([name.endswith("PyFunc") for name in names], bool)[self._plane.events.name]
         ran = nearest(self._outer, process)[np.flatnonzero(python)]
-        return Functions(call[call >= 0], np.isin(ids[called[call >= 0]], ids[ran[ran >= 0]]))
+        ids, own = (self._plane.numbers("id", at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
+        return Functions(call[call >= 0], among(ids, own))
 
 
 @kernel
 def nearest(outer: Array, role: Array) -> Array:
-    """int64[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
-    answer = np.empty(len(outer), np.int64)
+    """int32[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
+    answer = np.empty(len(outer), np.int32)
     for i in range(len(outer)):
         above = outer[i]
         if above < 0:
