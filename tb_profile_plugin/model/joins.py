@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 
 def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
-    """Positions (i, j) of every pair ``left[i] == right[j]``, both int64; by i, then by j.
+    """Positions (i, j), int32 each, of every pair ``left[i] == right[j]``, both int64; by i, then by j.
 
     With ``last`` only the last i of a key takes part, and pairs go by j; keys that stand ``crowd`` times or more on
     both sides pair none.
@@ -37,6 +37,24 @@ def among(values: Array, wanted: Array) -> Array:
     """bool[n]: which values are wanted; int64 both."""
     answer: Array = _looked_up(values, wanted, *_numbered(wanted, SECRET), SECRET) >= 0
     return answer
+
+
+@kernel
+def are_equal(left: Array, at: Array, right: Array, there: Array) -> Array:
+    """bool[n]: whether ``left[at[i]] == right[there[i]]``, with nothing gathered, since pairs may be very many."""
+    answer = np.empty(len(at), np.bool_)
+    for i in range(len(at)):
+        answer[i] = left[at[i]] == right[there[i]]
+    return answer
+
+
+@kernel
+def is_ascending(values: Array) -> bool:
+    """Whether none is smaller than the one before it."""
+    for i in range(1, len(values)):
+        if values[i] < values[i - 1]:
+            return False
+    return True
 
 
 @kernel
@@ -115,8 +133,8 @@ def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
     for j in range(len(right)):
         order[free[right[j]]] = j
         free[right[j]] += 1
-    source = np.empty(total, np.int64)
-    target = np.empty(total, np.int64)
+    source = np.empty(total, np.int32)
+    target = np.empty(total, np.int32)
     k = 0
     for i in range(len(left)):
         code = left[i]
@@ -138,8 +156,8 @@ def _last(left: Array, right: Array) -> tuple[Array, Array]:
     count = 0
     for code in right:
         count += code >= 0
-    source = np.empty(count, np.int64)
-    target = np.empty(count, np.int64)
+    source = np.empty(count, np.int32)
+    target = np.empty(count, np.int32)
     k = 0
     for j in range(len(right)):
         if right[j] >= 0:

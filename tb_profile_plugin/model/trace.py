@@ -11,7 +11,7 @@ import numpy as np
 
 from ..xspace import Plane, XSpace
 from ..xspace.wire import kernel
-from .joins import among, join, pair_codes
+from .joins import among, are_equal, is_ascending, join, pair_codes
 
 Array = np.ndarray[Any, Any]
 
@@ -156,12 +156,11 @@ class Trace:
         """Launch → kernel, function → executor, executor → iterator, producer → consumer."""
         parts = [part for part in (self._launches(), self._executors(), self._contexts()) if len(part[0])]
         none = np.empty(0, np.int32)
-        source, target, kind = (
-            np.concatenate([none, *(column.astype(np.int32) for column in columns)])
-            for columns in zip((none, none, none), *parts, strict=True)
-        )
-        order = np.argsort(source, kind="stable")
-        return Links(source[order], target[order], kind[order])
+        source, target, kind = (np.concatenate(column) for column in zip((none, none, none), *parts, strict=True))
+        if not is_ascending(source):
+            order = np.argsort(source, kind="stable")
+            source, target, kind = source[order], target[order], kind[order]
+        return Links(source, target, kind)
 
     def _launches(self) -> tuple[Array, Array, Array]:
         events, values = self.stat("correlation_id")
@@ -172,7 +171,7 @@ class Trace:
         valid = values > 0
         launch, run = events[host & valid], events[~host & valid]
         source, target = join(values[host & valid], values[~host & valid], last=True)
-        return launch[source], run[target], np.full(len(source), LAUNCH)
+        return launch[source].astype(np.int32), run[target].astype(np.int32), np.full(len(source), LAUNCH, np.int32)
 
     def _executors(self) -> tuple[Array, Array, Array]:
         process = self.named("ExecutorState::Process".__eq__)
@@ -180,12 +179,13 @@ class Trace:
         waiting = self.named(iterators.__contains__)
         waiting = waiting[self.spread("id", waiting) != MISSING]
         if not len(process) or not len(waiting):
-            none = np.empty(0, np.int64)
+            none = np.empty(0, np.int32)
             return none, none, none
         process = process[among(self.spread("id", process), self.spread("id", waiting))]
         keys = [(self.spread("id", some), self.spread("iter_num", some)) for some in (process, waiting)]
         source, target = join(*pair_codes(*keys), last=True)
-        return process[source], waiting[target], np.full(len(source), EXECUTOR)
+        source, target = process[source].astype(np.int32), waiting[target].astype(np.int32)
+        return source, target, np.full(len(source), EXECUTOR, np.int32)
 
     def _contexts(self) -> tuple[Array, Array, Array]:
         # Asked once and large, so not kept.
@@ -193,9 +193,11 @@ class Trace:
         used, used_ids = self._stat("_c")
         source, target = join(made_ids, used_ids, crowd=_CROWD)
         del made_ids, used_ids
-        kind = self.spread("_pt", made)[source]
-        same = kind == self.spread("_ct", used)[target]
-        return made[source[same]], used[target[same]], kind[same]
+        made_kinds = self.spread("_pt", made)
+        same = are_equal(made_kinds, source, self.spread("_ct", used), target)
+        if not same.all():
+            source, target = source[same], target[same]
+        return made.astype(np.int32)[source], used.astype(np.int32)[target], made_kinds.astype(np.int32)[source]
 
     def spread(self, name: str, at: Array) -> Array:
         """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
