@@ -24,9 +24,8 @@ def main(path: str) -> None:
                 _, output = run([sys.executable, __file__, kind, path])
                 answers.append(last_json(output))
     ours = found["ours"][0]
-    print(f"{size:.1f} MB, {ours['events']:,} events, {ours['stats']:,} stats; medians of {ROUNDS} and 3 runs")
     costs = {kind: median([Cost(a["user_s"], a["wall_s"], a["peak_mb"]) for a in each]) for kind, each in found.items()}
-    show(costs)
+    show(f"decoding {size:.0f} MB, {ours['events']:,} events, {ours['stats']:,} stats", costs)
     start = statistics.median(answer["start_mb"] for answer in found["ours"])
     print(
         f"peak memory of ours: {costs['ours'].peak_mb / size:.2f} times the file, {start:.0f} MB of it before it reads"

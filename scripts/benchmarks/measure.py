@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 MB = 1e6
+ROWS = "BENCH_ROWS"
+"""Names the file that collects what is shown."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +42,23 @@ def median(costs: Sequence[Cost]) -> Cost:
     return Cost(*(statistics.median(getattr(cost, key) for cost in costs) for key in ("user_s", "wall_s", "peak_mb")))
 
 
-def show(costs: dict[str, Cost]) -> None:
-    """One row per candidate, and the first's figures as multiples of the others'."""
-    print(f"{'':28}{'user s':>10}{'wall s':>10}{'peak MB':>10}")
+def show(work: str, costs: dict[str, Cost]) -> None:
+    """One row per candidate, and the first's figures as multiples of the others'; `report.py` gets them, too."""
+    print(f"{work}\n{'':28}{'user s':>10}{'wall s':>10}{'peak MB':>10}")
     for name, cost in costs.items():
-        print(f"{name:28}{cost.user_s:10.3f}{cost.wall_s:10.3f}{cost.peak_mb:10.0f}")
+        print(f"{name:28}{cost.user_s:10.3f}{cost.wall_s:10.3f}{cost.peak_mb:10.0f}", flush=True)
     first, *others = costs.items()
     for name, cost in others:
         ours = first[1]
+        memory = f", {ours.peak_mb / cost.peak_mb:.2f} of its memory" if cost.peak_mb else ""
         print(
             f"{first[0]} against {name}: {cost.user_s / ours.user_s:.1f} times as fast by user time, "
-            f"{cost.wall_s / ours.wall_s:.1f} times by wall time, {ours.peak_mb / cost.peak_mb:.2f} of its memory"
+            f"{cost.wall_s / ours.wall_s:.1f} times by wall time{memory}"
         )
+    if ROWS in os.environ:
+        with open(os.environ[ROWS], "a") as file:
+            row = {name: vars(cost) for name, cost in costs.items()}
+            file.write(json.dumps({"work": work, "costs": row}) + "\n")
 
 
 def last_json(output: str) -> Any:

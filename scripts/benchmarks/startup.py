@@ -1,10 +1,15 @@
-"""Imports: what TensorBoard's start pays for the plugin, and what the command line pays before it does anything."""
+"""What TensorBoard's start pays for the plugin, and the command line before it does anything; what the pages weigh."""
 
+import gzip
+import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-from measure import run
+from measure import Cost, median, run, show
 
 ROUNDS = 5
 PROGRAMS = {
@@ -20,17 +25,57 @@ PROGRAMS = {
 }
 
 
+TENSORBOARD = {
+    "with the plugin": "from tensorboard import main; main.run_main()",
+    "without": "from tensorboard import default, main; default.get_dynamic_plugins = list; main.run_main()",
+}
+"""Ours is the only one here that TensorBoard does not bring itself."""
+STATIC = {
+    "ours": Path(__file__).resolve().parents[2] / "tb_profile_plugin" / "static",
+    "xprof": Path(__file__).resolve().parents[2] / ".venv-parity/lib",
+}
+
+
 def main() -> None:
-    """Print the median wall time of each, and what it takes beyond the interpreter itself."""
+    """Print medians, and what each import takes beyond the interpreter itself."""
     times: dict[str, list[float]] = {name: [] for name in PROGRAMS}
+    starts: dict[str, list[Cost]] = {name: [] for name in TENSORBOARD}
     for _ in range(ROUNDS):
         for name, program in PROGRAMS.items():
             begin = time.perf_counter()
             run([sys.executable, "-c", program])
             times[name].append(time.perf_counter() - begin)
+        for name, program in TENSORBOARD.items():
+            starts[name].append(until_it_listens(program))
     medians = {name: statistics.median(each) for name, each in times.items()}
     for name, seconds in medians.items():
         print(f"{name:32}{seconds:8.3f} s{seconds - medians['python']:+10.3f} s")
+    show("start of tensorboard, until it listens", {name: median(each) for name, each in starts.items()})
+    for name, folder in STATIC.items():
+        weigh(name, sorted(folder.rglob("*" if name == "ours" else "site-packages/xprof/static/**/*")))
+
+
+def until_it_listens(program: str) -> Cost:
+    """What a server costs until it says where it listens."""
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        command = [sys.executable, "-c", program, "--logdir", folder, "--port", "0"]
+        server = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        assert server.stderr
+        next(line for line in server.stderr if "http://" in line)
+        wall = time.perf_counter() - begin
+        server.terminate()
+        _, _, usage = os.wait4(server.pid, 0)
+        server.returncode = 0
+    return Cost(usage.ru_utime, wall, usage.ru_maxrss * 1024 / 1e6)
+
+
+def weigh(name: str, files: list[Path]) -> None:
+    """Print what the scripts, styles and pages among the files weigh, as they are and compressed."""
+    served = [path for path in files if path.suffix in (".js", ".css", ".html")]
+    plain = sum(path.stat().st_size for path in served)
+    packed = sum(len(gzip.compress(path.read_bytes(), 6)) for path in served)
+    print(f"pages of {name}: {len(served)} files, {plain / 1e3:,.0f} kB, compressed {packed / 1e3:,.0f} kB")
 
 
 if __name__ == "__main__":

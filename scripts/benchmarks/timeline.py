@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from measure import last_json, median, run, show
+from measure import Cost, last_json, median, run, show
 
 ROOT = Path(__file__).resolve().parents[2]
 XPROF = Path(os.environ.get("XPROF_PYTHON") or ROOT / ".venv-parity" / "bin" / "python")
@@ -38,8 +38,15 @@ def main(path: str) -> None:
             cost, output = run(command, **environment)
             costs[name].append(cost)
             told[name].append(last_json(output))
-    print(f"timeline of {Path(path).stat().st_size / 1e6:.1f} MB, medians of {ROUNDS} runs; whole processes:")
-    show({name: median(each) for name, each in costs.items()})
+    size = Path(path).stat().st_size / 1e6
+    work = f"timeline of {size:.0f} MB, until the first full view and five later ones, whole processes"
+    show(work, {name: median(each) for name, each in costs.items()})
+    for place, part in enumerate(PARTS):
+        views = {}
+        for name, answers in told.items():
+            cpu, wall, _ = ([answer["views"][place][i] for answer in answers] for i in range(3))
+            views[name] = Cost(_middle(cpu) / 1e3, _middle(wall) / 1e3, 0)
+        show(f"timeline of {size:.0f} MB, a view of 1/{part} at 1600 px, warm", views)
     for name, answers in told.items():
         print(f"\n{name}: CPU seconds until the first full view")
         for key in answers[0]["first"]:

@@ -1,58 +1,110 @@
-"""Whole processes that answer the Overview of a capture, ours and xprof's; then every tool in one process of ours."""
+"""Tools of a capture, ours and xprof's: each in a process of its own, then all in one process, and all of them again.
+
+`tools.py FILE [alone]`; with `alone` just the Overview in a process of its own, once, for very large captures.
+"""
 
 import json
 import os
+import shutil
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from measure import last_json, median, run, show
+from measure import Cost, last_json, median, run, show
 
 ROOT = Path(__file__).resolve().parents[2]
 XPROF = Path(os.environ.get("XPROF_PYTHON") or ROOT / ".venv-parity" / "bin" / "python")
 ASK_XPROF = ROOT / "tests" / "parity" / "ask_xprof.py"
-ROUNDS = 3
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
+TOOLS = ("overview_page", "input_pipeline_analyzer", "framework_op_stats", "memory_profile", "pod_viewer")
+"""Those of both that a capture without GPU has something for; the timeline has a benchmark of its own."""
+ROUNDS = {"overview_page": 3}
+"""Of whole processes; of the others one."""
 
 
-def main(path: str) -> None:
-    """Print the medians; each round runs both, so that a busy machine slows both."""
-    ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", path, "--no-cache"]
-    theirs = [str(XPROF), str(ASK_XPROF), path, "--", "overview_page"]
-    run(ours)
-    costs = {name: [] for name in ("ours", "xprof")}
-    for _ in range(ROUNDS):
+def main(path: str, alone: bool) -> None:
+    """Each round runs both, so that a busy machine slows both."""
+    size = f"{Path(path).stat().st_size / 1e6:.0f} MB"
+    if alone:
+        whole("overview_page", path, size, 1)
+        return
+    run([sys.executable, __file__, "ours", path])
+    for tool in TOOLS:
+        whole(tool, path, size, ROUNDS.get(tool, 1))
+    told = {
+        "ours": last_json(run([sys.executable, __file__, "ours", path])[1]),
+        "xprof": last_json(run([str(XPROF), __file__, "xprof", path], **QUIET)[1]),
+    }
+    for tool, again in ((tool, again) for again in (0, 1) for tool in TOOLS):
+        when = "asked again" if again else "after those above it"
+        show(
+            f"{tool} of {size} in one process, {when}", {who: Cost(*each[tool][again], 0) for who, each in told.items()}
+        )
+    spent = {tool: user for tool, ((user, _), _) in told["ours"].items()}
+    first, total = spent["overview_page"], sum(spent.values())
+    print(f"all our tools in one process, the timeline apart: {total / first:.2f} times the first alone")
+    for tool, user in spent.items():
+        print(f"  {tool:32}{user:8.3f} s of the processor {user / first:8.1%} of the first")
+
+
+def whole(tool: str, path: str, size: str, rounds: int) -> None:
+    """Processes that answer one tool."""
+    costs: dict[str, list[Cost]] = {"ours": [], "xprof": []}
+    for _ in range(rounds):
+        ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", tool, path, "--no-cache"]
         costs["ours"].append(run(ours)[0])
-        costs["xprof"].append(run(theirs, TF_CPP_MIN_LOG_LEVEL="3", PYTHONPATH="")[0])
-    print(f"overview_page of {Path(path).stat().st_size / 1e6:.1f} MB, whole processes, medians of {ROUNDS} runs")
-    show({name: median(each) for name, each in costs.items()})
-    _, output = run([sys.executable, __file__, "every tool", path])
-    times = last_json(output)
-    first = times["overview_page"]
-    print("\nin one process, after the capture is opened:")
-    for name, seconds in times.items():
-        print(f"{name:32}{seconds:8.3f} s   {seconds / first:6.1%} of the first")
+        costs["xprof"].append(run([str(XPROF), str(ASK_XPROF), path, "--", tool], **QUIET)[0])
+    show(f"{tool} of {size}, whole processes", {name: median(each) for name, each in costs.items()})
 
 
-def every_tool(path: str) -> dict[str, float]:
-    """Seconds of each tool, the Overview first, as a server that has nothing decoded answers them."""
-    import tb_profile_plugin
-    from tb_profile_plugin import xspace
-    from tb_profile_plugin.tools import find
+def twice(ask: Callable[[str], object], tools: Iterable[str]) -> dict[str, list[tuple[float, float]]]:
+    """Processor and wall time of each tool, asked one after the other, and then all of them again."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    names = list(tools)
+    for tool in names * 2:
+        cpu, wall = time.process_time(), time.perf_counter()
+        ask(tool)
+        found.setdefault(tool, []).append((time.process_time() - cpu, time.perf_counter() - wall))
+    return found
 
-    xspace.warm()
-    session = tb_profile_plugin.open(path)
-    times = {}
-    for name, tool in find().items():
-        begin = time.perf_counter()
+
+def ours(path: str) -> dict[str, list[tuple[float, float]]]:
+    """As a server answers that has nothing decoded; the Overview first."""
+    from werkzeug.test import Client
+
+    from tb_profile_plugin import tools
+    from tb_profile_plugin.serve import App
+    from tb_profile_plugin.store import Logdir
+
+    tools.warm(lambda fraction: None)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
+        client = Client(App(Logdir(folder), keep=False))
+        run_name = client.get("/sessions").get_json()["sessions"][0]["run"]
+
+        def ask(tool: str) -> None:
+            query = {"run": run_name, "tag": tool}
+            response = client.get("/data", query_string=query, headers={"Accept-Encoding": "gzip"})
+            assert response.status_code == 200, tool
+
         # What is streamed is as long as the capture; its page asks for excerpts instead.
-        if name == "overview_page" or not (tool.streamed or tool.unavailable(session)):
-            session.tool(name)
-            times[name] = time.perf_counter() - begin
-    return times
+        return twice(ask, [*TOOLS, "tf_data_bottleneck_analysis"])
+
+
+def xprof(path: str) -> dict[str, list[tuple[float, float]]]:
+    """With a copy of the file that it may write caches beside."""
+    from xprof.convert import raw_to_tool_data
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = shutil.copy(path, Path(folder, Path(path).name))
+        options = {"host": Path(path).name.removesuffix(".xplane.pb"), "tqx": ""}
+        return twice(lambda tool: raw_to_tool_data.xspace_to_tool_data([str(copy)], tool, options), TOOLS)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        main(sys.argv[1])
+    if sys.argv[1] in ("ours", "xprof"):
+        print(json.dumps({"ours": ours, "xprof": xprof}[sys.argv[1]](sys.argv[2])))
     else:
-        print(json.dumps(every_tool(sys.argv[2])))
+        main(sys.argv[1], sys.argv[2:] == ["alone"])

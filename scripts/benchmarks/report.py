@@ -1,0 +1,91 @@
+"""All benchmarks one after the other, and a page of their figures: `report.py LONG SHORT [VERY_LONG]`.
+
+The captures are those that scripts/bench makes, of 0.1 GB and 5 MB; a third of 0.4 GB is measured where one is named.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from measure import ROWS
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parents[1] / "tb_profile_plugin" / "docs" / "benchmarks.md"
+HEAD = """# How fast, and how much memory
+
+Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine slows
+both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB; where it
+is empty, the work shared a process with other work. *Times as fast* is by wall time, *memory* is ours as a share.
+"""
+
+
+def main(long: str, short: str, *more: str) -> None:
+    """Run everything, then write the page."""
+    runs = [["decode", long], ["tools", long], *(["tools", path, "alone"] for path in more)]
+    runs += [["timeline", long], ["cache", long], ["hosts", short], ["cluster", short], ["startup"], ["gpu"]]
+    with tempfile.TemporaryDirectory() as folder:
+        rows = Path(folder, "rows")
+        told = dict(said(runs, rows))
+        found = [json.loads(line) for line in rows.read_text().splitlines()]
+    table = [f"{line}\n" for line in lines(found)]
+    parts = [f"\n## What `scripts/bench {name}` said\n\n```text\n{text}```\n" for name, text in told.items()]
+    PAGE.write_text("".join([HEAD, f"\n{machine()}\n\n", *table, *parts]))
+
+
+def said(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
+    """Run each and tell what it printed beside rows."""
+    for kind, *arguments in runs:
+        command = [sys.executable, str(HERE / f"{kind}.py"), *arguments]
+        print(f"— {kind} {' '.join(arguments)}", flush=True)
+        result = subprocess.run(command, env={**os.environ, ROWS: str(rows)}, stdout=subprocess.PIPE, text=True)
+        print(result.stdout, flush=True)
+        if result.returncode:
+            sys.exit(result.returncode)
+        if kind in ("cluster", "hosts", "startup", "gpu", "timeline"):
+            yield kind, result.stdout
+
+
+def machine() -> str:
+    """What the figures were made on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "tensorboard"))
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} processors, {memory:.0f} GB of memory, {platform.system()} {platform.machine()}, "
+        f"Python {platform.python_version()}, {versions}; load at the end {load:.1f}."
+    )
+
+
+def lines(found: list[dict[str, Any]]) -> Iterator[str]:
+    """The table."""
+    yield "| work | wall | user | peak | against | wall | user | peak | times as fast | memory |"
+    yield "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"
+    for row in found:
+        (_, ours), *others = row["costs"].items()
+        for name, other in others or [("", None)]:
+            yield f"| {row['work']} | {figures(ours)} | {name} | {compared(ours, other)} |"
+
+
+def figures(cost: dict[str, float]) -> str:
+    """Three cells."""
+    peak = f"{cost['peak_mb']:,.0f}" if cost["peak_mb"] else ""
+    return f"{cost['wall_s']:.3g} | {cost['user_s']:.3g} | {peak}"
+
+
+def compared(ours: dict[str, float], other: dict[str, float] | None) -> str:
+    """Five cells."""
+    if other is None:
+        return " | | | | "
+    memory = f"{ours['peak_mb'] / other['peak_mb']:.2f}" if other["peak_mb"] else ""
+    return f"{figures(other)} | {other['wall_s'] / ours['wall_s']:.1f} | {memory}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
