@@ -20,9 +20,10 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "tb_profile_plugin" / "docs" / "benchmarks.md"
 HEAD = """# How fast, and how much memory
 
-Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine slows
-both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB; where it
-is empty, the work shared a process with other work. *Times as fast* is by wall time, *memory* is ours as a share.
+Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine
+slows both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB;
+where it is empty, the work shared a process with other work. *Times as fast* is by wall time, *memory* is ours as a
+share.
 """
 
 

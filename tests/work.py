@@ -1,0 +1,106 @@
+"""How much work the tools do for one capture, in counts that no machine changes: run to rewrite tests/work.json.
+
+Bytes decoded, elements that kernels walk over for each tool in a process that knows nothing of the capture yet, and
+kernels compiled, each once per combination of argument types.
+"""
+
+import json
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numba.core.registry import CPUDispatcher
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.tiles import timeline
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.tools import find
+from tb_profile_plugin.xspace import wire
+
+TESTS = Path(__file__).resolve().parent
+CAPTURE = TESTS / "traces/keras_fit/plugins/profile/run/host.xplane.pb"
+COUNTS = TESTS / "work.json"
+SIZE = CAPTURE.stat().st_size
+"""An array of that length is the file itself, in which kernels look things up."""
+CHUNKED = ("count_lines", "fill_lines")
+"""Kernels of the decoder that get runs of lines, as many as there are processors: what they walk over are bytes."""
+
+
+def measured() -> dict[str, Any]:
+    """All counts."""
+    work: dict[str, Callable[[Any], object]] = {
+        name: lambda capture, name=name: capture.tool(name) for name, tool in find().items() if not tool.streamed
+    }
+    work["first view of the timeline"] = view
+    for each in work.values():
+        run(each)
+    kernels = [(module, name, kernel) for module in modules() for name, kernel in vars(module).items()]
+    kernels = [entry for entry in kernels if isinstance(entry[2], CPUDispatcher)]
+    compiled = sum(len(kernel.signatures) for kernel in {id(kernel): kernel for _, _, kernel in kernels}.values())
+    counter = Walked()
+    # Compiled kernels call each other directly: what is replaced here is only what Python calls.
+    for module, name, kernel in kernels:
+        setattr(module, name, counter.watch(name, kernel))
+    found = {}
+    for name, each in work.items():
+        counter.walked.clear()
+        run(each)
+        found[name] = dict(sorted(counter.walked.items()))
+    events = sum(len(plane.events) for plane in tb_profile_plugin.open(CAPTURE).select()[0].space.planes)
+    return {"bytes": SIZE, "events": events, "kernels compiled": compiled, "walked": found}
+
+
+def run(work: Callable[[Any], object]) -> None:
+    """Something that this capture holds nothing for does what it can."""
+    with suppress(ProblemError):
+        work(tb_profile_plugin.open(CAPTURE))
+
+
+def view(capture: Any) -> None:
+    """All lanes at the width of a page."""
+    (host,) = capture.select()
+    shown = timeline(host)
+    shown.slices([(place, 0) for place in range(len(shown.lanes))], *host.window, 1600)
+
+
+def modules() -> list[ModuleType]:
+    """Those of the package that are in use."""
+    return [module for name, module in sys.modules.items() if name.startswith("tb_profile_plugin")]
+
+
+class Walked:
+    """Counts what kernels are given to walk over."""
+
+    def __init__(self) -> None:
+        self.walked: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def watch(self, name: str, kernel: CPUDispatcher) -> Callable[..., object]:
+        """The kernel, watched."""
+        decodes = kernel.py_func.__module__ == wire.__name__
+
+        def watched(*arguments: Any) -> object:
+            if name in CHUNKED:
+                size = int((arguments[2] - arguments[1]).sum())
+            else:
+                columns = [each for each in arguments if isinstance(each, np.ndarray) and len(each) != SIZE]
+                size = max(map(len, columns), default=0)
+            with self._lock:
+                if not decodes:
+                    self.walked["elements"] += size
+                elif name in CHUNKED:
+                    self.walked["bytes of lines"] += size
+            return kernel(*arguments)
+
+        return watched
+
+
+if __name__ == "__main__":
+    text = json.dumps(measured(), indent=2) + "\n"
+    sys.stdout.write(text) if "--print" in sys.argv else COUNTS.write_text(text)
