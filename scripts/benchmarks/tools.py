@@ -3,7 +3,6 @@
 `tools.py FILE [alone]`; with `alone` just the Overview in a process of its own, once, for very large captures.
 """
 
-import gzip
 import json
 import os
 import shutil
@@ -88,17 +87,16 @@ def ours(path: str) -> dict[str, list[tuple[float, float]]]:
         client = Client(App(Logdir(folder), keep=False))
         run_name = client.get("/sessions").get_json()["sessions"][0]["run"]
 
-        def get(route: str, **query: Any) -> Any:
+        def get(route: str, **query: Any) -> None:
             query = {"run": run_name, **query}
             response = client.get(route, query_string=query, headers={"Accept-Encoding": "gzip"})
             assert response.status_code == 200, response.data
-            return response
 
         def ask(tool: str) -> None:
             if tool != TIMELINE:
                 get("/data", tag=tool)
                 return
-            found = json.loads(gzip.decompress(get("/timeline/lanes").data))
+            found = client.get("/timeline/lanes", query_string={"run": run_name}).get_json()
             lanes = ",".join(lane["key"] for section in found["sections"] for lane in section["lanes"])
             get("/timeline/slices", lanes=lanes, begin=0, end=found["duration"], width=1600)
             get("/timeline/steps")
