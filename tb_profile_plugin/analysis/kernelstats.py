@@ -71,6 +71,16 @@ class Copies:
     bytes: int
 
 
+def has_gpus(host: Host) -> bool:
+    """Whether the capture names any."""
+    return host.once("has_gpus", lambda: bool(host.gpus))
+
+
+def has_kernels(host: Host) -> bool:
+    """Whether any kernel is in it."""
+    return host.once("has_kernels", lambda: any(len(plane.stat("kernel_details")) for plane in host.gpus))
+
+
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     found: dict[Any, Kernel] = {}

@@ -127,6 +127,10 @@ def allocations(host: Host) -> dict[str, Allocations]:
 
 def has_allocations(host: Host) -> bool:
     """Whether there is any; cheap."""
+    return host.once("has_allocations", lambda: _has_allocations(host))
+
+
+def _has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False

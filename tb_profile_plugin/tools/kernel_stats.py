@@ -19,12 +19,11 @@ _NO_GPU = "This capture holds no GPU, so there are no kernels to count."
 _NO_KERNEL = "The capture names a GPU but holds no kernel of it."
 
 
-def _unavailable(session: Session) -> Problem | None:
-    hosts = session.select()
-    if not any(host.gpus for host in hosts):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if not any(kernelstats.has_gpus(host) for host in hosts):
         remedy = "Capture a program that runs on a GPU; on the CPU, Ops shows what takes the time."
         return Problem("no_gpu", _NO_GPU, remedy, session.name, "info")
-    if any(len(plane.stat("kernel_details")) for host in hosts for plane in host.gpus):
+    if any(kernelstats.has_kernels(host) for host in hosts):
         return None
     failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
     remedy = (

@@ -28,8 +28,8 @@ _REMEDY = (
 )
 
 
-def _unavailable(session: Session) -> Problem | None:
-    if any(has_allocations(host) for host in session.select()):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(has_allocations(host) for host in hosts):
         return None
     return Problem("no_allocations", _NO_EVENTS, _REMEDY, session.name, "info")
 

@@ -21,8 +21,8 @@ from .tfdatatables import PS_PER_US, WHERE, us
 _CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are described node by node.")
 
 
-def _unavailable(session: Session) -> Problem | None:
-    if any(tfdata.tf_data(host) for host in session.select()):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(tfdata.has_tf_data(host) for host in hosts):
         return None
     return Problem(
         "no_tf_data",
