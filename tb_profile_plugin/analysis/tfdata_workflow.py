@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..model.host import Host
 from . import steptime
 from .breakdown import Part
-from .tfdata import Pipeline, TfData, tf_data
+from .tfdata import Pipeline, TfData
 from .tfdata_advice import Finding, duration, findings, outermost
 
 Array = np.ndarray[Any, Any]
@@ -85,14 +86,14 @@ def _handed_over(data: TfData, wanted: Array) -> int:
     return int((plane.events.duration[called] - inside).clip(0).sum())
 
 
-def checklist(hosts: Sequence[Host], chosen: tuple[TfData, Pipeline], step_event: str = "") -> list[Check]:
-    """For the most input-bound host and its slowest pipeline."""
-    data, pipeline = chosen
+def checklist(hosts: Sequence[Host], pipelines: Sequence[Pipeline], busy: Threads, step_event: str = "") -> list[Check]:
+    """For the slowest pipeline, which comes first, and the threads of its host."""
+    pipeline = pipelines[0]
     found = findings(pipeline)
     return [
-        _fast(hosts),
+        _fast(hosts, pipelines),
         _prefetching(pipeline),
-        _saturated(threads(data), pipeline.contended),
+        _saturated(busy, pipeline.contended),
         _transformation(pipeline, found),
         _steps(hosts, step_event),
     ]
@@ -104,11 +105,10 @@ _ENTRIES = {
 }
 
 
-def _fast(hosts: Sequence[Host]) -> Check:
-    pipelines = [pipeline for data in map(tf_data, hosts) if data for pipeline in data.pipelines]
+def _fast(hosts: Sequence[Host], pipelines: Sequence[Pipeline]) -> Check:
     parts = []
     for name, label in _ENTRIES.items():
-        took = _durations(hosts, name)
+        took = np.concatenate([host.once("iterator_entries", partial(_entries, host))[name] for host in hosts])
         if len(took):
             calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
             parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
@@ -127,14 +127,15 @@ def _fast(hosts: Sequence[Host]) -> Check:
     return Check("fast", "Does tf.data deliver fast enough?", level, answer, "; ".join(parts) + ".", todo)
 
 
-def _durations(hosts: Sequence[Host], name: str) -> Array:
-    parts = [np.empty(0)]
-    for host in hosts:
-        if host.cpu:
-            events = host.cpu.events
+def _entries(host: Host) -> dict[str, Array]:
+    """Durations, ps, of the calls by which a program asks for an element."""
+    found = {name: np.empty(0) for name in _ENTRIES}
+    if host.cpu:
+        events = host.cpu.events
+        for name in found:
             row = np.array([text == name for text in host.cpu.names], bool)
-            parts.append(events.duration[row[events.name]].astype(np.float64))
-    return np.concatenate(parts)
+            found[name] = events.duration[row[events.name]].astype(np.float64)
+    return found
 
 
 def _prefetching(pipeline: Pipeline) -> Check:

@@ -174,9 +174,7 @@ class Host:
 
     def steps_named(self, event: str) -> Steps:
         """The steps by events of that name; by the best rule where it is empty."""
-        if event:
-            self._choose(event)
-        return self.once(("steps", event), lambda: step_rules.find(self.trace, event))
+        return self.once_chosen("steps", event, lambda: step_rules.find(self.trace, event))
 
     @cached_property
     def window(self) -> tuple[int, int]:
@@ -203,11 +201,16 @@ class Host:
                 found = self._memory[key] = compute()
             return cast(Result, found)
 
-    def _choose(self, event: str) -> None:
-        """Remember what was worked out for the names chosen last, since anybody may choose any number of names."""
+    def once_chosen(self, what: str, choice: str, compute: Callable[[], Result]) -> Result:
+        """The same, for a choice that anybody may make (empty for none): kept of those made last."""
+        if choice:
+            self._choose(choice)
+        return self.once((what, choice), compute)
+
+    def _choose(self, choice: str) -> None:
         with self._lock:
-            self._chosen.pop(event, None)
-            self._chosen[event] = None
+            self._chosen.pop(choice, None)
+            self._chosen[choice] = None
             if len(self._chosen) > _CHOICES:
                 oldest = next(iter(self._chosen))
                 del self._chosen[oldest]
