@@ -140,6 +140,10 @@ def _has_allocations(host: Host) -> bool:
 
 def origin(host: Host) -> int:
     """What the times count from, ps: where the first line of the host's plane begins."""
+    return host.once("allocations_origin", lambda: _origin(host))
+
+
+def _origin(host: Host) -> int:
     plane = host.cpu
     lines = plane.lines.begin[np.diff(plane.lines.first_event) > 0] if plane else np.empty(0, np.int64)
     return int(lines.min()) if len(lines) else 0

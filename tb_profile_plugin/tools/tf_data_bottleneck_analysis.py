@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis import tfdata
+from ..analysis import steptime, tfdata
 from ..analysis.tfdata import Pipeline
 from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL, Finding, duration, findings
 from ..analysis.tfdata_shown import Shown, shown, slowest_first
-from ..analysis.tfdata_workflow import checklist
+from ..analysis.tfdata_workflow import checklist, entries
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..model.session import Session
@@ -156,8 +156,9 @@ def _suggestion(label: str) -> str:
 def _checks(hosts: Sequence[Host], ordered: Sequence[tuple[Shown, Pipeline]], step_event: str) -> DataTable:
     fields = ("id", "question", "level", "answer", "evidence", "todo")
     columns = [Column(field, field.capitalize(), "string") for field in fields]
+    asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
     pipelines = [pipeline for _, pipeline in ordered]
-    checks = checklist(hosts, pipelines, ordered[0][0].threads, step_event) if ordered else []
+    checks = checklist(asked, pipelines, ordered[0][0].threads, steps) if ordered else []
     return DataTable(columns, [[getattr(check, field) for field in fields] for check in checks])
 
 
