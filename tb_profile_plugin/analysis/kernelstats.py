@@ -79,7 +79,11 @@ def has_gpus(host: Host) -> bool:
 
 def has_kernels(host: Host) -> bool:
     """Whether any kernel is in it."""
-    return host.once("has_kernels", lambda: any(len(plane.stat("kernel_details")) for plane in host.gpus))
+    return has_gpus(host) and host.once("has_kernels", lambda: _has_kernels(host))
+
+
+def _has_kernels(host: Host) -> bool:
+    return any(len(plane.stat("kernel_details")) for plane in host.gpus)
 
 
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:

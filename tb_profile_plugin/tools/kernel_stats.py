@@ -161,7 +161,7 @@ def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
 
 def _verdict(used: float, missed: float, hosts: Sequence[Host], lacking: bool) -> tuple[str, str]:
     if lacking:
-        kind = next(host_device_type(host) for host in hosts if kernelstats.has_gpus(host))
+        kind = next(host_device_type(host) for host in hosts if _gpus(host))
         return f"This device ({kind}) has no tensor cores: all kernels run on its ordinary cores.", "info"
     if missed >= _MUCH:
         return (
