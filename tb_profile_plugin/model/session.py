@@ -7,6 +7,7 @@ gets one file and sends back a `Portion`. Hosts of which all questions are answe
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -21,6 +22,9 @@ from .residents import Residents
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
+
+_LOSSES = 2
+"""So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
 Question = Callable[["Session", Host], object]
 """Works out of one host what is wanted of all, for `Host.once` to keep; equal ones are the same, pickled ones too."""
@@ -52,6 +56,8 @@ class Session:
         self._locks = {host: threading.Lock() for host in self.hosts}
         self._executor = executor or LocalThreads()
         self._asking = threading.Lock()
+        self._losses: Counter[str] = Counter()
+        """How often workers ended over a host."""
 
     def host(self, name: str) -> Host:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
@@ -129,13 +135,14 @@ class Session:
         with self._asking:
             small = not self._executor.remote and self._residents.hold(self.stored.size)
             jobs, outcomes = self._decodings() if small else self._portions(questions)
-            failures: dict[str, ProblemError] = {}
+            failures = {name: ProblemError(self._unreadable[name], 502) for name in self._given_up()}
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     self._phases[ALL_HOSTS] = f"{done} of {jobs} hosts", done / jobs
                     if isinstance(outcome, ProblemError):
                         failures[name] = outcome
                         self._unreadable[name] = outcome.problem
+                        self._losses[name] += outcome.problem.code == "worker_lost"
                     elif isinstance(outcome, Portion):
                         self._install(name, outcome)
             finally:
@@ -148,7 +155,8 @@ class Session:
 
     def _portions(self, questions: Sequence[Question]) -> tuple[int, Iterator[Outcome[Portion]]]:
         jobs: dict[str, tuple[object, ...]] = {}
-        for name in self.hosts if questions else ():
+        given_up = self._given_up()
+        for name in [each for each in self.hosts if questions and each not in given_up]:
             host = self._hosts.get(name)
             missing = tuple(each for each in questions if not (host and each in host.answered))
             if missing and host and host.decoded:
@@ -158,6 +166,10 @@ class Session:
         work = portion if self._executor.remote else partial(portion, residents=self._residents)
         largest = max(file.size for file in self._files.values())
         return len(jobs), self._executor.each(work, jobs, self._residents.room(largest))
+
+    def _given_up(self) -> set[str]:
+        """Hosts that cost workers more than once: who asks again would lose more of them."""
+        return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
 
     def _install(self, name: str, found: Portion) -> None:
         with self._locks[name]:
@@ -173,7 +185,8 @@ class Session:
     @property
     def lost(self) -> bool:
         """Whether hosts are missing for reasons other than their files, so that asking again may find them."""
-        return any(problem.code in LOST for problem in self._unreadable.values())
+        given_up = self._given_up()
+        return any(problem.code in LOST for name, problem in self._unreadable.items() if name not in given_up)
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""

@@ -151,7 +151,9 @@ class Desk:
         from ..tools import overlook
 
         def examine() -> dict[str, Any]:
-            facts = session.facts(overlook)
+            # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
+            first = next(iter(self.tools().values()))
+            facts = session.facts(overlook, first.question())
             found = health.findings(session, session.select("", overlook))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 

@@ -164,14 +164,29 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Callable[[
 def test_a_host_that_ends_its_workers_is_named_and_the_rest_answered(
     folder: Path, start: Callable[[int], Cluster]
 ) -> None:
-    for spec in ("processes:2", f"dask://{start(3).address}"):
+    every = store.resolve(folder)
+    # On a cluster, whoever waits beside it may be lost with it.
+    few = replace(every, files=every.files[:2])
+    for spec, stored in (("processes:2", every), (f"dask://{start(3).address}", few)):
         with closing(executor(spec)) as workers:
-            session = Session(store.resolve(folder), executor=workers)
+            session = Session(stored, executor=workers)
             hosts = session.select("", deadly.end)
             assert [host.name for host in hosts] == [name for name in session.hosts if name != deadly.VICTIM]
             assert [(problem.code, problem.where) for problem in session.problems()] == [("worker_lost", "host-1")]
             assert session.unreadable == ("host-1",) and session.lost
-            assert len(session.select("", tools.overlook)) == len(session.hosts) and not session.lost
+            assert len(session.select("", tools.overlook)) == len(session.hosts)
+            assert session.unreadable == () and not session.lost
+
+
+def test_a_host_that_keeps_ending_workers_is_not_given_to_more(folder: Path) -> None:
+    with closing(LocalProcesses(2)) as workers:
+        session = Session(store.resolve(folder), executor=workers)
+        for _ in range(3):
+            assert len(session.select("", deadly.end)) == 5
+        assert not session.lost and session.unreadable == ("host-1",)
+        assert len(session.select("", tools.overlook)) == 5
+        assert session.host("host-1").cpu and session.unreadable == (), "it can be looked at alone, here"
+        assert len(session.select("", tools.overlook)) == 6
 
 
 def test_faulty_code_on_a_worker_leaves_out_a_host(folder: Path) -> None:
