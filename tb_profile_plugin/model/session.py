@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from .. import __version__, store, xspace
 from ..problems import Problem, ProblemError
 from .devices import device_type
-from .executors import LOST, HostExecutor, LocalThreads, Outcome
+from .executors import LOST, HostExecutor, Jobs, LocalThreads
 from .host import Host, Portion
 from .residents import Residents
 
@@ -23,6 +23,8 @@ ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 
+_Work = tuple[Jobs, Callable[..., "Host | Portion"], int]
+"""As `HostExecutor.each` takes it."""
 _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
@@ -134,11 +136,12 @@ class Session:
         # One at a time: who asks next finds the answers, and no more are decoded together than is meant.
         with self._asking:
             small = not self._executor.remote and self._residents.hold(self.stored.size)
-            jobs, outcomes = self._decodings() if small else self._portions(questions)
+            jobs, work, most = self._decodings() if small else self._portions(questions)
+            outcomes = self._executor.each(work, jobs, most) if jobs else iter(())
             failures = {name: ProblemError(self._unreadable[name], 502) for name in self._given_up()}
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
-                    self._phases[ALL_HOSTS] = f"{done} of {jobs} hosts", done / jobs
+                    self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
                     if isinstance(outcome, ProblemError):
                         failures[name] = outcome
                         self._unreadable[name] = outcome.problem
@@ -149,12 +152,12 @@ class Session:
                 self._phases.pop(ALL_HOSTS, None)
             return failures
 
-    def _decodings(self) -> tuple[int, Iterator[Outcome[Host]]]:
+    def _decodings(self) -> _Work:
         jobs = {name: (name,) for name in self.hosts if name not in self._hosts}
-        return len(jobs), self._executor.each(self.host, jobs, len(jobs))
+        return jobs, self.host, len(jobs)
 
-    def _portions(self, questions: Sequence[Question]) -> tuple[int, Iterator[Outcome[Portion]]]:
-        jobs: dict[str, tuple[object, ...]] = {}
+    def _portions(self, questions: Sequence[Question]) -> _Work:
+        jobs: dict[str, tuple[Any, ...]] = {}
         given_up = self._given_up()
         for name in [each for each in self.hosts if questions and each not in given_up]:
             host = self._hosts.get(name)
@@ -165,7 +168,7 @@ class Session:
                 jobs[name] = self._files[name], missing, __version__
         work = portion if self._executor.remote else partial(portion, residents=self._residents)
         largest = max(file.size for file in self._files.values())
-        return len(jobs), self._executor.each(work, jobs, self._residents.room(largest))
+        return jobs, work, self._residents.room(largest)
 
     def _given_up(self) -> set[str]:
         """Hosts that cost workers more than once: who asks again would lose more of them."""
