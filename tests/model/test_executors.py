@@ -251,17 +251,17 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
         def each(self, function: Any, jobs: Any, most: int) -> Iterator[Any]:
             for name, outcome in super().each(function, jobs, most):
                 lost = failing and name == "host-1"
-                yield name, ProblemError(Problem("worker_lost", "Gone.", where=name)) if lost else outcome
+                yield name, ProblemError(Problem("cluster_lost", "Gone.", where=name)) if lost else outcome
 
     monkeypatch.setattr(executors, "executor", lambda spec: Careless())
     desk = Desk(store.Logdir(str(folder.parents[2])))
     session, tool = desk.session(desk.logdir.sessions()[0].name), desk.tool("framework_op_stats")
     partial = desk.result(session, tool, "", {})
-    assert desk.health(session)[1][0].code == "worker_lost"
+    assert desk.health(session)[1][0].code == "cluster_lost"
     failing = False
     whole = desk.result(session, tool, "", {})
     assert whole != partial and whole == desk.result(session, tool, "", {})
-    assert "worker_lost" not in {problem.code for problem in desk.health(session)[1]}
+    assert "cluster_lost" not in {problem.code for problem in desk.health(session)[1]}
 
 
 def test_few_hosts_are_decoded_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
