@@ -15,12 +15,13 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "open"]
 
 
-def open(path: str | os.PathLike[str]) -> Capture:
+def open(path: str | os.PathLike[str], executor: str = "") -> Capture:
     """The capture at a path: a logdir (its newest session), a run folder or a single file.
 
+    What works on its hosts is told as ``tb-profile --executor`` takes it, e.g. ``dask://scheduler:8786``.
     Raises `ProblemError` where there is none. Nothing is decoded before a tool is asked.
     """
     # TensorBoard imports this package at its start, whether or not there is anything to profile.
     from .api import Capture
 
-    return Capture.at(path)
+    return Capture.at(path, executor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from . import store, tools
+from .model.executors import executor
 from .model.session import Session
 from .tools.base import JsonValue
 
@@ -13,9 +14,9 @@ class Capture(Session):
     """A session that answers by the names of its tools."""
 
     @classmethod
-    def at(cls, path: str | os.PathLike[str]) -> Capture:
+    def at(cls, path: str | os.PathLike[str], spec: str = "") -> Capture:
         """The capture at a logdir (its newest session), a run folder or a single file."""
-        return cls(store.resolve(path))
+        return cls(store.resolve(path), executor=executor(spec))
 
     def tool(self, name: str, host: str = "", **options: str) -> JsonValue:
         """A tool's JSON data for one host, or for all with nothing; options as ``tb-profile tool`` takes them.

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         default=0,
         help="what captures that stay decoded may take, e.g. 8G (default: 3G); those used last stay",
     )
+    _add_executor(verb)
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    _add_executor(verb)
     verb.set_defaults(verb=_tool)
 
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
@@ -124,6 +126,26 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("action", choices=("show", "clear"))
     verb.set_defaults(verb=_cache)
     return parser
+
+
+def _add_executor(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--executor",
+        metavar="SPEC",
+        type=_executor,
+        default="",
+        help="what works on the hosts of a session: threads (the default), processes, either with a number "
+        "(processes:4), or a Dask cluster (dask://scheduler:8786)",
+    )
+
+
+def _executor(text: str) -> str:
+    from .model.executors import match
+
+    try:
+        return match(text).string if text else ""
+    except ProblemError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _port(text: str) -> int:
@@ -162,6 +184,7 @@ def _serve(asked: argparse.Namespace) -> None:
         asked.allow_host,
         not asked.no_cache,
         asked.memory_limit,
+        asked.executor,
     )
 
 
@@ -247,9 +270,11 @@ def _answer(asked: argparse.Namespace) -> object:
         return json.loads(unpack(known))
     from . import tools
     from .api import Capture
+    from .model.executors import executor
 
-    capture = Capture(stored)
-    answer = capture.tool(asked.name, asked.host, **options)
+    with closing(executor(asked.executor)) as workers:
+        capture = Capture(stored, executor=workers)
+        answer = capture.tool(asked.name, asked.host, **options)
     if not (tools.get(asked.name).streamed or capture.unreadable):
         kept.put(stored, pack(to_json(answer)), *what)
     return answer

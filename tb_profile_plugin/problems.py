@@ -35,6 +35,10 @@ class ProblemError(Exception):
     """Raised where nothing useful can be answered; carries the problem and a fitting HTTP status."""
 
     def __init__(self, problem: Problem, status: int = 400):
-        super().__init__(str(problem))
+        # The arguments are what travels between processes.
+        super().__init__(problem, status)
         self.problem = problem
         self.status = status
+
+    def __str__(self) -> str:
+        return str(self.problem)

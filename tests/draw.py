@@ -31,6 +31,16 @@ _BY_STEP = re.compile(r"(\d*)s(?:\+(\d+))?$|(\d+)\+s$")
 _FIRST_DERIVED = -559038737
 _DERIVED = ["Steps", "Launch Stats", "TensorFlow Name Scope", "TensorFlow Ops", "XLA Modules", "XLA Ops"]
 
+GPU = """
+/host:CPU
+  python | train[0,900]{_r=1, step_num=7+s}  MemoryAllocation[20,0]{allocator_name=bfc, bytes_allocated=64, addr=5}
+         | Launch[110,5]{c=1}
+/device:GPU:0
+  Stream #13(Compute) | gemm[120,80]{c=1, kernel_details='regs:8 grid:1,1,1', tf_op=a:MatMul}
+  Stream #14(MemcpyH2D) | MemcpyH2D[220,20]{memcpy_details='size:64'}
+"""
+"""A step with an allocation, a kernel and a copy."""
+
 
 def space(text: str, steps: int = 1, every: float = 1000) -> Any:
     """The XSpace message that the text draws."""

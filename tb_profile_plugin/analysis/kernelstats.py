@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,11 +72,25 @@ class Copies:
     bytes: int
 
 
+def has_gpus(host: Host) -> bool:
+    """Whether the capture names any."""
+    return host.once("has_gpus", lambda: bool(host.gpus))
+
+
+def has_kernels(host: Host) -> bool:
+    """Whether any kernel is in it."""
+    return has_gpus(host) and host.once("has_kernels", lambda: _has_kernels(host))
+
+
+def _has_kernels(host: Host) -> bool:
+    return any(len(plane.stat("kernel_details")) for plane in host.gpus)
+
+
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     found: dict[Any, Kernel] = {}
     for host in hosts:
-        for name, op, launch, eligible, figures in _launches(host):
+        for name, op, launch, eligible, figures in host.once("launches", partial(_launches, host)):
             key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
             if key not in found:
                 found[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
@@ -92,29 +107,30 @@ def _rank(kernel: Kernel) -> Any:
 _Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
 
 
-def _launches(host: Host) -> Iterator[_Launched]:
+def _launches(host: Host) -> list[_Launched]:
     """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
-    for plane in host.gpus:
-        column = plane.stat("kernel_details")
-        if not len(column):
+    return [each for plane in host.gpus for each in _launches_of(host, plane)]
+
+
+def _launches_of(host: Host, plane: Plane) -> Iterator[_Launched]:
+    column = plane.stat("kernel_details")
+    if not len(column):
+        return
+    codes, details = column.codes
+    rows, kept = _on_streams(host, plane, column.owner)
+    op_of, ops = op_of_event(host, plane)
+    op, detail = op_of[rows], codes[kept]
+    example, group = combine(plane.events.name[rows], detail, op)
+    equations = _equations(plane)
+    for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
+        text = details[detail[at]]
+        if not text:
             continue
-        codes, details = column.codes
-        rows, kept = _on_streams(host, plane, column.owner)
-        op_of, ops = op_of_event(host, plane)
-        op, detail = op_of[rows], codes[kept]
-        example, group = combine(plane.events.name[rows], detail, op)
-        equations = _equations(plane)
-        for at, figures in zip(
-            example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True
-        ):
-            text = details[detail[at]]
-            if not text:
-                continue
-            name = plane.names[plane.events.name[rows[at]]]
-            mine = ops[op[at]] if op[at] >= 0 else None
-            eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
-            eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
-            yield name, mine.name if mine else "", kernels.parse_launch(text), mine is not None and eligible, figures
+        name = plane.names[plane.events.name[rows[at]]]
+        mine = ops[op[at]] if op[at] >= 0 else None
+        eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
+        eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
+        yield name, mine.name if mine else "", kernels.parse_launch(text), mine is not None and eligible, figures
 
 
 def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
@@ -145,24 +161,27 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
 
 def copies(hosts: Sequence[Host]) -> list[Copies]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
-    found = [each for host in hosts for each in _copies(host)]
+    found = [each for host in hosts for each in host.once("copies", partial(_copies, host))]
     return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
 
 
-def _copies(host: Host) -> Iterator[Copies]:
-    for plane in host.gpus:
-        kinds = [names.memcpy(name) for name in plane.names]
-        copied = np.array([bool(kind) for kind in kinds], bool)
-        rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
-        size = np.zeros(len(plane.events), np.int64)
-        column = plane.stat("memcpy_details")
-        codes, texts = column.codes
-        size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
-        place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
-        kind_of = np.array([place[kind] for kind in kinds], np.int64)[plane.events.name[rows]]
-        for kind, i in place.items():
-            mine = rows[kind_of == i]
-            if len(mine):
-                time = plane.events.duration[mine]
-                device = f"{host.name} {plane.name.removeprefix('/device:')}"
-                yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))
+def _copies(host: Host) -> list[Copies]:
+    return [each for plane in host.gpus for each in _copies_of(host, plane)]
+
+
+def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
+    kinds = [names.memcpy(name) for name in plane.names]
+    copied = np.array([bool(kind) for kind in kinds], bool)
+    rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
+    size = np.zeros(len(plane.events), np.int64)
+    column = plane.stat("memcpy_details")
+    codes, texts = column.codes
+    size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
+    place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+    kind_of = np.array([place[kind] for kind in kinds], np.int64)[plane.events.name[rows]]
+    for kind, i in place.items():
+        mine = rows[kind_of == i]
+        if len(mine):
+            time = plane.events.duration[mine]
+            device = f"{host.name} {plane.name.removeprefix('/device:')}"
+            yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))

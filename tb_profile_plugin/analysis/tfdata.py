@@ -347,8 +347,6 @@ def tf_data(host: Host) -> TfData | None:
     return host.once("tf_data", compute)
 
 
-def slowest_first(hosts: Sequence[Host]) -> list[tuple[TfData, Pipeline]]:
-    """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
-    found = [data for data in map(tf_data, hosts) if data]
-    pairs = [(data, pipeline) for data in found for pipeline in data.pipelines]
-    return sorted(pairs, key=lambda pair: (pair[1].device, -pair[1].max_ps))
+def has_tf_data(host: Host) -> bool:
+    """Whether it has any."""
+    return host.once("has_tf_data", lambda: calls(host) is not None)

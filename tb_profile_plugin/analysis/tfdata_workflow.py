@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ..model.host import Host
 from . import steptime
 from .breakdown import Part
-from .tfdata import Pipeline, TfData, tf_data
+from .tfdata import Pipeline, TfData
 from .tfdata_advice import Finding, duration, findings, outermost
 
 Array = np.ndarray[Any, Any]
@@ -85,16 +86,21 @@ def _handed_over(data: TfData, wanted: Array) -> int:
     return int((plane.events.duration[called] - inside).clip(0).sum())
 
 
-def checklist(hosts: Sequence[Host], chosen: tuple[TfData, Pipeline], step_event: str = "") -> list[Check]:
-    """For the most input-bound host and its slowest pipeline."""
-    data, pipeline = chosen
+def checklist(
+    asked: Mapping[str, Array],
+    pipelines: Sequence[Pipeline],
+    busy: Threads,
+    steps: steptime.StepTimes,
+) -> list[Check]:
+    """For the slowest pipeline, which comes first, and the threads of its host; `asked` is what `entries` gives."""
+    pipeline = pipelines[0]
     found = findings(pipeline)
     return [
-        _fast(hosts),
+        _fast(asked, pipelines),
         _prefetching(pipeline),
-        _saturated(threads(data), pipeline.contended),
+        _saturated(busy, pipeline.contended),
         _transformation(pipeline, found),
-        _steps(hosts, step_event),
+        _steps(steps),
     ]
 
 
@@ -104,37 +110,42 @@ _ENTRIES = {
 }
 
 
-def _fast(hosts: Sequence[Host]) -> Check:
-    pipelines = [pipeline for data in map(tf_data, hosts) if data for pipeline in data.pipelines]
+def entries(hosts: Sequence[Host]) -> dict[str, Array]:
+    """Durations, ps, of the calls by which programs ask for an element, by their names."""
+    found = [host.once("iterator_entries", partial(_entries, host)) for host in hosts]
+    return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
+
+
+def _entries(host: Host) -> dict[str, Array]:
+    found = {name: np.empty(0) for name in _ENTRIES}
+    if host.cpu:
+        events = host.cpu.events
+        for name in found:
+            row = np.array([text == name for text in host.cpu.names], bool)
+            found[name] = events.duration[row[events.name]].astype(np.float64)
+    return found
+
+
+def _fast(asked: Mapping[str, Array], pipelines: Sequence[Pipeline]) -> Check:
     parts = []
     for name, label in _ENTRIES.items():
-        took = _durations(hosts, name)
+        took = asked[name]
         if len(took):
             calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
             parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
     for device, label in ((False, "host"), (True, "device")):
         chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
         if chosen:
-            asked = sum(len(pipeline.requests) for pipeline in chosen)
+            requests = sum(len(pipeline.requests) for pipeline in chosen)
             slow = sum(pipeline.slow for pipeline in chosen)
             count = f"{len(chosen)} {label} pipeline{'s' if len(chosen) > 1 else ''}"
-            parts.append(f"{count}: {slow} of {asked} calls took more than 50 µs")
+            parts.append(f"{count}: {slow} of {requests} calls took more than 50 µs")
     slow = sum(pipeline.slow for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
     level = "ok" if not slow else "bad" if 2 * slow >= requests else "warn"
     answer = {"ok": "Yes: every element was there at once.", "warn": "Not always.", "bad": "No."}[level]
     todo = "" if level == "ok" else "Go on with the next questions."
     return Check("fast", "Does tf.data deliver fast enough?", level, answer, "; ".join(parts) + ".", todo)
-
-
-def _durations(hosts: Sequence[Host], name: str) -> Array:
-    parts = [np.empty(0)]
-    for host in hosts:
-        if host.cpu:
-            events = host.cpu.events
-            row = np.array([text == name for text in host.cpu.names], bool)
-            parts.append(events.duration[row[events.name]].astype(np.float64))
-    return np.concatenate(parts)
 
 
 def _prefetching(pipeline: Pipeline) -> Check:
@@ -199,9 +210,8 @@ def _transformation(pipeline: Pipeline, found: Sequence[Finding]) -> Check:
     return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
 
 
-def _steps(hosts: Sequence[Host], step_event: str) -> Check:
+def _steps(steps: steptime.StepTimes) -> Check:
     question = "How much of each step waits for input?"
-    steps = steptime.slowest(hosts, step_event)
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
     waiting = steps.part_ps[steps.counted, Part.INPUT_WAIT]

@@ -127,6 +127,10 @@ def allocations(host: Host) -> dict[str, Allocations]:
 
 def has_allocations(host: Host) -> bool:
     """Whether there is any; cheap."""
+    return host.once("has_allocations", lambda: _has_allocations(host))
+
+
+def _has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False
@@ -136,6 +140,10 @@ def has_allocations(host: Host) -> bool:
 
 def origin(host: Host) -> int:
     """What the times count from, ps: where the first line of the host's plane begins."""
+    return host.once("allocations_origin", lambda: _origin(host))
+
+
+def _origin(host: Host) -> int:
     plane = host.cpu
     lines = plane.lines.begin[np.diff(plane.lines.first_event) > 0] if plane else np.empty(0, np.int64)
     return int(lines.min()) if len(lines) else 0

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,21 @@ from .trace import Trace, is_derived
 
 Result = TypeVar("Result")
 Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What remains of a host that was asked: plain data and small results, which travel between processes."""
+
+    hostname: str
+    origin_ns: int
+    window: tuple[int, int] | None
+    """Begin and end of everything recorded, ps; None where nobody asked."""
+    problems: list[Problem]
+    results: dict[Any, Any]
+    """As `Host.once` keeps them."""
+    answered: tuple[Hashable, ...]
+    """The questions whose results these are."""
 
 
 class Host:
@@ -49,6 +65,13 @@ class Host:
         self._memory: dict[Any, Any] = {}
         self._problems: list[Problem] | None = None
         self._chosen: dict[str, None] = {}
+        self.answered: dict[Hashable, None] = {}
+        """The questions asked last whose results are kept, see `Session.select`."""
+
+    @property
+    def decoded(self) -> bool:
+        """Whether it is decoded now."""
+        return self._space is not None
 
     @property
     def space(self) -> XSpace:
@@ -72,17 +95,37 @@ class Host:
         This one stays as it is for those who work with it.
         """
         thin = Host(self.name, load=self._load, loaded=self._loaded, size=self._size)
-        thin._problems = self.problems
-        thin.__dict__.update(hostname=self.hostname, origin_ns=self.origin_ns)
-        if "window" in vars(self):
-            thin.__dict__.update(window=self.window)
+        thin.adopt(self.portion())
+        return thin
+
+    def portion(self) -> Portion:
+        """The problems and small results."""
         most = max(_SMALL, self._size // _SMALL_SHARE)
+        small = {}
         for key, result in list(self._memory.items()):
             # A key with a number names an object of this very decoding.
             by_identity = isinstance(key, tuple) and any(isinstance(part, int) for part in key)
             if not by_identity and is_small(result, most):
-                thin._memory[key] = result
-        return thin
+                small[key] = result
+        window = vars(self).get("window")
+        return Portion(self.hostname, self.origin_ns, window, self.problems, small, tuple(self.answered))
+
+    def adopt(self, portion: Portion) -> None:
+        """Know what was found out about it elsewhere."""
+        self._problems = portion.problems
+        self.__dict__.update(hostname=portion.hostname, origin_ns=portion.origin_ns)
+        if portion.window:
+            self.__dict__.update(window=portion.window)
+        for key, result in portion.results.items():
+            self._memory.setdefault(key, result)
+        for question in portion.answered:
+            self.note(question)
+
+    def note(self, question: Hashable) -> None:
+        """Remember that what a question needs of this host is known."""
+        self.answered[question] = None
+        while len(self.answered) > _QUESTIONS:
+            del self.answered[next(iter(self.answered))]
 
     @cached_property
     def cpu(self) -> Plane | None:
@@ -131,9 +174,7 @@ class Host:
 
     def steps_named(self, event: str) -> Steps:
         """The steps by events of that name; by the best rule where it is empty."""
-        if event:
-            self._choose(event)
-        return self.once(("steps", event), lambda: step_rules.find(self.trace, event))
+        return self.once_chosen("steps", event, lambda: step_rules.find(self.trace, event))
 
     @cached_property
     def window(self) -> tuple[int, int]:
@@ -160,16 +201,22 @@ class Host:
                 found = self._memory[key] = compute()
             return cast(Result, found)
 
-    def _choose(self, event: str) -> None:
-        """Remember what was worked out for the names chosen last, since anybody may choose any number of names."""
+    def once_chosen(self, what: str, choice: str, compute: Callable[[], Result]) -> Result:
+        """The same, for a choice that anybody may make (empty for none): kept of those made last."""
+        if choice:
+            self._choose(choice)
+        return self.once((what, choice), compute)
+
+    def _choose(self, choice: str) -> None:
         with self._lock:
-            self._chosen.pop(event, None)
-            self._chosen[event] = None
+            self._chosen.pop(choice, None)
+            self._chosen[choice] = None
             if len(self._chosen) > _CHOICES:
                 oldest = next(iter(self._chosen))
                 del self._chosen[oldest]
                 for key in [key for key in self._memory if isinstance(key, tuple) and key[1:] == (oldest,)]:
                     del self._memory[key]
+                self.answered.clear()
 
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""
@@ -178,6 +225,7 @@ class Host:
 
 
 _CHOICES = 8
+_QUESTIONS = 64
 _NOTHING = object()
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _SMALL = 4 << 20

@@ -51,3 +51,7 @@ class Residents:
     def hold(self, size: int) -> bool:
         """Whether captures of so many bytes together fit in."""
         return size * PER_BYTE <= self._limit
+
+    def room(self, size: int) -> int:
+        """How many captures of so many bytes fit in together; one in any case."""
+        return max(1, self._limit // max(1, size * PER_BYTE))

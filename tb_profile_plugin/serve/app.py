@@ -36,13 +36,14 @@ class App:
         gate: Gate | None = None,
         keep: bool = True,
         memory: int = 0,
+        executor: str = "",
     ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
 
         Without a gate, whoever calls this application has decided whom to answer.
         """
         self._logdir = logdir
-        self._desk = Desk(logdir, hide_capture, keep, memory)
+        self._desk = Desk(logdir, hide_capture, keep, memory, executor)
         self._prefix = prefix
         self._gate = gate
         self._warm = False

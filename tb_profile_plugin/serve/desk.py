@@ -21,6 +21,7 @@ from .results import Results
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..model.executors import HostExecutor
     from ..model.residents import Residents
     from ..model.session import Session
     from ..tools.base import Tool
@@ -47,9 +48,11 @@ class _Key:
 class Desk:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, memory: int = 0):
+    def __init__(
+        self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, memory: int = 0, executor: str = ""
+    ):
         """`keep` results in the user's cache directory, for the next server, too; `memory` bounds, in bytes, what stays
-        decoded.
+        decoded; an `executor` works on the hosts of a session.
         """
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
@@ -59,7 +62,9 @@ class Desk:
         self._kept = Kept(keep)
         self.views = Views(self._kept)
         self._memory = memory
+        self._spec = executor
         self._residents: Residents | None = None
+        self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
         self.preparing: float | None = None
         """Fraction of `prepare` that is done while it runs."""
@@ -78,6 +83,7 @@ class Desk:
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
+        from ..model.executors import executor
         from ..model.residents import DEFAULT_LIMIT, Residents
         from ..model.session import Session
 
@@ -87,7 +93,8 @@ class Desk:
                 for old in [old for old in self._open if old.name == stored.name]:
                     self._open.pop(old).close()
                 self._residents = self._residents or Residents(self._memory or DEFAULT_LIMIT)
-                self._open[stored] = Session(stored, self._residents)
+                self._executor = self._executor or executor(self._spec)
+                self._open[stored] = Session(stored, self._residents, self._executor)
             self._open.move_to_end(stored)
             while len(self._open) > _OPEN_SESSIONS:
                 self._open.popitem(last=False)[1].close()
@@ -109,9 +116,11 @@ class Desk:
         """A tool's answer as compressed JSON."""
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())))
         what = question(tool.name, host, options)
-        return self._results.get(
-            key, lambda: self._find(session, lambda: pack(to_json(tool.run(session, host, **options))), *what)
-        )
+
+        def compute() -> bytes:
+            return self._find(session, lambda: pack(to_json(tool.run(session, host, **options))), *what)
+
+        return self._results.get(key, compute, lambda: not session.lost)
 
     def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""
@@ -126,7 +135,11 @@ class Desk:
     def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
         """Plain data of few bytes about a session: kept, or computed now."""
         key = (session.stored, *what)
-        return json.loads(self._small.get(key, lambda: self._find(session, lambda: to_json(compute()), *what)))
+
+        def find() -> bytes:
+            return self._find(session, lambda: to_json(compute()), *what)
+
+        return json.loads(self._small.get(key, find, lambda: not session.lost))
 
     def known_facts(self, stored: StoredSession) -> dict[str, Any] | None:
         """A session's facts where they were asked for before; never decodes."""
@@ -137,9 +150,13 @@ class Desk:
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
         from ..analysis import health
+        from ..tools import overlook
 
         def examine() -> dict[str, Any]:
-            facts, found = session.facts(), health.findings(session, session.select())
+            # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
+            first = next(iter(self.tools().values()))
+            facts = session.facts(overlook, first.question())
+            found = health.findings(session, session.select("", overlook))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
@@ -152,9 +169,10 @@ class Desk:
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
         from ..model.recorded import levels
+        from ..tools import overlook
 
         def read() -> dict[str, dict[str, int]]:
-            return {host.name: found for host in session.select() if (found := levels(host))}
+            return {host.name: found for host in session.select("", overlook) if (found := levels(host))}
 
         try:
             found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")

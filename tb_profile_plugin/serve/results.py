@@ -19,8 +19,11 @@ class Results:
         self._running: dict[Hashable, Future[bytes]] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, compute: Callable[[], bytes]) -> bytes:
-        """The result for a key: kept, awaited where another request works on it, or computed here."""
+    def get(self, key: Hashable, compute: Callable[[], bytes], lasting: Callable[[], bool] = lambda: True) -> bytes:
+        """The result for a key: kept, awaited where another request works on it, or computed here.
+
+        It is kept if it is `lasting`, which is asked afterwards.
+        """
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -39,7 +42,8 @@ class Results:
             raise
         with self._lock:
             del self._running[key]
-            self._keep(key, result)
+            if lasting():
+                self._keep(key, result)
         own.set_result(result)
         return result
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from ..problems import Problem, ProblemError
 from .files import StoredFile, StoredSession, host_of, lost, read, stat_files
 from .logdir import Logdir, Root, Survey, roots
-from .remote import RemoteTree, is_url, single
+from .remote import RemoteTree, is_url, relocated, single
 
-__all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "lost", "read", "resolve", "roots"]
+__all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "lost", "read", "relocated", "resolve", "roots"]
 
 
 def resolve(path: str | os.PathLike[str]) -> StoredSession:

@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 
 from ..problems import Problem, ProblemError
@@ -181,8 +183,16 @@ def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
     size = int(facts.get("size") or 0)
     version = next((str(facts[name]) for name in _VERSIONS if facts.get(name)), "")
     modified = next((_nanoseconds(facts[name]) for name in _TIMES if facts.get(name)), 0)
-    path = cache.place("files", (url, size, modified, version), f"-{_name(url)[-80:]}")
-    return StoredFile(host, path, size, modified, url, version)
+    return StoredFile(host, _place(url, size, modified, version), size, modified, url, version)
+
+
+def _place(url: str, size: int, modified: int, version: str) -> Path:
+    return cache.place("files", (url, size, modified, version), f"-{_name(url)[-80:]}")
+
+
+def relocated(file: StoredFile) -> StoredFile:
+    """The file as this machine has it, if another machine found it: what is fetched lies in each one's own cache."""
+    return replace(file, path=_place(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
 
 
 def _nanoseconds(when: Any) -> int:

@@ -7,6 +7,10 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 
+from ..analysis import health
+from ..model.host import Host
+from ..model.recorded import levels
+from ..model.session import Session
 from ..problems import Problem, ProblemError
 from .base import Tool
 
@@ -42,3 +46,12 @@ def get(name: str) -> Tool:
             Problem("unknown_tool", f"There is no tool named {name!r}.", f"Tools: {', '.join(found)}."), 404
         )
     return found[plain]
+
+
+def overlook(session: Session, host: Host) -> None:
+    """What is asked of each host before a tool is chosen: how sound it is, and which tools have something to show."""
+    levels(host)
+    health.findings(session, [host])
+    for tool in find().values():
+        if tool.lacking:
+            tool.lacking(session, [host])

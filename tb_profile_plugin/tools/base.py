@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.host import Host
-from ..model.session import Session
+from ..model.session import ALL_HOSTS, Question, Session
 from ..problems import Problem, ProblemError
 
 JsonValue = Any
@@ -98,7 +98,7 @@ class Param:
 STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
 """The option of every tool that speaks of steps."""
 
-Availability = Callable[[Session], "Problem | None"]
+Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
 ToolFunction = Callable[..., JsonValue]
 
 
@@ -115,8 +115,8 @@ class Tool:
     all_hosts: bool
     """Whether hosts can be shown together; otherwise one host is chosen."""
     params: tuple[Param, ...]
-    unavailable: Availability
-    """Why this session has nothing to show in it and how to get it; None where it has."""
+    lacking: Availability | None
+    """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
     function: ToolFunction
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
@@ -134,17 +134,32 @@ class Tool:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
         return iter(self._answer(session, host, options))
 
+    def unavailable(self, session: Session) -> Problem | None:
+        """Why a session has nothing to show in it and how to get it; None where it has.
+
+        Raises `ProblemError` where no host can be read.
+        """
+        from . import overlook
+
+        if not self.lacking:
+            return None
+        return self.lacking(session, session.select(ALL_HOSTS, overlook))
+
+    def question(self, **options: str) -> Question:
+        """What the tool wants to know of each host; raises `ProblemError` as `run` does."""
+        return _Question(self, tuple(self._options(options).items()))
+
     def _answer(self, session: Session, host: str, options: Mapping[str, str]) -> JsonValue:
         known = self._options(options)
-
-        def prepare(one: Host) -> None:
-            # What a tool works out of a host it remembers there, so that later it works with the results alone.
-            with suppress(ProblemError):
-                as_json(self.function(session, [one], **known))
-
         if not self.all_hosts:
             return self.function(session, session.select(host or session.hosts[0])[:1], **known)
-        return self.function(session, session.select(host, prepare), **known)
+        questions = [] if self.streamed else [self.question(**options)]
+        return self.function(session, session.select(host, *questions), **known)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from . import get
+
+        return get, (self.name,)
 
     def _options(self, given: Mapping[str, str]) -> dict[str, str]:
         known = {param.name: param for param in self.params}
@@ -162,13 +177,25 @@ class Tool:
         return {name: given.get(name, param.default) for name, param in known.items()}
 
 
+@dataclass(frozen=True)
+class _Question:
+    """A tool with its options: what it works out of a host it remembers there, and later works with that alone."""
+
+    tool: Tool
+    options: tuple[tuple[str, str], ...]
+
+    def __call__(self, session: Session, host: Host) -> None:
+        with suppress(ProblemError):
+            as_json(self.tool.function(session, [host], **dict(self.options)))
+
+
 def tool(
     title: str,
     *,
     order: int = 100,
     all_hosts: bool = True,
     params: Sequence[Param] = (),
-    unavailable: Availability = lambda session: None,
+    unavailable: Availability | None = None,
     streamed: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> DataTable | list | dict``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..analysis import kernelstats
 from ..analysis.kernelstats import Copies, Kernel
-from ..model.capabilities import capabilities
+from ..model.capabilities import Capabilities, capabilities
 from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.kernels import Launch
@@ -19,12 +19,11 @@ _NO_GPU = "This capture holds no GPU, so there are no kernels to count."
 _NO_KERNEL = "The capture names a GPU but holds no kernel of it."
 
 
-def _unavailable(session: Session) -> Problem | None:
-    hosts = session.select()
-    if not any(host.gpus for host in hosts):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if not any(kernelstats.has_gpus(host) for host in hosts):
         remedy = "Capture a program that runs on a GPU; on the CPU, Ops shows what takes the time."
         return Problem("no_gpu", _NO_GPU, remedy, session.name, "info")
-    if any(len(plane.stat("kernel_details")) for host in hosts for plane in host.gpus):
+    if any(kernelstats.has_kernels(host) for host in hosts):
         return None
     failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
     remedy = (
@@ -141,8 +140,8 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
         "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
     }
     shares = {name: time / whole if whole else 0.0 for name, time in sums.items()}
-    gpus = [plane for host in hosts for plane in host.gpus]
-    lacking = bool(gpus) and all(capabilities(plane).tensor_cores is False for plane in gpus)
+    gpus = [can for host in hosts for _, can in _gpus(host)]
+    lacking = bool(gpus) and all(can.tensor_cores is False for can in gpus)
     if found:
         text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts, lacking)
     else:
@@ -153,9 +152,16 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
     return facts | {name: f"{share:.6f}" for name, share in shares.items()}
 
 
+def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
+    def look() -> list[tuple[str, Capabilities]]:
+        return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
+
+    return host.once("gpus", look)
+
+
 def _verdict(used: float, missed: float, hosts: Sequence[Host], lacking: bool) -> tuple[str, str]:
     if lacking:
-        kind = next(host_device_type(host) for host in hosts if host.gpus)
+        kind = next(host_device_type(host) for host in hosts if _gpus(host))
         return f"This device ({kind}) has no tensor cores: all kernels run on its ordinary cores.", "info"
     if missed >= _MUCH:
         return (
@@ -222,10 +228,9 @@ def _devices(hosts: Sequence[Host]) -> DataTable:
     ]
     rows = []
     for host in hosts:
-        for plane in host.gpus:
-            can = capabilities(plane)
+        for device, can in _gpus(host):
             peaks = [can.peak_flops[kind] / 1e12 if kind in can.peak_flops else None for kind in _PEAKS]
-            name = f"{host.name} {plane.name.removeprefix('/device:')}"
+            name = f"{host.name} {device}"
             facts = [can.cores or None, can.clock_ghz or None, can.memory_bytes or None]
             rows.append([name, host_device_type(host), *facts, can.memory_bandwidth / 1e9 or None, *peaks])
     return DataTable(columns, rows)

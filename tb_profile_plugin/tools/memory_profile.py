@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,8 +30,8 @@ _REMEDY = (
 )
 
 
-def _unavailable(session: Session) -> Problem | None:
-    if any(has_allocations(host) for host in session.select()):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(has_allocations(host) for host in hosts):
         return None
     return Problem("no_allocations", _NO_EVENTS, _REMEDY, session.name, "info")
 
@@ -50,8 +52,10 @@ def memory_profile(
     session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
 ) -> JsonValue:
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
-    found = [(host, each) for host in hosts for each in allocations(host).values() if len(each)]
-    host, memory = _chosen(found, memory_id)
+    found = [(host, each) for host in hosts for each in host.once("memories", partial(_memories, host))]
+    host, chosen = _chosen(found, memory_id)
+    reporting = [each for each in allocations(host).values() if len(each)]
+    memory = next(each for each in reporting if each.memory == chosen.name)
     begin = _ps(begin_ms, int(memory.time[0]) if len(memory) else 0)
     end = _ps(end_ms, int(memory.time[-1]) if len(memory) else 0)
     moment = _moment(memory, at_ms)
@@ -62,21 +66,33 @@ def memory_profile(
         "steps": _steps(host, memory, step_event),
         "growth": _growth(host, memory, step_event),
     }
-    mine = [each for other, each in found if other is host and memory_id in ("", each.memory)]
+    mine = [each for each in reporting if memory_id in ("", each.memory)]
     return memory_json(host, mine) | {"tables": {name: table.as_json() for name, table in tables.items()}}
 
 
-def _chosen(found: Sequence[tuple[Host, Allocations]], memory_id: str) -> tuple[Host, Allocations]:
-    fitting = [(host, each) for host, each in found if memory_id in ("", each.memory)]
+@dataclass(frozen=True)
+class _Memory:
+    """What is told of each memory of each host."""
+
+    name: str
+    peak: int
+    """The most in use at a moment, bytes."""
+    row: list[JsonValue]
+    """In the summary."""
+
+
+def _memories(host: Host) -> list[_Memory]:
+    found = [each for each in allocations(host).values() if len(each)]
+    return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in found]
+
+
+def _chosen(found: Sequence[tuple[Host, _Memory]], memory_id: str) -> tuple[Host, _Memory]:
+    fitting = [(host, each) for host, each in found if memory_id in ("", each.name)]
     if not fitting:
-        known = ", ".join(dict.fromkeys(each.memory for _, each in found)) or "none"
+        known = ", ".join(dict.fromkeys(each.name for _, each in found)) or "none"
         where = f"There is no memory {memory_id!r} here." if memory_id else _NO_EVENTS
         raise ProblemError(Problem("no_memory", where, f"Memories: {known}." if memory_id else _REMEDY), 404)
-    return max(fitting, key=lambda pair: (_is_device(pair[1]), int(pair[1].in_use[pair[1].peak])))
-
-
-def _is_device(memory: Allocations) -> bool:
-    return "host" not in memory.memory.lower()
+    return max(fitting, key=lambda pair: ("host" not in pair[1].name.lower(), pair[1].peak))
 
 
 def _ps(text: str, default: int) -> int:
@@ -104,7 +120,7 @@ _PROPERTY_DOCS = {
 }
 
 
-def _summary(found: Sequence[tuple[Host, Allocations]], shown: Host, memory: Allocations, moment: int) -> DataTable:
+def _summary(found: Sequence[tuple[Host, _Memory]], shown: Host, memory: Allocations, moment: int) -> DataTable:
     columns = [
         Column("host", "Host", "string", doc="Whose memory it is."),
         Column("memory_id", "Memory", "string", doc="Name of the allocator, or number of the device."),
@@ -138,7 +154,7 @@ def _summary(found: Sequence[tuple[Host, Allocations]], shown: Host, memory: All
         "last_ms": f"{memory.time[-1] / _PS_PER_MS:.6f}",
         "timeline_offset_ms": f"{(origin(shown) - shown.window[0]) / _PS_PER_MS:.6f}",
     }
-    return DataTable(columns, [_peak_row(host, each) for host, each in found], properties, _PROPERTY_DOCS)
+    return DataTable(columns, [each.row for _, each in found], properties, _PROPERTY_DOCS)
 
 
 def _peak_row(host: Host, memory: Allocations) -> list[JsonValue]:

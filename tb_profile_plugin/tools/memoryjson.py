@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, JsonVa
         "numHosts": 1,
         "memoryIds": [each.memory for each in memories],
         "version": 1,
-        "hloModules": _modules(host),
+        "hloModules": host.once("module_runs", partial(_modules, host)),
     }
 
 

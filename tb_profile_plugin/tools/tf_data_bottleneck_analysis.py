@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..analysis import tfdata
-from ..analysis.tfdata import Pipeline, TfData
+from ..analysis import steptime, tfdata
+from ..analysis.tfdata import Pipeline
 from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL, Finding, duration, findings
-from ..analysis.tfdata_workflow import checklist
+from ..analysis.tfdata_shown import Shown, shown, slowest_first
+from ..analysis.tfdata_workflow import checklist, entries
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..model.session import Session
@@ -21,8 +22,8 @@ from .tfdatatables import PS_PER_US, WHERE, us
 _CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are described node by node.")
 
 
-def _unavailable(session: Session) -> Problem | None:
-    if any(tfdata.tf_data(host) for host in session.select()):
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(tfdata.has_tf_data(host) for host in hosts):
         return None
     return Problem(
         "no_tf_data",
@@ -38,7 +39,8 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
     if not (calls.isdecimal() and len(calls) < 10 and int(calls)):
         raise ProblemError(Problem("bad_option", f"calls={calls!r} is no number of calls.", "Give 1 or more."))
-    ordered = tfdata.slowest_first(hosts)
+    by_host = {host.name: each for host in hosts if (each := shown(host, int(calls)))}
+    ordered = slowest_first(list(by_host.values()))
     found = [(pipeline, findings(pipeline)) for _, pipeline in ordered if not pipeline.device]
     return [
         tables.calls(ordered, int(calls)),
@@ -49,11 +51,11 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
         _checks(hosts, ordered, step_event),
         _advice(found),
         _summary(hosts, ordered, found),
-        tables.damage(hosts),
+        tables.damage(by_host),
     ]
 
 
-def _pipelines(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
+def _pipelines(ordered: Sequence[tuple[Shown, Pipeline]]) -> DataTable:
     columns = [
         *WHERE,
         us("min", "Min", "Fastest call."),
@@ -86,7 +88,7 @@ def _pipelines(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
 
 
 def _bottlenecks(
-    ordered: Sequence[tuple[TfData, Pipeline]], found: Sequence[tuple[Pipeline, list[Finding]]]
+    ordered: Sequence[tuple[Shown, Pipeline]], found: Sequence[tuple[Pipeline, list[Finding]]]
 ) -> DataTable:
     columns = [
         *WHERE,
@@ -102,8 +104,8 @@ def _bottlenecks(
         Column("todo", "What to do", "string"),
     ]
     rows = []
-    for (data, pipeline), (_, advice) in zip([pair for pair in ordered if not pair[1].device], found, strict=True):
-        nodes = data.nodes(int(pipeline.requests[0]))
+    for (each, pipeline), (_, advice) in zip([pair for pair in ordered if not pair[1].device], found, strict=True):
+        nodes = each.nodes[int(pipeline.requests[0])]
         worst = max((node for node in nodes if node.blocking), key=lambda node: node.self_ps, default=None)
         at = pipeline.bottleneck
         stage = pipeline.stages[at] if at >= 0 else None
@@ -151,10 +153,12 @@ def _suggestion(label: str) -> str:
     return "See https://www.tensorflow.org/guide/data_performance_analysis"
 
 
-def _checks(hosts: Sequence[Host], ordered: Sequence[tuple[TfData, Pipeline]], step_event: str) -> DataTable:
+def _checks(hosts: Sequence[Host], ordered: Sequence[tuple[Shown, Pipeline]], step_event: str) -> DataTable:
     fields = ("id", "question", "level", "answer", "evidence", "todo")
     columns = [Column(field, field.capitalize(), "string") for field in fields]
-    checks = checklist(hosts, ordered[0], step_event) if ordered else []
+    asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
+    pipelines = [pipeline for _, pipeline in ordered]
+    checks = checklist(asked, pipelines, ordered[0][0].threads, steps) if ordered else []
     return DataTable(columns, [[getattr(check, field) for field in fields] for check in checks])
 
 
@@ -189,7 +193,7 @@ def _advice(found: Sequence[tuple[Pipeline, list[Finding]]]) -> DataTable:
 
 def _summary(
     hosts: Sequence[Host],
-    ordered: Sequence[tuple[TfData, Pipeline]],
+    ordered: Sequence[tuple[Shown, Pipeline]],
     found: Sequence[tuple[Pipeline, list[Finding]]],
 ) -> DataTable:
     text, level = _verdict(found)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..analysis import tfdata
-from ..analysis.tfdata import Node, Pipeline, TfData
-from ..model.host import Host
+from ..analysis.tfdata import Node, Pipeline
+from ..analysis.tfdata_shown import Shown
 from ..model.iterators import ASYNCHRONOUS, kind_of
 from .base import Column, DataTable, JsonValue
 
@@ -49,16 +48,16 @@ _NODE_COLUMNS = (
 )
 
 
-def calls(ordered: Sequence[tuple[TfData, Pipeline]], limit: int) -> DataTable:
+def calls(ordered: Sequence[tuple[Shown, Pipeline]], limit: int) -> DataTable:
     """Every iterator of the slowest calls: the existing plugin's graph."""
     rows: list[list[JsonValue]] = []
-    for data, pipeline in ordered:
-        first = data.host.trace.rows(data.calls.plane).start
+    for shown, pipeline in ordered:
         for rank, request in enumerate(pipeline.requests[:limit].tolist()):
-            nodes = data.nodes(request)
+            nodes = shown.nodes[request]
             blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
             worst = max(blocking, key=lambda node: node.self_ps, default=None)
-            rows += [[pipeline.host, pipeline.name, rank, *_node(node, worst), first + node.row] for node in nodes]
+            place = [pipeline.host, pipeline.name, rank]
+            rows += [[*place, *_node(node, worst), shown.first_event + node.row] for node in nodes]
     described = {"calls_described": str(limit)}
     return DataTable(
         _NODE_COLUMNS, rows, described, {"calls_described": "Slowest calls of each pipeline in this table."}
@@ -82,7 +81,7 @@ def _node(node: Node, worst: Node | None) -> list[JsonValue]:
     ]
 
 
-def stages(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
+def stages(ordered: Sequence[tuple[Shown, Pipeline]]) -> DataTable:
     """Every transformation of the programs, over all calls."""
     columns = [
         *WHERE,
@@ -109,14 +108,13 @@ def stages(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
         Column("event", "Event", doc="The longest call's number on the host's timeline."),
         Column("settings", "Settings", "string", doc="What the longest call recorded about itself."),
     ]
-    return DataTable(columns, [row for data, pipeline in ordered for row in _stage_rows(data, pipeline)])
+    return DataTable(columns, [row for shown, pipeline in ordered for row in _stage_rows(shown, pipeline)])
 
 
 _HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
 
 
-def _stage_rows(data: TfData, pipeline: Pipeline) -> list[list[JsonValue]]:
-    first = data.host.trace.rows(data.calls.plane).start
+def _stage_rows(shown: Shown, pipeline: Pipeline) -> list[list[JsonValue]]:
     rows: list[list[JsonValue]] = []
     for at, stage in enumerate(pipeline.stages):
         ps = (
@@ -146,14 +144,14 @@ def _stage_rows(data: TfData, pipeline: Pipeline) -> list[list[JsonValue]]:
                 stage.held_ps / PS_PER_US,
                 stage.longest_ps / PS_PER_US,
                 stage.begin_ps / PS_PER_US,
-                first + stage.row,
+                shown.first_event + stage.row,
                 settings,
             ]
         )
     return rows
 
 
-def histogram(ordered: Sequence[tuple[TfData, Pipeline]]) -> DataTable:
+def histogram(ordered: Sequence[tuple[Shown, Pipeline]]) -> DataTable:
     """How many calls took how long, per pipeline."""
     columns = [
         *WHERE,
@@ -183,12 +181,10 @@ _DAMAGE = {
 }
 
 
-def damage(hosts: Sequence[Host]) -> DataTable:
-    """What did not fit together in the captures."""
+def damage(found: Mapping[str, Shown]) -> DataTable:
+    """What did not fit together in the captures, by host."""
     columns = [Column("severity", "Severity", "string"), Column("message", "Message", "string")]
     rows = []
-    for host in hosts:
-        data = tfdata.tf_data(host)
-        counts = data.calls.damage if data else {}
-        rows += [["INFO", f"{host.name}: {_DAMAGE[what].format(count)}"] for what, count in counts.items()]
+    for host, shown in found.items():
+        rows += [["INFO", f"{host}: {_DAMAGE[what].format(count)}"] for what, count in shown.damage.items()]
     return DataTable(columns, rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ..analysis.chrome import Excerpt, pieces
 from ..model.host import Host
@@ -11,8 +12,8 @@ from ..problems import Problem, ProblemError
 from .base import Param, tool
 
 
-def _nothing_recorded(session: Session) -> Problem | None:
-    if any(len(host.trace) for host in session.select()):
+def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(host.once("recorded", partial(_events, host)) for host in hosts):
         return None
     return Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
 
@@ -38,6 +39,10 @@ def trace_viewer(
     begin, end = _number("start_time_ms", start_time_ms), _number("end_time_ms", end_time_ms)
     excerpt = Excerpt(round(begin * 1e9), round(end * 1e9), int(_number("resolution", resolution)))
     return pieces(hosts, excerpt)
+
+
+def _events(host: Host) -> int:
+    return len(host.trace)
 
 
 def _number(name: str, text: str) -> float:

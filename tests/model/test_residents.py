@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import draw
 import numpy as np
 import pytest
 
@@ -41,12 +42,24 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("tool", ["overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"])
+@pytest.mark.parametrize("tool", [each.name for each in tools.find().values() if not each.streamed])
 def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[str], tool: str) -> None:
+    stored.files[0].path.write_bytes(draw.space(draw.GPU, steps=3).SerializeToString())
+    stored = store.resolve(stored.folder)
     wanted = tools.get(tool).run(Session(stored))
     assert len(decoded) == HOSTS
     decoded.clear()
     assert tools.get(tool).run(Session(stored, Residents(1))) == wanted
+    assert sorted(decoded) == sorted(file.path.name for file in stored.files)
+
+
+def test_whether_tools_have_something_to_show_takes_one_decoding(
+    stored: store.StoredSession, decoded: list[str]
+) -> None:
+    session = Session(stored, Residents(1))
+    session.facts(tools.overlook)
+    for tool in tools.find().values():
+        tool.unavailable(session)
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
 
 

@@ -43,12 +43,14 @@ class FakeSession:
 
     unreadable = ()
 
-    def __init__(self, stored: StoredSession, residents: Any = None):
+    lost = False
+
+    def __init__(self, stored: StoredSession, residents: Any = None, executor: Any = None):
         self.stored = stored
         self.name = stored.name
         self.hosts = stored.hosts
 
-    def select(self, host: str = "", prepare: Any = None) -> list[FakeHost]:
+    def select(self, host: str = "", *questions: Any) -> list[FakeHost]:
         if host in ("", "ALL_HOSTS"):
             return [FakeHost(name) for name in self.hosts]
         if host not in self.hosts:
@@ -58,7 +60,7 @@ class FakeSession:
     def close(self) -> None:
         pass
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, *questions: Any) -> dict[str, Any]:
         if "bad" in self.hosts:
             raise ProblemError(Problem("truncated", "Nothing can be read."), 422)
         return {"device": "CPU", "steps": 3}
@@ -110,7 +112,7 @@ class Fakes:
             tool("One", all_hosts=False)(one),
             tool("Slow")(slow),
             tool("Broken")(broken),
-            tool("Absent", unavailable=lambda session: Problem("no_gpu", "No GPU.", "Use one."))(absent),
+            tool("Absent", unavailable=lambda session, hosts: Problem("no_gpu", "No GPU.", "Use one."))(absent),
         ]
         return {each.name: each for each in made}
 

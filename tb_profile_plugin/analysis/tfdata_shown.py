@@ -1,0 +1,49 @@
+"""What the tf.data page shows of a host, without the calls themselves: known even when it is not decoded any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ..model.host import Host
+from .tfdata import Node, Pipeline, TfData, tf_data
+from .tfdata_workflow import Threads, threads
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The pipelines of one host, their slowest requests node by node."""
+
+    pipelines: Sequence[Pipeline]
+    nodes: Mapping[int, list[Node]]
+    """By request, of the slowest of each pipeline; see `TfData.nodes`."""
+    first_event: int
+    """Number on the host's timeline of the first event of the threads' plane."""
+    threads: Threads
+    damage: Mapping[str, int]
+    """As `Calls.damage`."""
+
+
+def shown(host: Host, limit: int) -> Shown | None:
+    """With so many requests of each pipeline node by node; None where the capture holds no tf.data."""
+    return host.once_chosen("tf_data_shown", str(limit), partial(_shown, host, limit))
+
+
+def _shown(host: Host, limit: int) -> Shown | None:
+    data = tf_data(host)
+    if not data:
+        return None
+    first = host.trace.rows(data.calls.plane).start
+    return Shown(data.pipelines, _nodes(data, limit), first, threads(data), data.calls.damage)
+
+
+def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:
+    slowest = [request for pipeline in data.pipelines for request in pipeline.requests[:limit].tolist()]
+    return {request: data.nodes(request) for request in slowest}
+
+
+def slowest_first(found: Sequence[Shown]) -> list[tuple[Shown, Pipeline]]:
+    """All pipelines of all hosts, the one with the slowest request first, those of hosts before those of devices."""
+    pairs = [(each, pipeline) for each in found for pipeline in each.pipelines]
+    return sorted(pairs, key=lambda pair: (pair[1].device, -pair[1].max_ps))

@@ -1,0 +1,257 @@
+"""Where the hosts of a session are worked on: threads of this process, other processes, or a Dask cluster."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    as_completed,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from itertools import islice
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from ..problems import Problem, ProblemError
+
+VARIABLE = "TB_PROFILE_EXECUTOR"
+"""Environment variable that names the executor where no option does: TensorBoard knows no option of ours."""
+LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
+"""Codes of problems that tell nothing about a file: asked again, its host may be there."""
+
+_SPEC = re.compile(r"(?P<kind>threads|processes)(?::(?P<count>[1-9]\d{0,3}))?|dask://(?P<address>[^/\s]+:\d+)/?")
+_CONNECT_S = 10
+_PATIENCE_S = 30
+"""A cluster that has no worker for so long while nothing gets done is given up."""
+
+Result = TypeVar("Result")
+Jobs = Mapping[str, tuple[Any, ...]]
+"""Arguments by the name of their host."""
+Outcome = tuple[str, Result | ProblemError]
+
+
+def match(spec: str) -> re.Match[str]:
+    """The parts of a spec; raises `ProblemError` where it names no executor."""
+    found = _SPEC.fullmatch(spec)
+    if not found:
+        remedy = "Give threads, processes, either with a number (processes:4), or dask://scheduler:8786."
+        raise ProblemError(Problem("bad_executor", f"{spec!r} names no executor.", remedy))
+    return found
+
+
+def executor(spec: str = "") -> HostExecutor:
+    """What a spec names, or the environment where it is empty; raises `ProblemError` where that is no executor.
+
+    Nothing is started and nobody is called before there is a session of many hosts.
+    """
+    parts = match(spec or os.environ.get(VARIABLE, "") or "threads")
+    if parts["address"]:
+        return ClusterExecutor(parts["address"])
+    count = int(parts["count"] or os.cpu_count() or 1)
+    return LocalProcesses(count) if parts["kind"] == "processes" else LocalThreads(count)
+
+
+class HostExecutor:
+    """Does one function for many hosts; any number of threads may ask at once."""
+
+    remote = True
+    """Whether the function runs outside of this process, so that what it takes and gives must be able to travel."""
+
+    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+        """The results by host, as they come; a host whose function raised a `ProblemError`, or was lost, gives that.
+
+        In this process at most so many run at once, and what else they raise is raised.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let its workers go."""
+
+
+class LocalThreads(HostExecutor):
+    """Threads of this process: kernels run side by side, since they do without the interpreter's lock."""
+
+    remote = False
+
+    def __init__(self, count: int = 0):
+        self._count = count or os.cpu_count() or 1
+
+    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+        """See `HostExecutor`; the next job starts when a result is taken."""
+        pool = _threads(self._count)
+        waiting = iter(jobs.items())
+        room = min(most, self._count)
+        running = {pool.submit(function, *arguments): name for name, arguments in islice(waiting, room)}
+        try:
+            while running:
+                future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
+                name = running.pop(future)
+                yield name, _problem_or(future.result)
+                running |= {pool.submit(function, *arguments): name for name, arguments in islice(waiting, 1)}
+        finally:
+            _cancel(running)
+
+
+@cache
+def _threads(count: int) -> Executor:
+    return ThreadPoolExecutor(count, "hosts")
+
+
+class LocalProcesses(HostExecutor):
+    """Processes of this machine, which also run side by side what needs the interpreter."""
+
+    def __init__(self, count: int):
+        self._count = count
+        self._pool: Executor | None = None
+        self._lock = threading.Lock()
+
+    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+        """See `HostExecutor`."""
+        with self._lock:
+            pool = self._pool = self._pool or _processes(self._count)
+        running: dict[Future[Result], str] = {}
+        broken = []
+        try:
+            for name, arguments in jobs.items():
+                try:
+                    running[pool.submit(function, *arguments)] = name
+                except BrokenProcessPool:  # noqa: PERF203 - it breaks at any time
+                    broken.append(name)
+            for future in as_completed(running):
+                outcome = _settled(running[future], future)
+                if _is_lost(outcome):
+                    broken.append(running[future])
+                else:
+                    yield running[future], outcome
+        finally:
+            _cancel(running)
+        if broken:
+            with self._lock:
+                self._pool = None if self._pool is pool else self._pool
+            yield from _one_by_one(function, {name: jobs[name] for name in broken})
+
+    def close(self) -> None:
+        """See `HostExecutor`."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool:
+            pool.shutdown(cancel_futures=True)
+
+
+def _processes(count: int) -> Executor:
+    # A process that has threads, as every server does, is not safely copied: workers begin anew.
+    return ProcessPoolExecutor(count, get_context("spawn"))
+
+
+def _one_by_one(function: Callable[..., Result], jobs: Jobs) -> Iterator[Outcome[Result]]:
+    """When one worker ends, all jobs of its pool are lost; one at a time shows whose it was."""
+    pool = _processes(1)
+    try:
+        for name, arguments in jobs.items():
+            outcome = _settled(name, pool.submit(function, *arguments))
+            yield name, outcome
+            if _is_lost(outcome):
+                pool.shutdown()
+                pool = _processes(1)
+    finally:
+        pool.shutdown()
+
+
+class ClusterExecutor(HostExecutor):
+    """The workers of a Dask scheduler, which read the captures themselves."""
+
+    def __init__(self, address: str):
+        self._address = address
+        self._client: Any = None
+        self._lock = threading.Lock()
+
+    def each(self, function: Callable[..., Result], jobs: Jobs, most: int) -> Iterator[Outcome[Result]]:
+        """See `HostExecutor`; the scheduler gives the job of a lost worker to others."""
+        client = self._connected()
+        pool = client.get_executor(pure=False)
+        running = {pool.submit(function, *arguments): name for name, arguments in jobs.items()}
+        try:
+            while running:
+                done, _ = wait(running, _PATIENCE_S, FIRST_COMPLETED)
+                for future in done:
+                    name = running.pop(future)
+                    yield name, _settled(name, future)
+                if not (done or client.nthreads()):
+                    break
+            for name in running.values():
+                yield name, _problem("cluster_lost", f"The cluster {self._address} has no worker.", _START, name)
+        finally:
+            _cancel(running)
+
+    def close(self) -> None:
+        """See `HostExecutor`; the cluster itself stays."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client:
+            client.close()
+
+    def _connected(self) -> Any:
+        try:
+            from distributed import Client
+        except ImportError as error:
+            remedy = "Run: pip install 'tb-profile-plugin[cluster]'."
+            message = "Working on a cluster needs the package distributed, which is not installed."
+            raise ProblemError(Problem("no_package", message, remedy, f"dask://{self._address}"), 501) from error
+        with self._lock:
+            if self._client and self._client.status != "running":
+                self._client.close()
+                self._client = None
+            try:
+                self._client = self._client or Client(self._address, timeout=_CONNECT_S, set_as_default=False)
+            except OSError as error:
+                remedy = "Check the address, and that the scheduler runs: dask scheduler."
+                message = "The scheduler does not answer."
+                raise ProblemError(Problem("no_scheduler", message, remedy, f"dask://{self._address}"), 502) from error
+            return self._client
+
+
+_START = "Start workers: dask worker scheduler:8786, in an environment that has this package; then ask again."
+
+
+def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
+    """What came of a job outside of this process; whatever went wrong there leaves the other hosts alone."""
+    try:
+        return _problem_or(future.result)
+    except CancelledError:
+        return _problem("cluster_lost", "The connection to the scheduler was lost.", "Ask again.", name)
+    except Exception as error:
+        if isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker":
+            remedy = "It may need more memory than a worker has; ask again once there is more."
+            return _problem("worker_lost", "The workers that worked on this host ended.", remedy, name)
+        remedy = "Let the workers have the same versions of this package and of Python as this process."
+        return _problem("worker_failed", f"A worker failed: {type(error).__name__}: {error}", remedy, name)
+
+
+def _problem_or(result: Callable[[], Result]) -> Result | ProblemError:
+    try:
+        return result()
+    except ProblemError as error:
+        return error
+
+
+def _is_lost(outcome: object) -> bool:
+    return isinstance(outcome, ProblemError) and outcome.problem.code == "worker_lost"
+
+
+def _problem(code: str, message: str, remedy: str, name: str) -> ProblemError:
+    return ProblemError(Problem(code, message, remedy, name), 502)
+
+
+def _cancel(running: Iterable[Future[Any]]) -> None:
+    for future in running:
+        future.cancel()
