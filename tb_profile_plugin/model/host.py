@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .. import patience
 from ..problems import Problem
 from ..xspace import Plane, XSpace, hlo
 from . import steps as step_rules
@@ -153,10 +154,11 @@ class Host:
         return found
 
     def once(self, key: Any, compute: Callable[[], Result]) -> Result:
-        """The result of ``compute``, computed at most once per key however many threads ask."""
+        """The result of ``compute``, computed at most once per key however many threads ask; a checkpoint."""
         with self._lock:
             found: Result | object = self._memory.get(key, _NOTHING)
             if found is _NOTHING:
+                patience.check()
                 found = self._memory[key] = compute()
             return cast(Result, found)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .. import store, xspace
+from .. import patience, store, xspace
 from ..problems import Problem, ProblemError
 from .devices import device_type
 from .host import Host
@@ -35,6 +35,7 @@ class Session:
         self._unreadable: dict[str, Problem] = {}
         self._phases: dict[str, tuple[str, float]] = {}
         self._locks = {host: threading.Lock() for host in self.hosts}
+        self._crowds = {host: patience.Crowd() for host in self.hosts}
 
     def host(self, name: str) -> Host:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
@@ -42,7 +43,9 @@ class Session:
             names = ", ".join(self.hosts[:8])
             problem = Problem("unknown_host", f"This session has no host {name!r}.", f"Hosts: {names}.", self.name)
             raise ProblemError(problem, 404)
-        with self._locks[name]:
+        patience.check()
+        # A capture is decoded for all who wait for it, so that one of them may go.
+        with self._crowds[name].joined(), self._locks[name]:
             host = self._hosts.get(name)
             if host is None:
                 host = Host(name, load=self._decode, loaded=self._decoded, size=self._files[name].size)
@@ -67,6 +70,7 @@ class Session:
         name = host.name
 
         def progress(phase: str, fraction: float) -> None:
+            patience.check()
             self._phases[name] = (phase, fraction)
 
         try:

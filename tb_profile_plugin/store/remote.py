@@ -13,6 +13,7 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from .. import patience
 from ..problems import Problem, ProblemError
 from . import cache
 from .files import StoredFile, host_of
@@ -134,7 +135,7 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
 
         try:
             for _ in pool.map(take, range(0, file.size, _PIECE)):
-                pass
+                patience.check()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
