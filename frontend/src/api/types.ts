@@ -6,6 +6,8 @@ export interface Problem {
   readonly remedy: string;
   readonly where: string;
   readonly severity: "error" | "warning" | "info";
+  /** Properties and columns of tools that it makes doubtful. */
+  readonly figures?: readonly string[];
 }
 
 export interface SessionFacts {

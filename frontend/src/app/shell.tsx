@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createCapture } from "../state/capture";
+import { type Doubts, doubtsOf } from "../state/doubts";
 import { addressKeeper } from "../state/keeper";
 import type { Store } from "../state/store";
+import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { KeeperContext } from "../view/kept";
 import { TipLayer } from "../view/tip";
@@ -30,6 +32,14 @@ function ThemeButton({ store }: { store: Store }) {
   );
 }
 
+function useDoubts(store: Store): Doubts {
+  const problems = store.details.state.value.value?.problems;
+  const hosts = store.session.value?.hosts;
+  const host = store.host.value;
+  const ownSteps = Boolean(store.view.value.options.step_event);
+  return useMemo(() => doubtsOf(problems ?? [], host, hosts ?? [], ownSteps), [problems, hosts, host, ownSteps]);
+}
+
 function focusFilter(): void {
   const filter = document.querySelector<HTMLInputElement>("main [data-filter]");
   filter?.scrollIntoView({ block: "nearest" });
@@ -54,6 +64,7 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
+  const doubts = useDoubts(store);
   const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
   return (
     <>
@@ -78,7 +89,9 @@ export function Shell({ store }: { store: Store }) {
       </header>
       <main aria-busy={store.data.state.value.loading} class={store.data.state.value.loading ? "busy" : undefined}>
         <KeeperContext.Provider value={keeper}>
-          <Content store={store} />
+          <DoubtContext.Provider value={doubts}>
+            <Content store={store} />
+          </DoubtContext.Provider>
         </KeeperContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
