@@ -22,8 +22,8 @@ PATIENCE_S = 20.0
 """Of the processor: no input of these sizes may take longer, with all tools."""
 HANG_S = 600
 """After so long on one input, the run ends and shows where it hangs."""
-MORE_BYTES = 4 << 30
-"""What all inputs together may take beyond what is taken at the start; the captures here are below 300 kB."""
+MORE_BYTES = 1 << 30
+"""What all inputs together may take beyond what is taken at the start; the captures here are below 400 kB."""
 WHOLE = 0.02
 """Share of the inputs that are made of whole captures; the others of what is cut from them."""
 DEEPLY = 25
