@@ -9,25 +9,41 @@ import sys
 import time
 import traceback
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import fuzz
 import seeds
 from mutations import Mutator
+
+from tb_profile_plugin.xspace import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 FINDS = ROOT / ".fuzz"
 PATIENCE_S = 20.0
 """Of the processor: no input of these sizes may take longer, with all tools."""
 HANG_S = 600
-"""After so long on one input, the run ends and shows where it hangs."""
+"""After so long on some inputs, the run ends and shows where it hangs."""
+WATCHED = 500
+"""The watch is set anew after so many inputs: that costs a thread each time."""
 MORE_BYTES = 1 << 30
 """What all inputs together may take beyond what is taken at the start; the captures here are below 400 kB."""
 WHOLE = 0.02
 """Share of the inputs that are made of whole captures; the others of what is cut from them."""
 DEEPLY = 25
 """One input in so many goes through every tool and export; all go through decoder and model."""
+
+
+class Inline(Executor):
+    """Lines decoded one after the other: handing small captures to threads takes longer than reading them."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """The result of the call, made at once."""
+        future: Future[Any] = Future()
+        future.set_result(call(*arguments, **named))
+        return future
 
 
 class Drive:
@@ -53,14 +69,14 @@ class Drive:
         data = (self.whole if self.dice.random() < WHOLE else self.small)[name]()
         deeply = self.inputs % DEEPLY == 0
         self.inputs, self.deep = self.inputs + 1, self.deep + deeply
+        if self.inputs % WATCHED == 1:
+            faulthandler.dump_traceback_later(HANG_S, exit=True)
         began = time.process_time()
-        faulthandler.dump_traceback_later(HANG_S, exit=True)
         try:
             space = fuzz.look(data)
             (fuzz.ask_every_tool if deeply else fuzz.work_out)(space)
         except Exception as error:
             self._found(f"{type(error).__name__} at {_place(error)}", name, data, traceback.format_exc())
-        faulthandler.cancel_dump_traceback_later()
         spent = time.process_time() - began
         self.slowest = max(self.slowest, spent)
         if spent > PATIENCE_S:
@@ -89,6 +105,7 @@ def _place(error: Exception) -> str:
 
 def main(minutes: str, seed: str = "", *more: str) -> int:
     """1 where something was found."""
+    decode._threads = Inline
     end = time.monotonic() + 60 * float(minutes)
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)
     drive = Drive(number, more)

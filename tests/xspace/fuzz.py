@@ -51,7 +51,7 @@ def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
         assert len(plane.display_names) == len(plane.metadata)
         assert len(plane.metadata.blob.all) == len(plane.metadata)
         plane.facts()
-        for event in range(0, len(plane.events), 1 + len(plane.events) // 12):
+        for event in range(0, len(plane.events), 1 + len(plane.events) // 4):
             plane.event_facts(event)
         for name in ("tf_op", "correlation_id", "x", "y"):
             column = plane.stat(name)
