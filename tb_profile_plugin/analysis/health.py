@@ -199,9 +199,10 @@ class _Marks:
 def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
-    if len({host.origin_ns == 0 for host in hosts}) > 1:
+    if not clock.comparable(hosts):
         message = (
-            "Some hosts' captures state the time of day and some do not: hosts are set side by side by their starts."
+            "Hosts' captures state times of day that are weeks apart, or some none: hosts are set side by side by "
+            "their starts."
         )
         yield Problem("clocks_unknown", message, "", "", "warning")
     marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]

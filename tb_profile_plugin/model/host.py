@@ -107,8 +107,13 @@ class Host:
 
     @cached_property
     def origin_ns(self) -> int:
-        """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known."""
-        return self.space.origin_ns
+        """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known.
+
+        Times that are no times of day count from the start of the profile, which the Task Environment states.
+        """
+        plane = self.space.plane("Task Environment")
+        start = plane.facts().get("profile_start_time") if plane else None
+        return self.space.origin_ns or (start if isinstance(start, int) and start > 0 else 0)
 
     @cached_property
     def hostname(self) -> str:
