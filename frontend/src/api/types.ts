@@ -34,6 +34,24 @@ export interface SessionDetails extends SessionEntry {
   readonly problems: readonly Problem[];
 }
 
+/** What the capture of a host tells about the machines and people it comes from. */
+export interface Contents {
+  readonly host: string;
+  /** What the host is called where it is redacted. */
+  readonly alias: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Since the epoch; 0 where the capture does not say. */
+  readonly recorded_ns: number;
+  readonly hosts: readonly string[];
+  readonly users: readonly string[];
+  readonly addresses: readonly string[];
+  readonly source_stats: number;
+  readonly programs: readonly string[];
+  readonly events: number;
+  readonly damaged: boolean;
+}
+
 export interface SessionList {
   readonly logdir: string;
   readonly searched: readonly string[];

@@ -16,6 +16,7 @@ import { Help } from "./help";
 import { listen } from "./keys";
 import { Params } from "./params";
 import { Picker } from "./picker";
+import { ShareButton } from "./share";
 import { HostSelect, Tabs } from "./tabs";
 
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
@@ -74,6 +75,7 @@ export function Shell({ store }: { store: Store }) {
           <span class="spring" />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
           <CaptureButton capture={capture} />
+          <ShareButton store={store} />
           {!store.frame.plugin && <ThemeButton store={store} />}
           <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
             ?
