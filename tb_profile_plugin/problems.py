@@ -20,10 +20,12 @@ class Problem:
     """File, host or byte offset that the finding is about."""
     severity: str = "error"
     """``error``, ``warning`` or ``info``."""
+    figures: tuple[str, ...] = ()
+    """Properties and columns of tools that it makes doubtful; pages mark them."""
 
     def as_json(self) -> dict[str, Any]:
-        """The problem as plain data, in the order of its fields."""
-        return asdict(self)
+        """The problem as plain data, in the order of its fields; ``figures`` only where there are some."""
+        return {name: value for name, value in asdict(self).items() if value or name != "figures"}
 
     def __str__(self) -> str:
         where = f" ({self.where})" if self.where else ""

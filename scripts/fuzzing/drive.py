@@ -9,54 +9,74 @@ import sys
 import time
 import traceback
 import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import fuzz
+import seeds
 from mutations import Mutator
+
+from tb_profile_plugin.xspace import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 FINDS = ROOT / ".fuzz"
 PATIENCE_S = 20.0
 """Of the processor: no input of these sizes may take longer, with all tools."""
 HANG_S = 600
-"""After so long on one input, the run ends and shows where it hangs."""
-MORE_BYTES = 4 << 30
-"""What all inputs together may take beyond what is taken at the start; the captures here are below 300 kB."""
-SMALL = 30_000
+"""After so long on some inputs, the run ends and shows where it hangs."""
+WATCHED = 500
+"""The watch is set anew after so many inputs: that costs a thread each time."""
+MORE_BYTES = 1 << 30
+"""What all inputs together may take beyond what is taken at the start; the captures here are below 400 kB."""
+WHOLE = 0.02
+"""Share of the inputs that are made of whole captures; the others of what is cut from them."""
 DEEPLY = 25
-"""One input in so many goes through every tool."""
+"""One input in so many goes through every tool and export; all go through decoder and model."""
+
+
+class Inline(Executor):
+    """Lines decoded one after the other: handing small captures to threads takes longer than reading them."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        """The result of the call, made at once."""
+        future: Future[Any] = Future()
+        future.set_result(call(*arguments, **named))
+        return future
 
 
 class Drive:
     """A run with one seed."""
 
-    def __init__(self, seed: int):
-        captures = {"drawn": fuzz.DRAWN.SerializeToString()}
-        captures |= {str(path): path.read_bytes() for path in sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))}
-        self.mutators = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
-        # Small ones more often: they are faster, and hold the same kinds of messages.
-        weights = {name: 1 + 3 * (len(data) < SMALL) + 60 * (name == "drawn") for name, data in captures.items()}
-        self.names = [name for name, weight in weights.items() for _ in range(weight)]
+    def __init__(self, seed: int, more: Sequence[str] = ()):
+        """`more` are paths of captures besides those of the tests."""
+        paths = [*sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb")), *map(Path, more)]
+        captures = {"drawn": fuzz.DRAWN.SerializeToString()} | {str(path): path.read_bytes() for path in paths}
+        self.whole = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
+        self.small = {name: Mutator(seeds.cut(data), seed + i) for i, (name, data) in enumerate(captures.items())}
+        self.names = list(captures)
         self.dice = random.Random(seed)
         self.inputs = self.deep = 0
         self.slowest = 0.0
         self.finds: dict[str, int] = {}
-        for data in captures.values():
-            fuzz.look(data, deeply=True)
+        for mutator in (*self.whole.values(), *self.small.values()):
+            fuzz.ask_every_tool(fuzz.look(mutator.data))
 
     def once(self) -> None:
         """One damaged input."""
         name = self.dice.choice(self.names)
-        data = self.mutators[name]()
+        data = (self.whole if self.dice.random() < WHOLE else self.small)[name]()
         deeply = self.inputs % DEEPLY == 0
         self.inputs, self.deep = self.inputs + 1, self.deep + deeply
+        if self.inputs % WATCHED == 1:
+            faulthandler.dump_traceback_later(HANG_S, exit=True)
         began = time.process_time()
-        faulthandler.dump_traceback_later(HANG_S, exit=True)
         try:
-            fuzz.look(data, deeply)
+            space = fuzz.look(data)
+            (fuzz.ask_every_tool if deeply else fuzz.work_out)(space)
         except Exception as error:
             self._found(f"{type(error).__name__} at {_place(error)}", name, data, traceback.format_exc())
-        faulthandler.cancel_dump_traceback_later()
         spent = time.process_time() - began
         self.slowest = max(self.slowest, spent)
         if spent > PATIENCE_S:
@@ -83,12 +103,13 @@ def _place(error: Exception) -> str:
     return f"{Path(frame.filename).name}:{frame.lineno}"
 
 
-def main(minutes: str, seed: str = "") -> int:
+def main(minutes: str, seed: str = "", *more: str) -> int:
     """1 where something was found."""
+    decode._threads = Inline
     end = time.monotonic() + 60 * float(minutes)
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)
-    drive = Drive(number)
-    print(f"seed {number}, {len(drive.mutators)} captures", flush=True)
+    drive = Drive(number, more)
+    print(f"seed {number}, {len(drive.names)} captures", flush=True)
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MORE_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
     told = time.monotonic()

@@ -32,9 +32,44 @@ _NAMED = 3
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
 
+_AVERAGES = ("steptime_ms_average", "average_ms")
+_SPREADS = ("steptime_ms_standard_deviation", "sdv_ms")
+_ON_HOST = (
+    *("host_tf_op_percent", "host_op_time_eager_percent", "host_idle_time_percent", "host_total_self_time_percent"),
+    *("hostComputeTimeMs", "kernelLaunchTimeMs", "infeedTimeMs", "timeInMs", "selfTimeInMs"),
+)
+_ON_DEVICE = (
+    *("device_tf_op_percent", "device_op_time_eager_percent", "device_total_self_time_percent", "selfTimePercent"),
+    *("device_idle_time_percent", "device_duty_cycle_percent", "deviceComputeTimeMs", "total_duration_us"),
+    *("device_compute_16bit_percent", "device_compute_32bit_percent", "device_compute_unknown_percent"),
+)
+BETWEEN_HOSTS = "between_hosts"
+"""Where hosts lie beside one another in time, as on the timeline: no figure of a table, but marked like one."""
+_ACROSS = ("window_ms", "begin_ms", BETWEEN_HOSTS)
+_ALL = (*_AVERAGES, *_SPREADS, *_ON_HOST, *_ON_DEVICE)
+
+DOUBTFUL: dict[str, tuple[str, ...]] = {
+    "clocks_apart": _ACROSS,
+    "clocks_unknown": _ACROSS,
+    "damaged_capture": _ALL,
+    "hosts_missing": _ALL,
+    "impossible_times": (*_ALL, *_ACROSS),
+    "incomplete_steps": _AVERAGES,
+    "input_outside_steps": (*_AVERAGES, "infeedTimeMs"),
+    "no_device_events": (*_AVERAGES, *_ON_DEVICE),
+    "no_steps": _AVERAGES,
+    "one_step": (*_AVERAGES, *_SPREADS),
+    "overhead": _AVERAGES,
+    "reported_by_profiler": _ON_DEVICE,
+}
+"""Which figures of the tools each finding makes doubtful. What profilers report is about
+devices: a CUPTI that failed, events that were dropped."""
+_OFF = {"the host": _ON_HOST, "devices": _ON_DEVICE}
+"""The same for a tracer that was off."""
+
 
 def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
-    """All findings about a session and the hosts that are shown, each once."""
+    """All findings about a session and the hosts that are shown, each once, with the figures that suffer from it."""
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
         found += host.once(("health", step_event), partial(_of_host, host, step_event))
@@ -50,7 +85,14 @@ def _grouped(found: Sequence[Problem]) -> list[Problem]:
     places: dict[Problem, list[str]] = {}
     for problem in found:
         places.setdefault(replace(problem, where=""), []).append(problem.where)
-    return [replace(problem, where=_listed(list(dict.fromkeys(where)))) for problem, where in places.items()]
+    return [
+        replace(
+            problem,
+            where=_listed(list(dict.fromkeys(where))),
+            figures=problem.figures or DOUBTFUL.get(problem.code, ()),
+        )
+        for problem, where in places.items()
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -120,7 +162,8 @@ def _tracers(host: Host) -> Iterator[Problem]:
     for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
         if recorded.get(name, 1) == 0:
             message = f"Nothing of {what} was recorded: {name} was 0."
-            yield Problem("tracer_off", message, f"Capture with {name}=1 or more.", host.name, "warning")
+            remedy = f"Capture with {name}=1 or more."
+            yield Problem("tracer_off", message, remedy, host.name, "warning", _OFF[what])
     calls = _python_calls(host)
     if calls:
         message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
@@ -156,9 +199,10 @@ class _Marks:
 def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
     if len(hosts) < 2:
         return
-    if len({host.origin_ns == 0 for host in hosts}) > 1:
+    if not clock.comparable(hosts):
         message = (
-            "Some hosts' captures state the time of day and some do not: hosts are set side by side by their starts."
+            "Hosts' captures state times of day that are weeks apart, or some none: hosts are set side by side by "
+            "their starts."
         )
         yield Problem("clocks_unknown", message, "", "", "warning")
     marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]

@@ -97,7 +97,8 @@ def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hit
     shown = timeline(host)
     names = shown.board.names.matching(wanted)
     extra = _by_args(host, text, wanted) if args else None
-    found: list[tuple[Array, ...]] = []
+    # A capture that was cut early has no lanes.
+    found = [tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))]
     for place, (lane, rows) in enumerate(zip(shown.lanes, shown.rows, strict=True)):
         mask = names[lane.name_of.astype(np.int64) + lane.name_base]
         if extra is not None and lane.first < len(extra):
@@ -106,9 +107,6 @@ def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hit
         name = lane.name_of[at].astype(np.uint32) + np.uint32(lane.name_base)
         event = lane.events(at).astype(np.uint32)
         found.append((np.full(len(at), place, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at]))
-    if not found:
-        none = np.empty(0, np.int64)
-        found.append((none,) * 6)
     lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
     by = np.argsort(begin, kind="stable")
     own = np.flatnonzero(names).astype(np.uint32)

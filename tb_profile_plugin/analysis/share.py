@@ -2,11 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .. import store, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from ..xspace import redact
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What one host's capture tells about the machines and people it comes from."""
+
+    host: str
+    alias: str
+    """What the host is called where it is redacted."""
+    size: int
+    """Bytes of the file."""
+    recorded_ns: int
+    """When, ns since the epoch; 0 where the capture does not say."""
+    hosts: tuple[str, ...]
+    """What it calls its machine, besides ``host``."""
+    users: tuple[str, ...]
+    """As paths tell them."""
+    addresses: tuple[str, ...]
+    """IP addresses, or what looks like some."""
+    source_stats: int
+    """Stats of source code: lines, files, stacks."""
+    programs: tuple[str, ...]
+    """XLA programs, with all of their code."""
+    events: int
+    damaged: bool
+    """Such captures are not redacted: nobody can say what they hold."""
+
+
+def contents(session: Session, name: str) -> Contents:
+    """What a host's capture, given away as it is, tells; raises `ProblemError` where it cannot be read."""
+    host, file = session.host(name), _file(session, name)
+    data = store.read(file)
+    return Contents(
+        host=name,
+        alias=_alias(session, name),
+        size=file.size,
+        recorded_ns=host.origin_ns,
+        hosts=tuple(sorted({*host.space.hostnames} - {name})),
+        users=tuple(redact.users_in(data)),
+        addresses=tuple(redact.addresses_in(data)),
+        source_stats=sum(map(redact.source_stats, host.space.planes)),
+        programs=tuple(sorted({module.name for module in host.modules.values()})),
+        events=sum(len(plane.events) for plane in host.space.planes),
+        damaged=any(problem.code == "damaged_capture" for problem in host.space.problems),
+    )
 
 
 def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
@@ -17,6 +64,12 @@ def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
         problem = Problem("one_host", "A capture is of one host.", f"Name one with --host: {listed}.", session.name)
         raise ProblemError(problem)
     return _redacted(session, names[0]) if redacted else memoryview(store.read(_file(session, names[0])))
+
+
+def file_name(session: Session, name: str, redacted: bool) -> str:
+    """How a host's capture is called where it is given away; raises `ProblemError` (404) for an unknown one."""
+    _file(session, name)
+    return f"{_alias(session, name) if redacted else name}.xplane.pb"
 
 
 def redacted(session: Session, host: str) -> list[Host]:

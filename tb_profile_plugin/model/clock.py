@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+_FAR_NS = 10**15
+"""11 days: captures of one session are made together, so that clocks which differ by more are wrong."""
+
 
 class Clocked(Protocol):
     """Anything with a host's own times, such as a `Host`."""
@@ -18,11 +21,17 @@ class Clocked(Protocol):
         """What the wall clock said at 0, or 0 where it is not known."""
 
 
+def comparable(hosts: Sequence[Clocked]) -> bool:
+    """Whether all captures state the time of day, and nearly the same one, or none does."""
+    origins = [host.origin_ns for host in hosts]
+    return len({origin == 0 for origin in origins}) == 1 and max(origins) - min(origins) < _FAR_NS
+
+
 def shifts(hosts: Sequence[Clocked]) -> list[int]:
-    """What to add to each host's own times, ps: by the clock where all captures state it, else by their starts."""
-    origins = [host.origin_ns * 1000 for host in hosts]
-    if len({origin == 0 for origin in origins}) > 1:
+    """What to add to each host's own times, ps: by the clock where they are `comparable`, else by their starts."""
+    if not comparable(hosts):
         return [-host.window[0] for host in hosts]
+    origins = [host.origin_ns * 1000 for host in hosts]
     starts = [host.window[0] + origin for host, origin in zip(hosts, origins, strict=True)]
     return [origin - min(starts) for origin in origins]
 

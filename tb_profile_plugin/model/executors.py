@@ -17,6 +17,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from contextvars import copy_context
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
@@ -91,13 +92,20 @@ class LocalThreads(HostExecutor):
         pool = _threads(self._count)
         waiting = iter(jobs.items())
         room = min(most, self._count)
-        running = {pool.submit(function, *arguments): name for name, arguments in islice(waiting, room)}
+        running: dict[Future[Result], str] = {}
+
+        def start(count: int) -> None:
+            for name, arguments in islice(waiting, count):
+                # With the context goes who waits for it.
+                running[pool.submit(copy_context().run, function, *arguments)] = name
+
+        start(room)
         try:
             while running:
                 future = next(iter(wait(running, return_when=FIRST_COMPLETED).done))
                 name = running.pop(future)
                 yield name, _problem_or(future.result)
-                running |= {pool.submit(function, *arguments): name for name, arguments in islice(waiting, 1)}
+                start(1)
         finally:
             _cancel(running)
 

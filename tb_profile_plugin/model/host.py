@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from .. import patience
 from ..problems import Problem
 from ..xspace import Plane, XSpace, hlo
 from . import steps as step_rules
@@ -149,8 +150,13 @@ class Host:
 
     @cached_property
     def origin_ns(self) -> int:
-        """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known."""
-        return self.space.origin_ns
+        """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known.
+
+        Times that are no times of day count from the start of the profile, which the Task Environment states.
+        """
+        plane = self.space.plane("Task Environment")
+        start = plane.facts().get("profile_start_time") if plane else None
+        return self.space.origin_ns or (start if isinstance(start, int) and start > 0 else 0)
 
     @cached_property
     def hostname(self) -> str:
@@ -194,10 +200,11 @@ class Host:
         return found
 
     def once(self, key: Any, compute: Callable[[], Result]) -> Result:
-        """The result of ``compute``, computed at most once per key however many threads ask."""
+        """The result of ``compute``, computed at most once per key however many threads ask; a checkpoint."""
         with self._lock:
             found: Result | object = self._memory.get(key, _NOTHING)
             if found is _NOTHING:
+                patience.check()
                 found = self._memory[key] = compute()
             return cast(Result, found)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from .. import __version__, store, xspace
+from .. import __version__, patience, store, xspace
 from ..problems import Problem, ProblemError
 from .devices import device_type
 from .executors import LOST, HostExecutor, Jobs, LocalThreads
@@ -60,6 +60,7 @@ class Session:
         self._asking = threading.Lock()
         self._losses: Counter[str] = Counter()
         """How often workers ended over a host."""
+        self._crowds = {host: patience.Crowd() for host in self.hosts}
 
     def host(self, name: str) -> Host:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
@@ -67,7 +68,9 @@ class Session:
             names = ", ".join(self.hosts[:8])
             problem = Problem("unknown_host", f"This session has no host {name!r}.", f"Hosts: {names}.", self.name)
             raise ProblemError(problem, 404)
-        with self._locks[name]:
+        patience.check()
+        # A capture is decoded for all who wait for it, so that one of them may go.
+        with self._crowds[name].joined(), self._locks[name]:
             host = self._hosts.get(name)
             if host is None:
                 host = self._undecoded(name)
@@ -96,6 +99,7 @@ class Session:
         name = host.name
 
         def progress(phase: str, fraction: float) -> None:
+            patience.check()
             self._phases[name] = (phase, fraction)
 
         try:
@@ -142,6 +146,7 @@ class Session:
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
+                    patience.check()
                     if isinstance(outcome, ProblemError):
                         failures[name] = outcome
                         self._unreadable[name] = outcome.problem

@@ -135,7 +135,9 @@ def _device_time(trace: Trace, roots: Array) -> Array:
 def _stored(trace: Trace) -> Steps | None:
     """Groups that the profiler wrote into the capture (``group_id``) and of which some event names a step."""
     events, values = trace.stat("group_id")
-    values = np.where((values >= 0) & (values < 2**31), values, -1)
+    # The profiler's own numbers may be any, so that nothing is as large as the largest of them.
+    distinct, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
+    values = values - int(-1 in distinct)
     on_host = np.zeros(len(events), bool)
     wanted: set[int] = set()
     for first, plane in trace.parts:
@@ -164,13 +166,15 @@ def _spread_stored(trace: Trace, of_event: Array) -> None:
 
 
 def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps:
-    roots = []
-    for index in wanted:
-        members = np.flatnonzero(of_event == index)
-        named = [event for event in members.tolist() if trace.plane_of(event)[0].name == _CPU]
-        roots.append(min(named or members.tolist(), key=lambda event: int(trace.begin[event])))
-    found = Groups(np.array(roots, np.int64), of_event)
-    return _steps(trace, found, np.arange(len(roots)), "stored", groups=np.array(wanted, np.int32))
+    """Each group begins with its first event on the host, or with its first where the host has none."""
+    elsewhere = np.ones(len(trace), bool)
+    for first, plane in trace.parts:
+        elsewhere[first : first + len(plane.events)] = plane.name != _CPU
+    members = np.flatnonzero(np.isin(of_event, wanted))
+    members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
+    groups, begins = np.unique(of_event[members], return_index=True)
+    found = Groups(members[begins], of_event)
+    return _steps(trace, found, np.arange(len(groups)), "stored", groups=groups)
 
 
 def _device(trace: Trace) -> Steps | None:

@@ -58,6 +58,7 @@ _TYPES = {
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
 _FORMULA = tuple("=+-@\t\r")
+_PIECE = 1 << 20
 _SMALL = 1024
 """Bytes below which compressing gains nothing."""
 
@@ -100,6 +101,20 @@ def _compressed(pieces: Iterator[str]) -> Iterator[bytes]:
     yield packer.flush()
 
 
+def binary_file(request: Request, body: bytes | memoryview, name: str) -> Response:
+    """Bytes as a file to save, sent in pieces as they lie in memory."""
+    pieces = (bytes(body[begin : begin + _PIECE]) for begin in range(0, len(body), _PIECE))
+    response = Response(pieces, content_type="application/octet-stream")
+    response.content_length = len(body)
+    return _attached(_private(_guarded(response)), name)
+
+
+def _attached(response: Response, name: str) -> Response:
+    safe = re.sub(r"[^\w.()+-]+", "_", name)
+    response.headers["Content-Disposition"] = dump_options_header("attachment", {"filename": safe})
+    return response
+
+
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
     return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
@@ -123,11 +138,7 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     writer.writerow([_plain(column["label"]) for column in table["cols"]])
     writer.writerows([_plain(cell["v"]) for cell in row["c"]] for row in table["rows"])
     body = lines.getvalue().encode("utf-8", "replace")
-    response = _unkept(request, body, pack(body), "text/csv; charset=utf-8", 200)
-    response.headers["Content-Disposition"] = dump_options_header(
-        "attachment", {"filename": re.sub(r"[^\w.()+-]+", "_", name)}
-    )
-    return response
+    return _attached(_unkept(request, body, pack(body), "text/csv; charset=utf-8", 200), name)
 
 
 def _plain(value: Any) -> Any:

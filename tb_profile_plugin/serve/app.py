@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
+from .. import patience
 from ..problems import Problem, ProblemError
 from ..store import Logdir
 from . import answers
+from .client import Client
 from .desk import Desk
 from .gate import Gate
 from .routes import ROUTES, Route
@@ -23,6 +25,9 @@ logger = logging.getLogger(__name__)
 
 _EXACT = {route.path: route for route in ROUTES if not route.path.endswith("/*")}
 _FOLDERS = {route.path[:-1]: route for route in ROUTES if route.path.endswith("/*")}
+
+_ABANDONED = Problem("abandoned", "The client hung up before the answer was there.", "Ask again.")
+"""Read by nobody, except in a proxy's log."""
 
 
 class App:
@@ -57,7 +62,10 @@ class App:
             environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
         request = Request(environ)
         try:
-            response = self._answer(request)
+            with patience.asked_by(Client(environ).waits):
+                response = self._answer(request)
+        except patience.Abandoned:
+            response = answers.problem(request, _ABANDONED, 503)
         except ProblemError as error:
             response = answers.problem(request, error.problem, error.status)
         except Exception:

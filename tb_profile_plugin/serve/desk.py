@@ -10,7 +10,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..problems import Problem, ProblemError
@@ -165,6 +165,13 @@ class Desk:
             others = session.problems()
             return None, [*others, *([] if error.problem in others else [error.problem])]
         return found["facts"], [Problem(**problem) for problem in found["problems"]]
+
+    def contents(self, session: Session, host: str) -> dict[str, Any]:
+        """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
+        from ..analysis import share
+
+        found: dict[str, Any] = self._fact(session, lambda: asdict(share.contents(session, host)), "contents", host)
+        return found
 
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""

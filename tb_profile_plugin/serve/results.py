@@ -5,18 +5,41 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
+
+from ..patience import Abandoned, Crowd, Wanted
+
+_LOOK_S = 0.5
+"""Who waits for another's work looks so often whether there is still somebody to tell."""
+
+
+class _Work:
+    """A result that is being worked out, and those who wait for it."""
+
+    def __init__(self) -> None:
+        self.result = Future[bytes]()
+        self.crowd = Crowd()
+
+    def awaited(self, wanted: Wanted) -> bytes:
+        """What the thread that works on it finds; raises `Abandoned` once nobody wants it here."""
+        while not wait([self.result], _LOOK_S).done:
+            if not wanted():
+                raise Abandoned
+        return self.result.result()
 
 
 class Results:
-    """Bytes by key, least recently used out first; a failure is told to all who wait and not kept."""
+    """Bytes by key, least recently used out first; a failure is told to all who wait and not kept.
+
+    Work ends early where all who wait for it are gone, see `patience`.
+    """
 
     def __init__(self, limit: int):
         """Keep at most so many bytes; the newest result is kept in any case."""
         self._limit = limit
         self._size = 0
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
-        self._running: dict[Hashable, Future[bytes]] = {}
+        self._running: dict[Hashable, _Work] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], bytes], lasting: Callable[[], bool] = lambda: True) -> bytes:
@@ -24,27 +47,40 @@ class Results:
 
         It is kept if it is `lasting`, which is asked afterwards.
         """
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-            awaited = self._running.get(key)
-            if awaited is None:
-                own = self._running[key] = Future[bytes]()
-        if awaited is not None:
-            return awaited.result()
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    self._kept.move_to_end(key)
+                    return self._kept[key]
+                work = self._running.get(key)
+                if work is None:
+                    own = self._running[key] = _Work()
+                    break
+            with work.crowd.joined() as wanted:
+                try:
+                    return work.awaited(wanted)
+                except Abandoned:
+                    # Those before us left; who comes just as they do begins anew.
+                    if not wanted():
+                        raise
+        with own.crowd.joined():
+            return self._work(key, own.result, compute, lasting)
+
+    def _work(
+        self, key: Hashable, told: Future[bytes], compute: Callable[[], bytes], lasting: Callable[[], bool]
+    ) -> bytes:
         try:
             result = compute()
         except BaseException as error:
             with self._lock:
                 del self._running[key]
-            own.set_exception(error)
+            told.set_exception(error)
             raise
         with self._lock:
             del self._running[key]
             if lasting():
                 self._keep(key, result)
-        own.set_result(result)
+        told.set_result(result)
         return result
 
     def peek(self, key: Hashable) -> bytes | None:

@@ -13,7 +13,7 @@ from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
 from ..store.kept import unpack
-from . import answers, capture, timeline
+from . import answers, capture, share, timeline
 from .desk import Desk
 
 if TYPE_CHECKING:
@@ -219,6 +219,8 @@ ROUTES = (
     Route("/progress", ("run",), _progress),
     Route("/data", _DATA, _data),
     Route("/data_csv", _DATA, _data_csv),
+    Route("/share", ("run", "host"), share.contents),
+    Route("/share/capture", ("run", "host", "redact"), share.capture),
     Route("/timeline/lanes", ("run", "host"), timeline.lanes),
     Route("/timeline/slices", ("run", "host", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "blocks"), timeline.names),

@@ -54,6 +54,8 @@ def serve(
             max_request_header_size=_HEAD_BYTES,
             max_request_body_size=_BODY_BYTES,
             channel_timeout=_SILENCE_S,
+            # Without it, waitress learns only after the answer that a client has gone.
+            channel_request_lookahead=1,
         )
     except OSError as error:
         raise ProblemError(_unbound(host, port, error)) from error

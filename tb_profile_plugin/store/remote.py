@@ -15,6 +15,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
+from .. import patience
 from ..problems import Problem, ProblemError
 from . import cache
 from .files import StoredFile, host_of
@@ -136,7 +137,7 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
 
         try:
             for _ in pool.map(take, range(0, file.size, _PIECE)):
-                pass
+                patience.check()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from google.protobuf.message import DecodeError
 
 from ..problems import Problem, ProblemError
 from ..protos import message
+from .tables import Plane
 
 _HOME = r"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
 _USER, _RAW_USER = re.compile(_HOME), re.compile(_HOME.encode())
-_ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
+_DIGITS = r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"
+_ADDRESS, _RAW_ADDRESS = re.compile(_DIGITS), re.compile(_DIGITS.encode())
 _SOURCE = re.compile(r"source|stack_(?:trace|frame)|hlo_text|command_line|working_dir", re.IGNORECASE)
 """Names of stats that hold source code, or where it lies."""
 _KEPT_PLANES = re.compile(r"/host:(?:CPU|CUPTI|metadata|python-tracer|TFStreamz)|/device:|Task Environment")
@@ -35,7 +38,7 @@ def redacted(data: Any, host: str, alias: str) -> bytes:
     except DecodeError as error:
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422) from error
-    users = {user.decode() for user in _RAW_USER.findall(data)}
+    users = set(users_in(data))
     space.DiscardUnknownFields()
     for plane in space.planes:
         _drop_source(plane)
@@ -45,6 +48,23 @@ def redacted(data: Any, host: str, alias: str) -> bytes:
     space.hostnames[:] = [alias] * len(space.hostnames)
     written: bytes = space.SerializeToString()
     return written
+
+
+def users_in(data: Any) -> list[str]:
+    """Names of users, as paths anywhere in a capture's bytes tell them, sorted."""
+    return sorted({user.decode() for user in _RAW_USER.findall(data)})
+
+
+def addresses_in(data: Any) -> list[str]:
+    """IP addresses anywhere in a capture's bytes, sorted."""
+    return sorted({address.decode() for address in _RAW_ADDRESS.findall(data)})
+
+
+def source_stats(plane: Plane) -> int:
+    """How many stats of a plane hold source code, or where it lies."""
+    unwanted = [row for row, name in enumerate(plane.stat_metadata.text.all) if _SOURCE.search(name)]
+    owners = (plane.stats, plane.metadata.stats, plane.events.stats)
+    return sum(int(np.isin(stats.name, unwanted).sum()) for stats in owners)
 
 
 def _cleaner(hosts: Iterable[str], users: Iterable[str], alias: str) -> Callable[[str], str]:

@@ -137,6 +137,13 @@ def loops(pen: Pen, count: int) -> None:
         write(1 + i % 4, 10 * i, 25, _r=1, iter_num=i, step_id=i % 3)
 
 
+def stored(pen: Pen, count: int) -> None:
+    write, run = pen.host("work"), pen.gpu("kernel")
+    for i in range(count):
+        write(1, 10 * i, 5, group_id=1000 * i, step_name=str(i))
+        run(1, 10 * i, 5, group_id=1000 * i)
+
+
 COSTLY: dict[str, Callable[[Pen, int], None]] = {
     "nested events": nested("work"),
     "nested steps": nested("train", _r=1, step_num=1),
@@ -144,7 +151,7 @@ COSTLY: dict[str, Callable[[Pen, int], None]] = {
     "nested iterators": nested("Iterator::Root::Map"),
 }
 COSTLY |= {fill.__name__: fill for fill in (one_correlation, overlapping, lines, planes, steps, names, alike)}
-COSTLY |= {fill.__name__: fill for fill in (circles, pipelines, memory, loops)}
+COSTLY |= {fill.__name__: fill for fill in (circles, pipelines, memory, loops, stored)}
 
 
 def spent(folder: Path, fill: Callable[[Pen, int], None], count: int) -> float:

@@ -7,7 +7,9 @@ import pytest
 
 from tb_profile_plugin.analysis import steptime
 from tb_profile_plugin.model import clock
+from tb_profile_plugin.model.host import Host
 
+NOW = 1_700_000_000_000_000_000
 A = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
 B = "/host:CPU\n  t | train[1150,900]{_r=1, step_num=1+s} work[1200,300]"
 
@@ -40,3 +42,25 @@ def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
     assert [row["c"][place]["v"] for row in table["rows"]] == pytest.approx([0, 1, 2])
     pod = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
     assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
+
+
+def dated(text: str, start_ns: int, **of: str) -> Host:
+    """A host whose times count from that time of day, as its Task Environment states."""
+    return draw.host(f"{text}\nTask Environment {{profile_start_time={start_ns}u}}", steps=3, **of)
+
+
+def test_times_count_from_the_start_that_the_task_environment_states() -> None:
+    a, b = dated(A, NOW, name="a"), dated(A, NOW + 250_000, name="b")
+    assert a.origin_ns == NOW
+    assert clock.comparable([a, b])
+    shifts = clock.shifts([a, b])
+    assert a.window[0] + shifts[0] == 0
+    assert shifts[1] - shifts[0] == 250_000_000
+
+
+@pytest.mark.parametrize("start", [0, 1, 2**63, 2**64 - 1])
+def test_clocks_that_cannot_be_right_do_not_move_hosts(start: int) -> None:
+    a, b = dated(A, NOW, name="a"), dated(B, start, name="b")
+    assert not clock.comparable([a, b])
+    assert [host.window[0] + shift for host, shift in zip([a, b], clock.shifts([a, b]), strict=True)] == [0, 0]
+    assert clock.shifts([dated(A, start)]) == [-100_000_000]

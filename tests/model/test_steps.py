@@ -67,20 +67,29 @@ def test_then_none() -> None:
     assert found("other[0,5]", count=0) == ("none", [])
 
 
-def test_groups_stored_in_the_capture() -> None:
-    host = draw.host(
-        """
+STORED = """
 /host:CPU
   python | EagerKernelExecute[0,500]{group_id=s, step_name='7'} Launch[10,5]{group_id=s, c=0}
 /device:GPU:0
   Stream #13 | sgemm[600,100]{group_id=s, c=0}
   Steps | 7[600,100]{group_id=s, step_name='7'}
-""",
-        steps=3,
-    )
+"""
+
+
+def test_groups_stored_in_the_capture() -> None:
+    host = draw.host(STORED, steps=3)
     assert host.steps.source == "stored"
     assert len(host.steps) == 3
     assert steps(host)[0]["device_compute_32"] == 100
+
+
+@pytest.mark.parametrize(("first", "apart"), [(0, 1), (2**31 - 9, 3), (7, 500_000_000)])
+def test_numbers_of_stored_steps_may_be_any(first: int, apart: int) -> None:
+    """What is kept by group is as long as there are groups, however large their numbers are."""
+    host = draw.host(STORED.replace("group_id=s", f"group_id={apart}s+{first}"), steps=3)
+    assert steps(host) == steps(draw.host(STORED, steps=3))
+    assert host.steps.group.tolist() == [0, 1, 2]
+    assert set(host.steps.of_event.tolist()) == {0, 1, 2}
 
 
 def test_another_event_can_be_chosen() -> None:

@@ -1,7 +1,6 @@
 """TensorBoard starts with the older profile plugin installed beside ours, and shows both."""
 
 import json
-import re
 import subprocess
 import sys
 import sysconfig
@@ -10,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tensorboards import started
 
 
 @pytest.fixture
@@ -30,25 +30,11 @@ def python(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_both_are_there(python: Path, tmp_path: Path, put: Callable[[str], Path]) -> None:
     put("plugins/profile/r1/vm.xplane.pb")
-    command = [python, "-m", "tensorboard.main", "--logdir", tmp_path / "plugins", "--port", "0", "--load_fast=false"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    said = []
-    try:
-        assert process.stdout
-        for line in process.stdout:
-            said.append(line)
-            address = re.search(r"http://\S+/", line)
-            if address:
-                break
-        else:
-            pytest.fail("TensorBoard did not start: " + "".join(said))
-        with urllib.request.urlopen(f"{address[0]}data/plugins_listing", timeout=60) as answer:
+    with started(python, tmp_path / "plugins") as (address, said):
+        with urllib.request.urlopen(f"{address}data/plugins_listing", timeout=60) as answer:
             listing = json.load(answer)
-        with urllib.request.urlopen(f"{address[0]}data/plugin/tb_profile/runs", timeout=60) as answer:
+        with urllib.request.urlopen(f"{address}data/plugin/tb_profile/runs", timeout=60) as answer:
             assert json.load(answer) == ["r1"]
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
     assert {"profile", "tb_profile"} <= set(listing)
     assert listing["tb_profile"]["enabled"] is True
     assert sum("brings a plugin named" in line for line in said) == 1

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import draw
 import numpy as np
 import pytest
 from werkzeug.test import Client, TestResponse
@@ -135,3 +136,22 @@ def test_the_whole_trace_is_streamed_in_the_trace_event_format(server: Client) -
     assert len(slices) == sum(lane["events"] for section in lanes for lane in section["lanes"])
     coarse = json.loads(server.get("/data", query_string={**query, "resolution": "50"}).data)["traceEvents"]
     assert 0 < len([e for e in coarse if e["ph"] == "X"]) < len(slices)
+
+
+EMPTY = {
+    "lanes": {},
+    "slices": {"lanes": "", "begin": 0, "end": 1000, "width": 100},
+    "names": {"blocks": ""},
+    "steps": {},
+    "arrows": {"lanes": "", "begin": 0, "end": 1000},
+    "search": {"text": "a"},
+    "statistics": {"lanes": "", "begin": 0, "end": 1000},
+}
+
+
+@pytest.mark.parametrize("route", EMPTY)
+@pytest.mark.parametrize("text", ["/host:CPU", "/host:CPU\n  t |"])
+def test_a_capture_cut_before_its_first_event_answers(tmp_path: Path, route: str, text: str) -> None:
+    draw.session(tmp_path, vm=draw.space(text))
+    answer = ask(Client(App(Logdir(str(tmp_path)))), route, "run", **EMPTY[route])
+    assert answer.status_code == 200

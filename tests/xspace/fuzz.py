@@ -51,7 +51,7 @@ def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
         assert len(plane.display_names) == len(plane.metadata)
         assert len(plane.metadata.blob.all) == len(plane.metadata)
         plane.facts()
-        for event in range(0, len(plane.events), 1 + len(plane.events) // 50):
+        for event in range(0, len(plane.events), 1 + len(plane.events) // 4):
             plane.event_facts(event)
         for name in ("tf_op", "correlation_id", "x", "y"):
             column = plane.stat(name)
@@ -59,6 +59,14 @@ def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
     if deeply:
         ask_every_tool(space)
     return space
+
+
+def work_out(space: xspace.XSpace) -> None:
+    """What every tool asks of the model."""
+    host = Host("fuzz", space)
+    assert len(host.trace) == len(host.steps.of_event)
+    assert host.window[0] <= host.window[1]
+    assert all(host.modules.values())
 
 
 class Damaged(Capture):

@@ -1,7 +1,7 @@
 /** The only place that talks to the server. */
 
 import { readSlab, type Slab } from "../base/slab";
-import type { Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
+import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
 export class RequestError extends Error {
@@ -104,6 +104,7 @@ export const api = {
   sessions: (signal?: AbortSignal) => get<SessionList>("sessions", {}, signal),
   session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
+  share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
   data: (run: string, tool: string, host: string, options: Readonly<Record<string, string>>, signal?: AbortSignal) =>
     get<unknown>("data", { ...options, run, tag: tool, host }, signal),

@@ -6,6 +6,8 @@ export interface Problem {
   readonly remedy: string;
   readonly where: string;
   readonly severity: "error" | "warning" | "info";
+  /** Properties and columns of tools that it makes doubtful. */
+  readonly figures?: readonly string[];
 }
 
 export interface SessionFacts {
@@ -30,6 +32,24 @@ export interface SessionDetails extends SessionEntry {
   /** The tracer levels that were in effect, by host; of hosts that say. */
   readonly recorded?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly problems: readonly Problem[];
+}
+
+/** What the capture of a host tells about the machines and people it comes from. */
+export interface Contents {
+  readonly host: string;
+  /** What the host is called where it is redacted. */
+  readonly alias: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Since the epoch; 0 where the capture does not say. */
+  readonly recorded_ns: number;
+  readonly hosts: readonly string[];
+  readonly users: readonly string[];
+  readonly addresses: readonly string[];
+  readonly source_stats: number;
+  readonly programs: readonly string[];
+  readonly events: number;
+  readonly damaged: boolean;
 }
 
 export interface SessionList {

@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createCapture } from "../state/capture";
+import { type Doubts, doubtsOf } from "../state/doubts";
 import { addressKeeper } from "../state/keeper";
 import type { Store } from "../state/store";
+import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { KeeperContext } from "../view/kept";
 import { TipLayer } from "../view/tip";
@@ -14,6 +16,7 @@ import { Help } from "./help";
 import { listen } from "./keys";
 import { Params } from "./params";
 import { Picker } from "./picker";
+import { ShareButton } from "./share";
 import { HostSelect, Tabs } from "./tabs";
 
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
@@ -28,6 +31,14 @@ function ThemeButton({ store }: { store: Store }) {
       <Icon name="theme" />
     </button>
   );
+}
+
+function useDoubts(store: Store): Doubts {
+  const problems = store.details.state.value.value?.problems;
+  const hosts = store.session.value?.hosts;
+  const host = store.host.value;
+  const ownSteps = Boolean(store.view.value.options.step_event);
+  return useMemo(() => doubtsOf(problems ?? [], host, hosts ?? [], ownSteps), [problems, hosts, host, ownSteps]);
 }
 
 function focusFilter(): void {
@@ -54,6 +65,7 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
+  const doubts = useDoubts(store);
   const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
   return (
     <>
@@ -63,6 +75,7 @@ export function Shell({ store }: { store: Store }) {
           <span class="spring" />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
           <CaptureButton capture={capture} />
+          <ShareButton store={store} />
           {!store.frame.plugin && <ThemeButton store={store} />}
           <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
             ?
@@ -78,7 +91,9 @@ export function Shell({ store }: { store: Store }) {
       </header>
       <main aria-busy={store.data.state.value.loading} class={store.data.state.value.loading ? "busy" : undefined}>
         <KeeperContext.Provider value={keeper}>
-          <Content store={store} />
+          <DoubtContext.Provider value={doubts}>
+            <Content store={store} />
+          </DoubtContext.Provider>
         </KeeperContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}

@@ -20,7 +20,7 @@ function Properties({ table }: { table: Table }) {
   return (
     <dl class="figures">
       {names.map((name) => (
-        <Figure key={name} label={readable(name)} value={table.property(name)} doc={table.doc(name)} />
+        <Figure key={name} label={readable(name)} value={table.property(name)} doc={table.doc(name)} of={name} />
       ))}
     </dl>
   );

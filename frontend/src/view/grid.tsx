@@ -11,6 +11,7 @@ import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/
 import type { CellValue, Table } from "../base/datatable";
 import { count, plural } from "../base/format";
 import { readChoice, type Sorted, writeChoice } from "../base/gridcodec";
+import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
 import {
   applyChoice,
@@ -116,6 +117,31 @@ function useVirtualRows(total: number, element: { current: HTMLDivElement | null
   return { from, to, above: from * ROW, below: (total - to) * ROW };
 }
 
+interface HeadProps {
+  readonly column: Presented;
+  readonly sorted: false | "asc" | "desc" | undefined;
+  readonly toggle: (several: boolean) => void;
+}
+
+function HeadButton({ column, sorted, toggle }: HeadProps) {
+  const tip = [column.doc, useDoubt(column.id)].filter(Boolean).join(" ");
+  return (
+    <button
+      type="button"
+      class={column.doc ? "explained" : undefined}
+      data-tip={tip || undefined}
+      onClick={(event) => toggle(event.shiftKey)}
+    >
+      {column.label}
+      {column.unit && <small> {column.unit}</small>}
+      <Doubt of={column.id} inButton />
+      <span class="direction" aria-hidden="true">
+        {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
+      </span>
+    </button>
+  );
+}
+
 function Head({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
   return (
     <thead>
@@ -125,18 +151,11 @@ function Head({ model, columns }: { model: GridModel; columns: readonly Presente
           const direction = sorted === "asc" ? "ascending" : sorted === "desc" ? "descending" : "none";
           return (
             <th key={column.id} class={column.numeric ? "number" : undefined} aria-sort={direction} scope="col">
-              <button
-                type="button"
-                class={column.doc ? "explained" : undefined}
-                data-tip={column.doc || undefined}
-                onClick={(event) => model.getColumn(column.id)?.toggleSorting(undefined, event.shiftKey)}
-              >
-                {column.label}
-                {column.unit && <small> {column.unit}</small>}
-                <span class="direction" aria-hidden="true">
-                  {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
-                </span>
-              </button>
+              <HeadButton
+                column={column}
+                sorted={sorted}
+                toggle={(several) => model.getColumn(column.id)?.toggleSorting(undefined, several)}
+              />
             </th>
           );
         })}

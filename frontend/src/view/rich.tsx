@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { segments } from "../base/legacyhtml";
+import { Doubt } from "./doubt";
 import { Icon } from "./icons";
 
 export function Rich({ html }: { html: string }) {
@@ -25,10 +26,12 @@ interface FigureProps {
   readonly value: string;
   readonly doc?: string | undefined;
   readonly note?: string | undefined;
+  /** The property that it shows, which findings may make doubtful. */
+  readonly of?: string;
 }
 
 /** One figure: its name, its value with the unit, and how it comes about on hover. */
-export function Figure({ label, value, doc, note }: FigureProps) {
+export function Figure({ label, value, doc, note, of }: FigureProps) {
   return (
     <div class="figure">
       <dt class={doc ? "explained" : undefined} data-tip={doc} tabIndex={doc ? 0 : undefined}>
@@ -37,6 +40,7 @@ export function Figure({ label, value, doc, note }: FigureProps) {
       <dd>
         {value}
         {note && <small> {note}</small>}
+        <Doubt of={of} />
       </dd>
     </div>
   );

@@ -4,6 +4,7 @@ import type { Row, Table } from "../../base/datatable";
 import { count, finer, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
 import { median, summarize } from "../../base/statistics";
+import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
 import { completeTimes } from "../../view/stepchart";
@@ -32,7 +33,8 @@ function Headline({ times, incomplete, total }: HeadlineProps) {
   ];
   return (
     <p class="headline">
-      <b>{time(total)}</b> <span class="quiet">{words[Math.min(times.length, 2)]}</span>
+      <b>{time(total)}</b>
+      <Doubt of="steptime_ms_average" /> <span class="quiet">{words[Math.min(times.length, 2)]}</span>
     </p>
   );
 }
@@ -96,6 +98,7 @@ export function Breakdown({ breakdown, steps, summary, severalHosts }: Breakdown
               <th scope="col">Part</th>
               <th scope="col" class="number" data-tip={breakdown.column("average_ms")?.doc}>
                 {hasSteps ? "Average" : "Time"} <small>{scale.unit}</small>
+                <Doubt of="average_ms" />
               </th>
               <th scope="col" class="number" data-tip={breakdown.column("share")?.doc}>
                 Share
@@ -104,6 +107,7 @@ export function Breakdown({ breakdown, steps, summary, severalHosts }: Breakdown
                 <>
                   <th scope="col" class="number" data-tip={breakdown.column("sdv_ms")?.doc}>
                     σ <small>{scale.unit}</small>
+                    <Doubt of="sdv_ms" />
                   </th>
                   <th scope="col" class="number" data-tip="Smallest and largest over the complete steps">
                     Range <small>{scale.unit}</small>

@@ -57,9 +57,13 @@ export function Environment({ environment, analysis, summary, store }: Environme
           .filter(([, name, table]) => hasDevice || table === environment || !name.startsWith("device_"))
           .map(([label, name, table, doc]) => {
             const text = table.property(name);
-            return <Figure key={name} label={label} value={YES_NO[text] ?? text} doc={table.doc(name) || doc} />;
+            return (
+              <Figure key={name} label={label} value={YES_NO[text] ?? text} doc={table.doc(name) || doc} of={name} />
+            );
           })}
-        {window !== null && <Figure label="Captured" value={time(window)} doc={summary.doc("window_ms")} />}
+        {window !== null && (
+          <Figure label="Captured" value={time(window)} doc={summary.doc("window_ms")} of="window_ms" />
+        )}
         {recorded && <Figure label="Tracer levels" value={recorded} doc={RECORDED_DOC} />}
       </dl>
     </Section>
@@ -82,17 +86,20 @@ export function Precisions({ analysis }: { analysis: Table }) {
           label={`16 bit${known}`}
           value={percent(half / 100)}
           doc={analysis.doc("device_compute_16bit_percent")}
+          of="device_compute_16bit_percent"
         />
         <Figure
           label={`32 bit${known}`}
           value={percent(single / 100)}
           doc={analysis.doc("device_compute_32bit_percent")}
+          of="device_compute_32bit_percent"
         />
         {unknown > 0 && (
           <Figure
             label="Not known"
             value={percent(unknown / 100)}
             doc={analysis.doc("device_compute_unknown_percent")}
+            of="device_compute_unknown_percent"
           />
         )}
       </dl>

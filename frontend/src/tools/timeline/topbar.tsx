@@ -2,6 +2,7 @@
 
 import { count } from "../../base/format";
 import { MODES, type Mode } from "../../base/timecodec";
+import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
 import { Menu } from "../../view/menu";
 import { KEYS } from "./keys";
@@ -199,6 +200,7 @@ export function TopBar({ scene, actions }: { scene: Scene; actions: SearchAction
           </>
         )}
       </Menu>
+      <Doubt of="between_hosts" />
       <span class="spring" />
       <Export scene={scene} />
       <Keys />

@@ -1,0 +1,155 @@
+/** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { address, api } from "../api/client";
+import type { Contents, SessionEntry } from "../api/types";
+import { bytes, count, moment, plural } from "../base/format";
+import { resource } from "../state/resource";
+import type { Store } from "../state/store";
+import { Icon } from "../view/icons";
+import { Loading } from "../view/loading";
+import { ProblemPage } from "../view/problems";
+
+/** Names of a list, or how many there are where they are too many to read. */
+function listed(names: readonly string[]): string {
+  const more = names.length > 8 ? ` and ${count(names.length - 8)} more` : "";
+  return names.slice(0, 8).join(", ") + more;
+}
+
+/** What the file tells, as rows of what and which; and whether a redacted one tells it, too. */
+export function told(of: Contents): { what: string; which: string; stays: boolean }[] {
+  const rows = [
+    { what: "Recorded", which: of.recorded_ns ? moment(of.recorded_ns / 1e9) : "", stays: true },
+    { what: "Hosts", which: listed([of.host, ...of.hosts]), stays: false },
+    { what: "Users, as paths tell them", which: listed(of.users), stays: false },
+    { what: "IP addresses", which: listed(of.addresses), stays: false },
+    { what: "Source code", which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
+    { what: "XLA programs, all of their code", which: listed(of.programs), stays: false },
+    { what: "Names of ops, threads, functions, files", which: `${plural(of.events, "event")}`, stays: true },
+  ];
+  return rows.filter(({ which }) => which !== "");
+}
+
+function Told({ of }: { of: Contents }) {
+  return (
+    <table class="legend told">
+      <thead>
+        <tr>
+          <th scope="col">The file tells</th>
+          <th scope="col">Which</th>
+          <th scope="col">Redacted</th>
+        </tr>
+      </thead>
+      <tbody>
+        {told(of).map(({ what, which, stays }) => (
+          <tr key={what}>
+            <th scope="row">{what}</th>
+            <td>{which}</td>
+            <td>{stays ? "stays" : "taken out"}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Files({ of, run }: { of: Contents; run: string }) {
+  const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
+  return (
+    <>
+      {of.damaged ? (
+        <p>This capture is damaged, so that nobody can say what it holds: it is not redacted.</p>
+      ) : (
+        <p>
+          Names of ops, threads, functions and files stay in a redacted capture, programs' names among them: read them
+          before you give a capture of something secret away.
+        </p>
+      )}
+      <div class="actions">
+        {!of.damaged && (
+          <a class="button primary" href={link("1")} download={`${of.alias}.xplane.pb`}>
+            <Icon name="download" /> Redacted
+          </a>
+        )}
+        <a class="button" href={link("0")} download={`${of.host}.xplane.pb`}>
+          <Icon name="download" /> As it is ({bytes(of.size)})
+        </a>
+      </div>
+    </>
+  );
+}
+
+function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: string; choose: (to: string) => void }) {
+  if (hosts.length < 2) return null;
+  return (
+    <label class="field">
+      <span data-tip="A capture is of one host">Host</span>
+      <select value={host} onChange={(event) => choose(event.currentTarget.value)}>
+        {hosts.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function ShareDialog({ session, first, close }: { session: SessionEntry; first: string; close: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [host, choose] = useState(first);
+  useEffect(() => dialog.current?.showModal(), []);
+  const contents = useMemo(
+    () =>
+      resource(
+        () => `${session.run}\n${host}`,
+        (signal) => api.share(session.run, host, signal),
+      ),
+    [session.run, host],
+  );
+  useEffect(() => contents.dispose, [contents]);
+  const { value, problem } = contents.state.value;
+  return (
+    <dialog ref={dialog} class="help capture" aria-labelledby="share-title" onClose={close}>
+      <header>
+        <h2 id="share-title">Share this capture</h2>
+        <button type="button" class="button" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <HostChoice hosts={session.hosts} host={host} choose={choose} />
+      {problem && <ProblemPage problem={problem} />}
+      {!value && !problem && <Loading what="Looking at what the file tells" progress={null} />}
+      {value && (
+        <>
+          <Told of={value} />
+          <Files of={value} run={session.run} />
+        </>
+      )}
+    </dialog>
+  );
+}
+
+export function ShareButton({ store }: { store: Store }) {
+  const [open, setOpen] = useState(false);
+  const session = store.session.value;
+  if (!session) return null;
+  const shown = store.host.value;
+  return (
+    <>
+      <button
+        type="button"
+        class="button"
+        onClick={() => setOpen(true)}
+        data-tip="Save this capture to give it to others, and see what it tells about you"
+      >
+        <Icon name="download" /> Share
+      </button>
+      {open && (
+        <ShareDialog
+          session={session}
+          first={session.hosts.includes(shown) ? shown : (session.hosts[0] ?? "")}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+/** A small mark beside a figure that a finding about the capture makes doubtful. */
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { Doubts } from "../state/doubts";
+import { Icon } from "./icons";
+
+export const DoubtContext = createContext<Doubts>(new Map());
+
+/** Why the figure is doubtful, in sentences; "" where nothing speaks against it. */
+export function useDoubt(of: string | undefined): string {
+  const found = useContext(DoubtContext).get(of ?? "") ?? [];
+  return found.map(({ message }) => message).join(" ");
+}
+
+interface DoubtProps {
+  /** The property or column. */
+  readonly of: string | undefined;
+  /** Inside of a button, which takes the focus and tells the reason itself. */
+  readonly inButton?: boolean;
+}
+
+export function Doubt({ of, inButton }: DoubtProps) {
+  const reason = useDoubt(of);
+  if (!reason) return null;
+  return (
+    <span
+      class="doubtful"
+      role="img"
+      aria-label={`To be taken with care: ${reason}`}
+      data-tip={`To be taken with care: ${reason}`}
+      tabIndex={inButton ? undefined : 0}
+    >
+      <Icon name="warning" />
+    </span>
+  );
+}

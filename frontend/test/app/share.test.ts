@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import type { Contents } from "../../src/api/types";
+import { told } from "../../src/app/share";
+
+const NOTHING: Contents = {
+  host: "vm",
+  alias: "host-1",
+  size: 10,
+  recorded_ns: 0,
+  hosts: [],
+  users: [],
+  addresses: [],
+  source_stats: 0,
+  programs: [],
+  events: 3,
+  damaged: false,
+};
+
+it("tells what is there, and nothing of what is not", () => {
+  expect(told(NOTHING).map(({ what }) => what)).toEqual(["Hosts", "Names of ops, threads, functions, files"]);
+  const users = Array.from({ length: 10 }, (_, place) => `u${place}`);
+  const rows = told({ ...NOTHING, users, programs: ["jit_step"], recorded_ns: 1.7e18, source_stats: 1 });
+  expect(rows.find(({ what }) => what.startsWith("Users"))?.which).toBe("u0, u1, u2, u3, u4, u5, u6, u7 and 2 more");
+  expect(rows.filter(({ stays }) => stays).map(({ what }) => what)).toEqual([
+    "Recorded",
+    "Names of ops, threads, functions, files",
+  ]);
+});

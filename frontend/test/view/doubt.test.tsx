@@ -1,0 +1,54 @@
+import { type ComponentChild, render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { Table } from "../../src/base/datatable";
+import { doubtsOf } from "../../src/state/doubts";
+import { DoubtContext } from "../../src/view/doubt";
+import { Grid } from "../../src/view/grid";
+import { Figure } from "../../src/view/rich";
+
+const DOUBTS = doubtsOf(
+  [{ code: "c", message: "Steps are cut.", remedy: "", where: "", severity: "warning", figures: ["average_ms"] }],
+  "",
+  [],
+  false,
+);
+
+let root: HTMLElement;
+
+beforeEach(() => {
+  root = document.createElement("div");
+  document.body.append(root);
+});
+afterEach(() => {
+  render(null, root);
+  root.remove();
+});
+
+async function marks(content: ComponentChild): Promise<Element[]> {
+  await act(() => render(<DoubtContext.Provider value={DOUBTS}>{content}</DoubtContext.Provider>, root));
+  return [...root.querySelectorAll("[role=img]")];
+}
+
+it("marks a figure that suffers, with the reason for eyes, pointer and keyboard", async () => {
+  const [mark, ...more] = await marks(<Figure label="Average" value="3 ms" of="average_ms" />);
+  expect(more).toEqual([]);
+  expect(mark?.getAttribute("aria-label")).toContain("Steps are cut.");
+  expect(mark?.getAttribute("data-tip")).toContain("Steps are cut.");
+  expect((mark as HTMLElement).tabIndex).toBe(0);
+});
+
+it("leaves other figures alone", async () => {
+  expect(await marks(<Figure label="Median" value="3 ms" of="median_ms" />)).toEqual([]);
+  expect(await marks(<Figure label="Median" value="3 ms" />)).toEqual([]);
+});
+
+it("marks the head of a column, whose button tells the reason besides what the column is", async () => {
+  const cols = [
+    { id: "host", label: "Host", type: "string" },
+    { id: "average_ms", label: "Average", type: "number", p: { doc: "Over steps." } },
+  ];
+  const found = await marks(<Grid table={new Table({ cols, rows: [{ c: [{ v: "a" }, { v: 1 }] }] })} name="t" />);
+  expect(found.length).toBe(1);
+  expect(found[0]?.closest("button")?.getAttribute("data-tip")).toBe("Over steps. Steps are cut.");
+});

@@ -1,0 +1,60 @@
+"""Whether anybody still waits for what is being worked out; work that nobody waits for ends at its next checkpoint.
+
+What waits is known to whoever asked (`asked_by`) and travels with the thread's context, so that nothing in between
+passes it on. Work that was not asked for by anybody who could go away, as in a script, is always wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+Wanted = Callable[[], bool]
+
+_wanted: ContextVar[Wanted] = ContextVar("wanted", default=lambda: True)
+
+
+class Abandoned(BaseException):
+    """Raised by `check` where nobody waits any longer. Like asyncio's CancelledError it is taken for no failure."""
+
+
+def check() -> None:
+    """A checkpoint: raises `Abandoned` where nobody waits for this thread's work. Cheap; call it between phases."""
+    if not _wanted.get()():
+        raise Abandoned
+
+
+@contextmanager
+def asked_by(wanted: Wanted) -> Iterator[None]:
+    """What this thread does inside is wanted while `wanted` says so."""
+    token = _wanted.set(wanted)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+class Crowd:
+    """All who wait for one piece of work, whichever thread does it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Wanted] = []
+
+    @contextmanager
+    def joined(self) -> Iterator[Wanted]:
+        """Wait with the others; what this thread does inside is done for all of them.
+
+        Gives what tells whether this thread itself is still wanted.
+        """
+        mine = _wanted.get()
+        self._waiting.append(mine)
+        try:
+            with asked_by(self.wanted):
+                yield mine
+        finally:
+            self._waiting.remove(mine)
+
+    def wanted(self) -> bool:
+        """Whether one of them is there."""
+        return any(wanted() for wanted in list(self._waiting))

@@ -1,0 +1,42 @@
+"""The page says what a capture tells before it is given away, and saves it with or without that."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+from playwright.sync_api import Page, expect
+
+SECRET = """
+/host:CPU
+  t | train[0,900]{_r=1, step_num=s, source_info='/home/alice/secret.py:3'} load[5,9]{path='/home/alice/x'}
+hostname: gpu-box
+"""
+
+
+@pytest.mark.parametrize("kind", ["tensorboard", "standalone"])
+def test_a_capture_is_saved_without_what_it_tells(
+    site: Callable[..., Any], page: Page, tmp_path: Path, kind: str
+) -> None:
+    drawn = draw.space(SECRET, steps=3)
+    draw.session(tmp_path, **{"gpu-box": drawn, "other": draw.space("/host:CPU\n  t | work[1,2]")})
+    server = site(kind, tmp_path)
+    page.goto(server.link(run="run", tool="overview_page"))
+    body = server.body(page)
+    body.get_by_role("button", name="Share").click()
+    dialog = body.locator("dialog[open]")
+    expect(dialog.get_by_role("row", name="Users")).to_contain_text("alice")
+    expect(dialog.get_by_role("row", name="Users")).to_contain_text("taken out")
+    with page.expect_download() as saving:
+        dialog.get_by_role("link", name="Redacted").click()
+    assert saving.value.suggested_filename == "host-1.xplane.pb"
+    assert b"alice" not in saving.value.path().read_bytes()
+    with page.expect_download() as saving:
+        dialog.get_by_role("link", name="As it is").click()
+    assert saving.value.path().read_bytes() == drawn.SerializeToString()
+    dialog.get_by_role("combobox").select_option("other")
+    expect(dialog.get_by_role("row", name="Hosts")).to_contain_text("other")
+    expect(dialog.get_by_role("row", name="Users")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)

@@ -1,0 +1,24 @@
+"""A real TensorBoard with this plugin among whatever else is installed answers with figures."""
+
+import json
+import sys
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from tensorboards import started
+
+from tb_profile_plugin import plugin
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+
+
+@pytest.mark.slow
+def test_the_overview_of_a_real_capture() -> None:
+    name = plugin.OTHER_NAME if plugin._rival() else plugin.NAME
+    query = urlencode({"run": "keras_fit/run", "tag": "overview_page"})
+    with started(sys.executable, TRACES) as (address, _):
+        with urllib.request.urlopen(f"{address}data/plugin/{name}/data?{query}", timeout=300) as answer:
+            tables = json.load(answer)
+    assert int(tables[7]["p"]["steps_complete"]) > 0
