@@ -1,4 +1,4 @@
-"""Captures from the page: what may ask for one, and how far it is.
+"""Routes of captures: what may ask for one, and how far it is.
 
 Captures write and connect to other machines, so a page of another site must not be able to start one: they take POST
 with a header of our own, which browsers send to their own site only.
@@ -7,116 +7,23 @@ with a header of our own, which browsers send to their own site only.
 from __future__ import annotations
 
 import json
-import os
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
 
 from ..problems import Problem, ProblemError
-from ..store import Logdir, roots
 from . import answers
+from .captures import OPTIONS, PARAMETERS, addresses
+from .desk import Desk
 
-if TYPE_CHECKING:
-    from ..capture.address import Address
-    from ..capture.job import Job
-    from ..capture.options import Options
-    from .desk import Desk
-
-HIDE = "TB_PROFILE_HIDE_CAPTURE"
-"""Environment variable that switches captures off, for TensorBoard, which knows no option of ours."""
 HEADER = "X-TB-Profile"
 
-PARAMETERS = (
-    "service_addr",
-    "is_tpu_name",
-    "worker_list",
-    "duration",
-    "delay",
-    "num_retry",
-    "host_tracer_level",
-    "device_tracer_level",
-    "python_tracer_level",
-    "run",
-)
-_OPTIONS = {"duration": "duration_ms", "delay": "delay_ms", "num_retry": "retries"}
-"""The routes' names of options that are named otherwise inside."""
-_FIELDS = {"addresses": "service_addr", **{name: field for field, name in _OPTIONS.items()}}
+_FIELDS = {"addresses": "service_addr", **{name: field for field, name in OPTIONS.items()}}
 _MOST_BYTES = 64 << 10
-_YES = frozenset({"1", "true", "yes", "on"})
-
-
-class Captures:
-    """The captures of one server: one at a time."""
-
-    def __init__(self, logdir: Logdir, hidden: bool = False):
-        """Hidden ones are refused."""
-        self.hidden = hidden or os.environ.get(HIDE, "").lower() in _YES
-        self._logdir = logdir
-        self._lock = threading.Lock()
-        self._job: Job | None = None
-        self._number = 0
-        self._asked: dict[Path | str, Options] = {}
-
-    def start(self, values: Mapping[str, str]) -> Job:
-        """Begin one; raises `ProblemError` for values that make none, and (409) while another runs."""
-        from ..capture.job import Job
-        from ..capture.options import read
-
-        found = roots(self._logdir.spec)
-        if not found or "://" in found[0].path:
-            remedy = "Start it with a logdir on this machine."
-            raise ProblemError(Problem("no_logdir", "This server has no folder to write to.", remedy), 409)
-        names = {*PARAMETERS[3:-1]} & {name for name, value in values.items() if value}
-        options = read({_OPTIONS.get(name, name): values[name] for name in names})
-        job = Job(addresses(values), options, found[0].path, values.get("run", ""))
-        with self._lock:
-            if self._job and not self._job.wait(0):
-                remedy = "Wait for its end, or stop it."
-                raise ProblemError(Problem("capturing", "This server is capturing already.", remedy), 409)
-            self._job = job
-            self._number += 1
-            self._asked[job.target.folder] = options
-            job.start()
-        return job
-
-    def stop(self) -> None:
-        """End the running one, which keeps what it has; nothing where none runs."""
-        if self._job:
-            self._job.stop()
-
-    def state(self) -> dict[str, Any]:
-        """The latest capture, its session named once the logdir shows it."""
-        job = self._job
-        if job is None:
-            return {"id": 0, "job": None}
-        return {"id": self._number, "job": {**job.state(), "session": self._session(job)}}
-
-    def asked(self, folder: Path | str) -> Options | None:
-        """What was asked for when the session in that folder was captured here."""
-        return self._asked.get(folder)
-
-    def _session(self, job: Job) -> str:
-        if not job.wait(0):
-            return ""
-        sessions = self._logdir.sessions()
-        return next((stored.name for stored in sessions if stored.folder == job.target.folder), "")
-
-
-def addresses(values: Mapping[str, str]) -> tuple[Address, ...]:
-    """The workers that are asked for; raises `ProblemError`."""
-    from ..capture import address, tpu
-
-    text = values.get("service_addr", "")
-    if values.get("is_tpu_name", "").lower() in _YES:
-        return tpu.resolve(text)
-    # With a list of workers, the older plugin's address is that of a coordinator, which has nothing to record.
-    return address.parse(values.get("worker_list") or text)
 
 
 def _values(desk: Desk, request: Request) -> dict[str, str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
 from ..store.kept import Kept, pack, question, to_json
-from .capture import Captures
+from .captures import Captures
 from .results import Results
 from .views import Views
 

@@ -14,6 +14,7 @@ from ..problems import Problem, ProblemError
 from ..store import StoredSession
 from ..store.kept import unpack
 from . import answers, capture, share, timeline
+from .captures import PARAMETERS
 from .desk import Desk
 
 if TYPE_CHECKING:
@@ -235,10 +236,10 @@ ROUTES = (
     Route("/module_list", ("run",), _module_list),
     Route("/config", (), _config),
     Route("/version", (), _version),
-    Route("/capture_profile", capture.PARAMETERS, capture.capture_profile, "POST"),
-    Route("/capture/start", capture.PARAMETERS, capture.start, "POST"),
+    Route("/capture_profile", PARAMETERS, capture.capture_profile, "POST"),
+    Route("/capture/start", PARAMETERS, capture.start, "POST"),
     Route("/capture/state", (), capture.state),
     Route("/capture/stop", (), capture.stop, "POST"),
-    Route("/capture/ping", capture.PARAMETERS[:3], capture.ping, "POST"),
+    Route("/capture/ping", PARAMETERS[:3], capture.ping, "POST"),
     Route("/doctor", (), capture.doctor),
 )

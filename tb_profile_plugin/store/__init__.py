@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
-from .files import StoredFile, StoredSession, host_of, lost, read, stat_files
+from .content import read
+from .files import StoredFile, StoredSession, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 

@@ -12,7 +12,7 @@ from werkzeug.test import Client, TestResponse
 
 from tb_profile_plugin.model import recorded
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.serve.capture import HIDE
+from tb_profile_plugin.serve.captures import HIDE
 from tb_profile_plugin.store import Logdir
 
 __all__ = ["closed_port", "fake"]

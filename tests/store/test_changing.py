@@ -16,7 +16,7 @@ from werkzeug.test import Client
 from tb_profile_plugin import xspace
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, whole
+from tb_profile_plugin.store import Logdir, StoredFile, content, files, logdir, read, whole
 
 DRAWN = draw.space(
     """
@@ -96,7 +96,7 @@ def test_what_is_no_file_is_never_read(tmp_path: Path) -> None:
 def test_an_inflated_file_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "vm.xplane.pb.gz"
     path.write_bytes(gzip.compress(bytes(200_000_000), 9))
-    monkeypatch.setattr(files, "_MOST_BYTES", 50_000_000)
+    monkeypatch.setattr(content, "_MOST_BYTES", 50_000_000)
     assert 50_000_000 <= len(read(stored(path))) < 70_000_000
 
 

@@ -4,10 +4,11 @@ import { effect } from "@preact/signals";
 import type { Spot } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
 import { around, between, clamp, type Viewport } from "../../canvas/viewport";
+import type { Frame, Overview } from "./frame";
 import { type Ink, readInk } from "./ink";
 import { hit } from "./loader";
-import { type Frame, paint } from "./paint";
-import { OVERVIEW_COLUMNS, type Overview, overviewOf } from "./panels";
+import { paint } from "./paint";
+import { OVERVIEW_COLUMNS, overviewOf } from "./panels";
 import type { Scene } from "./scene";
 
 const GLIDE_MS = 220;

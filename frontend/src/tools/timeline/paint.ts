@@ -4,30 +4,15 @@ import type { Arrow } from "../../api/timeline";
 import { fit } from "../../canvas/fit";
 import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
-import type { Ink } from "./ink";
+import type { Frame } from "./frame";
 import { type Band, summaryLanes } from "./layout";
 import type { Held } from "./loader";
-import { type Overview, paintCounter, paintMinimap } from "./panels";
-import { AXIS, HEAD, MINIMAP, type Scene, STEPS } from "./scene";
+import { paintCounter, paintMinimap } from "./panels";
+import { AXIS, HEAD, MINIMAP, STEPS } from "./scene";
 
 const FONT = "11px Roboto, 'Helvetica Neue', Arial, sans-serif";
 const TEXT_FROM = 28;
 const MOST_TEXTS = 1500;
-
-export interface Frame {
-  readonly scene: Scene;
-  readonly context: CanvasRenderingContext2D;
-  readonly ink: Ink;
-  readonly overview: Overview;
-  /** A box or interval being dragged, in pixels. */
-  readonly drag: { readonly kind: "area" | "timing" | "zoom"; x0: number; y0: number; x1: number; y1: number } | null;
-  readonly hovered: {
-    readonly lane: string;
-    readonly row: number;
-    readonly begin: number;
-    readonly end: number;
-  } | null;
-}
 
 export function paint(frame: Frame, ratio: number): void {
   const { scene, context, ink } = frame;

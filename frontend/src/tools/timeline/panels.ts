@@ -3,12 +3,9 @@
 import { number } from "../../base/format";
 import type { Slab } from "../../base/slab";
 import { toPixel } from "../../canvas/viewport";
+import type { Frame, Overview } from "./frame";
 import type { Counter } from "./loader";
-import type { Frame } from "./paint";
 import { MINIMAP, type Scene } from "./scene";
-
-/** Share of the lanes that are busy, per column over the whole capture. */
-export type Overview = Float32Array;
 
 export const OVERVIEW_COLUMNS = 600;
 

@@ -1,0 +1,70 @@
+"""A capture's bytes, wherever its file lies."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+from .files import StoredFile
+from .remote import fetch
+from .whole import Buffer, load
+
+_GZIP = zlib.MAX_WBITS | 16
+_MOST_BYTES = 2 << 30
+"""Protobuf writes no larger message: what inflates to more was made to fill the memory."""
+_PIECE = 1 << 14
+"""Inflated at a time: an error loses at most what came of so many bytes."""
+
+
+def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: None) -> Buffer:
+    """A file's bytes, inflated where it is compressed; fetched first if it is remote.
+
+    `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
+    Raises `ProblemError` for a file that cannot be read.
+    """
+    if file.url:
+        fetch(file, progress)
+    try:
+        content = load(file.path)
+    except OSError as error:
+        gone = isinstance(error, FileNotFoundError)
+        raise ProblemError(
+            Problem(
+                "unreadable",
+                f"The file cannot be read: {error.strerror}.",
+                "It was there a moment ago; reload the list of sessions." if gone else "Check who may read it.",
+                str(file.path),
+            ),
+            404 if gone else 403,
+        ) from error
+    return _inflate(content, file.path) if file.path.suffix == ".gz" else content
+
+
+def _inflate(data: Buffer, path: Path) -> bytes:
+    """All members of a gzip file, up to the first damage, or up to what no capture can hold."""
+    parts: list[bytes] = []
+    rest = memoryview(data)
+    inflater = zlib.decompressobj(wbits=_GZIP)
+    size = 0
+    while rest and size < _MOST_BYTES:
+        try:
+            parts.append(inflater.decompress(rest[:_PIECE]))
+        except zlib.error as error:
+            if any(parts):
+                break
+            raise ProblemError(
+                Problem(
+                    "not_gzip",
+                    f"The file ends in .gz but cannot be inflated: {error}.",
+                    "Copy it again, or take the .gz off its name if it is not compressed.",
+                    str(path),
+                ),
+                422,
+            ) from error
+        size += len(parts[-1])
+        rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
+        if inflater.eof:
+            inflater = zlib.decompressobj(wbits=_GZIP)
+    return b"".join(parts)
