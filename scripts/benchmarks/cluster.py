@@ -26,6 +26,7 @@ SAMPLE = 32
 """Hosts that one process works on alone, to know what each costs."""
 MANY = 1024
 GUESSED_WORKERS = (1, 4, 16, 64, 256)
+Process = subprocess.Popen[bytes]
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -40,42 +41,48 @@ def main(path: str) -> None:
         print(f"overview_page of {HOSTS} copies of {stored.files[0].size / 1e6:.1f} MB on a Dask cluster;")
         print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
         print(f"{'workers':>8}{'wall s':>9}{'speedup':>9}{'workers CPU s':>15}{'here CPU s':>12}{'scheduler':>11}")
-        walls: dict[int, float] = {}
+        host_s, size, read_s = one_host(stored)
+        first = 0.0
         for count in WORKERS:
             with cluster(Path(name), count) as (address, scheduler, workers):
                 with closing(executor(f"dask://{address}")) as there:
                     # Workers import and compile before the clock starts.
                     tool.run(Session(few(stored, 4 * count), executor=there))
-                    spent = [sum(map(processor_s, workers)), time.process_time(), processor_s(scheduler)]
                     session = Session(stored, executor=there)
-                    walls[count] = timed(lambda session=session: tool.run(session))
-                    spent = [
-                        sum(map(processor_s, workers)) - spent[0],
-                        time.process_time() - spent[1],
-                        processor_s(scheduler) - spent[2],
-                    ]
+                    wall, *spent = measured(lambda session=session: tool.run(session), scheduler, workers)
                     assert not session.unreadable
-            speedup = walls[WORKERS[0]] / walls[count]
-            print(f"{count:8}{walls[count]:9.2f}{speedup:9.2f}{spent[0]:15.2f}{spent[1]:12.2f}{spent[2]:11.2f}")
-        estimate(stored, session, spent)
+                    first = first or wall
+                    print(
+                        f"{count:8}{wall:9.2f}{first / wall:9.2f}{spent[1]:15.2f}{spent[2]:12.2f}{spent[0]:11.2f}",
+                        flush=True,
+                    )
+                    jobs = {str(number): (size,) for number in range(MANY)}
+                    _, *sent = measured(
+                        lambda there=there, jobs=jobs: list(there.each(bytes, jobs, 0)), scheduler, workers
+                    )
+        merge_s = min(measured(lambda: tool.run(session))[-1] for _ in range(5)) / HOSTS
+    estimate(host_s, size, max(sent[0] / MANY, sent[2] / MANY + read_s), merge_s)
 
 
-def estimate(stored: store.StoredSession, session: Session, spent: list[float]) -> None:
-    """What 1,024 hosts take: the work of the hosts side by side, what one process does for each, and the merge."""
-    tool = tools.get("overview_page")
+def one_host(stored: store.StoredSession) -> tuple[float, int, float]:
+    """Seconds of the processor that a host takes, bytes that are sent back, and seconds to make sense of them."""
+    questions = (tools.get("overview_page").question(),)
+    portion(stored.files[0], questions, __version__)
     begin = time.process_time()
     for file in stored.files[:SAMPLE]:
-        found = portion(file, (tool.question(),), __version__)
+        found = portion(file, questions, __version__)
     host_s = (time.process_time() - begin) / SAMPLE
-    merge_s = min(timed(lambda: tool.run(session)) for _ in range(5)) / HOSTS
-    serial_s = max(spent[1] / HOSTS - merge_s, spent[2] / HOSTS)
-    print(
-        f"a host: {host_s * 1e3:.1f} ms of a worker, {len(pickle.dumps(found)) / 1e3:.0f} kB sent back; the session's"
-    )
-    print(f"process or the scheduler {serial_s * 1e3:.2f} ms; {merge_s * 1e3:.2f} ms of the merge")
-    print(f"{MANY} hosts: max({MANY} x {host_s * 1e3:.1f} ms / workers, {MANY} x {serial_s * 1e3:.2f} ms) + merge")
+    sent = pickle.dumps(found)
+    return host_s, len(sent), min(measured(lambda: pickle.loads(sent))[-1] for _ in range(20))
+
+
+def estimate(host_s: float, size: int, job_s: float, merge_s: float) -> None:
+    """What 1,024 hosts take: their work side by side, or the jobs' way through one process, and the merge."""
+    print(f"a host: {host_s * 1e3:.1f} ms of a worker, {size / 1e3:.0f} kB back, {merge_s * 1e3:.2f} ms to merge;")
+    print(f"a job: {job_s * 1e3:.2f} ms of the scheduler or of the session's process, whichever takes longer")
+    print(f"{MANY} hosts: max({MANY} x {host_s * 1e3:.1f} ms / workers, {MANY} x {job_s * 1e3:.2f} ms) + merge")
     for workers in GUESSED_WORKERS:
-        gather_s = max(MANY * host_s / workers, MANY * serial_s)
+        gather_s = max(MANY * host_s / workers, MANY * job_s)
         print(f"{workers:8} workers{gather_s + MANY * merge_s:9.2f} s, of these the merge {MANY * merge_s:.2f} s")
 
 
@@ -84,25 +91,29 @@ def few(stored: store.StoredSession, count: int) -> store.StoredSession:
     return store.StoredSession(stored.name, stored.folder, stored.files[:count])
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds of the clock."""
-    begin = time.perf_counter()
+def measured(work: Callable[[], object], *processes: Process | list[Process]) -> list[float]:
+    """Seconds of the clock; of the processor: of each of these (lists together), and of this process."""
+    groups = [each if isinstance(each, list) else [each] for each in processes]
+    before = [sum(map(processor_s, group)) for group in groups]
+    here, begin = time.process_time(), time.perf_counter()
     work()
-    return time.perf_counter() - begin
+    wall, here = time.perf_counter() - begin, time.process_time() - here
+    after = [sum(map(processor_s, group)) for group in groups]
+    return [wall, *(late - early for early, late in zip(before, after, strict=True)), here]
 
 
-def processor_s(process: subprocess.Popen[bytes]) -> float:
+def processor_s(process: Process) -> float:
     """Seconds of the processor that a process took so far (Linux)."""
     facts = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(facts[11]) + int(facts[12])) * TICK_S
 
 
 @contextmanager
-def cluster(folder: Path, count: int) -> Iterator[tuple[str, subprocess.Popen[bytes], list[subprocess.Popen[bytes]]]]:
+def cluster(folder: Path, count: int) -> Iterator[tuple[str, Process, list[Process]]]:
     """A scheduler's address, its process, and those of so many workers of one thread each."""
     file = folder / f"scheduler-{count}.json"
 
-    def start(*words: str) -> subprocess.Popen[bytes]:
+    def start(*words: str) -> Process:
         command = [sys.executable, "-m", "dask", *words, "--scheduler-file", str(file), "--no-dashboard"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         stack.callback(process.wait)

@@ -78,7 +78,7 @@ def details(host: Host, event: int) -> dict[str, Any]:
     args = _args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
     answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
     answer["own"] = _own(host, event)
-    group = int(host.steps.of_event[event])
+    group = int(host.steps_in_full().of_event[event])
     step = np.flatnonzero(host.steps.group == group)
     answer["step"] = host.steps.name[int(step[0])] if group >= 0 and len(step) else ""
     return answer

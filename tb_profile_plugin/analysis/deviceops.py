@@ -30,7 +30,7 @@ def _device_ops(host: Host, plane: Plane) -> OpTable:
     chosen, ops = op_of_event(host, plane)
     chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
-        place = np.stack((plane.events.line[rows], host.steps.of_event[host.trace.rows(plane)][rows]))
+        place = np.stack((plane.events.line[rows], host.steps_in_full().of_event[host.trace.rows(plane)][rows]))
         figures = _flat_times(begin, end, chosen, len(ops), place)
     else:
         bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..model.host import Host
-from .breakdown import Breakdown, Part, breakdown, whole_capture
+from .breakdown import Part, breakdown, whole_capture
 
 Array = np.ndarray[Any, Any]
 
@@ -138,21 +138,24 @@ def summary(samples: Array) -> Summary:
     return Summary(float(samples.mean()), deviation, low, high, float(np.median(samples)))
 
 
-def host_breakdown(host: Host, step_event: str = "") -> Breakdown:
-    """The partition of the host's steps, computed once."""
-    return host.once(("breakdown", step_event), lambda: breakdown(host, host.steps_named(step_event)))
+def _parts(host: Host, step_event: str) -> Array:
+    return breakdown(host, host.steps_in_full(step_event)).part_ps
 
 
 def host_steps(host: Host, step_event: str = "") -> StepTimes:
     """The steps of one host."""
     steps = host.steps_named(step_event)
-    part_ps = host_breakdown(host, step_event).part_ps
+    part_ps = host.once(("parts", step_event), partial(_parts, host, step_event))
     return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps)
+
+
+def _whole(host: Host) -> Array:
+    return whole_capture(host).part_ps
 
 
 def whole(hosts: Sequence[Host]) -> StepTimes:
     """Each host's whole capture as if it were a step: for captures without steps."""
-    parts = [host.once("whole", partial(whole_capture, host)).part_ps for host in hosts]
+    parts = [host.once("whole", partial(_whole, host)) for host in hosts]
     begin = np.array([host.window[0] for host in hosts], np.int64)
     count = len(hosts)
     names = ["capture"] * count

@@ -171,7 +171,7 @@ def _allocations(host: Host) -> dict[str, Allocations]:
     values |= {name: _texts(plane, found[name], first) for name, first in _TEXTS.items()}
     values["fragmentation"] = _floats(plane, found["fragmentation"], values["fragmentation"])
     if (values["group_id"] == -1).all():
-        values["group_id"] = host.steps.of_event[host.trace.rows(plane)][events].astype(np.int64)
+        values["group_id"] = host.steps_in_full().of_event[host.trace.rows(plane)][events].astype(np.int64)
     codes, memories = _memories(plane, found["memory"], values["memory"])
     parts = {name: np.flatnonzero(codes == code) for code, name in enumerate(memories)}
     allocates, time = kinds[plane.events.name[events]] == 1, plane.events.begin[events] - origin(host)

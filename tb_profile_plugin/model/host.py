@@ -106,8 +106,9 @@ class Host:
         for key, result in list(self._memory.items()):
             # A key with a number names an object of this very decoding.
             by_identity = isinstance(key, tuple) and any(isinstance(part, int) for part in key)
-            if not by_identity and is_small(result, most):
-                small[key] = result
+            kept = result.without_events() if isinstance(result, Steps) else result
+            if not by_identity and is_small(kept, most):
+                small[key] = kept
         window = vars(self).get("window")
         return Portion(self.hostname, self.origin_ns, window, self.problems, small, tuple(self.answered))
 
@@ -181,6 +182,13 @@ class Host:
     def steps_named(self, event: str) -> Steps:
         """The steps by events of that name; by the best rule where it is empty."""
         return self.once_chosen("steps", event, lambda: step_rules.find(self.trace, event))
+
+    def steps_in_full(self, event: str = "") -> Steps:
+        """The same with each event's group, which is known only while the host is decoded."""
+        steps = self.steps_named(event)
+        if len(steps.of_event) < len(self.trace):
+            steps = self._memory["steps", event] = step_rules.find(self.trace, event)
+        return steps
 
     @cached_property
     def window(self) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,10 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.begin)
+
+    def without_events(self) -> Steps:
+        """The same, as small as the steps are few; ``of_event`` is empty."""
+        return replace(self, of_event=np.empty(0, np.int32))
 
 
 def find(trace: Trace, chosen: str = "") -> Steps:

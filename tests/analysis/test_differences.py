@@ -7,7 +7,7 @@ import pytest
 from figures import ops, rows, steps
 
 from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.breakdown import Part, whole_capture
+from tb_profile_plugin.analysis.breakdown import Part, breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 
 GPU = "/device:GPU:0 {compute_cap_major=7}"
@@ -72,7 +72,7 @@ def test_o7_idle_is_what_no_stream_fills() -> None:
 
 def test_a_parts_intervals_can_be_named() -> None:
     host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} a[10,20] IteratorGetNext[15,5] b[50,10]")
-    found = steptime.host_breakdown(host)
+    found = breakdown(host, host.steps_in_full())
     assert (found.intervals(0, Part.INPUT_WAIT) / 1e6).tolist() == [[15, 20]]
     assert (found.intervals(0, Part.HOST_COMPUTE) / 1e6).tolist() == [[10, 15], [20, 30], [50, 60]]
     assert (found.intervals(0, Part.OTHER) / 1e6).tolist() == [[0, 10], [30, 50], [60, 100]]

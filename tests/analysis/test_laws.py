@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tb_profile_plugin.analysis import steptime
+from tb_profile_plugin.analysis.breakdown import breakdown
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.ops import OpTable, nested_times
@@ -102,7 +103,7 @@ def length_of_union(spans: list[tuple[int, int]]) -> int:
 @given(traces)
 def test_the_parts_of_a_step_sum_to_it(trace: dict[str, Any]) -> None:
     host = draw.decoded(drawing(trace))
-    steps, found = host.steps, steptime.host_breakdown(host)
+    steps, found = host.steps, breakdown(host, host.steps_in_full())
     np.testing.assert_array_equal(found.part_ps.sum(axis=1), steps.end - steps.begin)
     assert (found.part_ps >= 0).all()
     for step in range(len(steps)):

@@ -347,6 +347,18 @@ def test_a_worker_refuses_what_it_would_answer_otherwise(folder: Path) -> None:
     assert raised.value.problem.code == "changed"
 
 
+def test_workers_fetch_remote_captures_into_caches_of_their_own(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = store.resolve(folder.as_uri())
+    with closing(LocalProcesses(1)) as workers:
+        monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path))
+        session = Session(stored, executor=workers)
+        assert tools.get("pod_viewer").run(session) == tools.get("pod_viewer").run(Session(store.resolve(folder)))
+    assert len(list((tmp_path / "files").iterdir())) == len(stored.files)
+    assert not any(file.path.exists() for file in stored.files)
+
+
 def test_one_host_needs_nobody(folder: Path) -> None:
     class Nobody(HostExecutor):
         """Raises where it is asked."""
