@@ -11,14 +11,13 @@ import traceback
 import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import fuzz
 import seeds
 from mutations import Mutator
-
-from tb_profile_plugin.xspace import decode
 
 ROOT = Path(__file__).resolve().parents[2]
 FINDS = ROOT / ".fuzz"
@@ -37,7 +36,10 @@ DEEPLY = 25
 
 
 class Inline(Executor):
-    """Lines decoded one after the other: handing small captures to threads takes longer than reading them."""
+    """One piece after the other: handing small captures to threads takes longer than working on them."""
+
+    def __init__(self, *unused: Any):
+        pass
 
     def submit(self, call: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         """The result of the call, made at once."""
@@ -105,7 +107,8 @@ def _place(error: Exception) -> str:
 
 def main(minutes: str, seed: str = "", *more: str) -> int:
     """1 where something was found."""
-    decode._threads = Inline
+    for module, executor in (("xspace.decode", "_threads"), ("model.groups", "ThreadPoolExecutor")):
+        setattr(import_module(f"tb_profile_plugin.{module}"), executor, Inline)
     end = time.monotonic() + 60 * float(minutes)
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)
     drive = Drive(number, more)
