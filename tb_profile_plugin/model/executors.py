@@ -108,6 +108,8 @@ class LocalThreads(HostExecutor):
                 start(1)
         finally:
             _cancel(running)
+            # Nothing goes on behind the back of who gave up; where nobody waits, the others end soon too.
+            wait(running)
 
 
 @cache
