@@ -45,6 +45,8 @@ class Report:
     requests: int = 0
     aborted: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    """What was answered with a server's error, or not at all."""
     samples: list[Sample] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -53,7 +55,7 @@ class Report:
         return (
             f"{self.requests:,} requests, {self.aborted:,} broken off, statuses {sorted(self.statuses.items())}; "
             f"memory {half.memory_mib:.0f} MiB at half time, {last.memory_mib:.0f} at the end, {peak:.0f} at most; "
-            f"open files {half.files} and {last.files}; threads {half.threads} and {last.threads}"
+            f"open files {half.files} and {last.files}; threads {half.threads} and {last.threads}; failed {self.failed[:9]}"
         )
 
 
@@ -130,6 +132,8 @@ class Soak:
                 self.report.aborted += broken_off
                 if not broken_off:
                     self.report.statuses[status] = self.report.statuses.get(status, 0) + 1
+                    if status < 0 or status >= 500:
+                        self.report.failed.append(f"{status} {query}")
 
     def _query(self, dice: random.Random) -> str:
         runs = [*(path.name + "/run" for path in self._logdir.iterdir()), "none", "../etc"]

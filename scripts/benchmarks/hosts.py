@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measure import Cost, run
+from measure import run, show
 
 from tb_profile_plugin.protos import message
 
@@ -20,31 +20,21 @@ SHIFT_NS = 1_700_000
 
 
 def main(path: str) -> None:
-    """Print a row per number of hosts and candidate, and how many times as fast ours is."""
-    load = os.getloadavg()[0]
-    print(f"overview_page of copies of {Path(path).stat().st_size / 1e6:.1f} MB, whole processes; load {load:.1f}")
-    print(f"{'hosts':>5}  {'':6}{'user s':>10}{'wall s':>10}{'peak MB':>10}")
+    """Each number of hosts by itself, ours and then xprof's where it is there."""
+    size = Path(path).stat().st_size / 1e6
     with tempfile.TemporaryDirectory() as folder:
         for count in COUNTS:
             files = copies(Path(path), Path(folder), count)
-            costs = {"ours": measured(count, "ours", ours(folder))}
+            commands = {"ours": ours(folder)}
             if XPROF.exists():
-                words = [str(XPROF), str(ASK_XPROF), *files, "--", "overview_page"]
-                costs["xprof"] = measured(count, "xprof", words)
-                first, other = costs.values()
-                print(f"{'':13}{other.user_s / first.user_s:10.1f}{other.wall_s / first.wall_s:10.1f} times as fast")
+                commands["xprof"] = [str(XPROF), str(ASK_XPROF), *files, "--", "overview_page"]
+            costs = {name: run(command, TF_CPP_MIN_LOG_LEVEL="3")[0] for name, command in commands.items()}
+            show(f"overview_page of {count} hosts of {size:.1f} MB, whole processes", costs)
 
 
 def ours(folder: str, *more: str) -> list[str]:
     """The command that answers the Overview of the captures in a folder."""
     return [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", folder, "--no-cache", *more]
-
-
-def measured(count: int, name: str, command: list[str]) -> Cost:
-    """The cost of a command, and a row that tells it."""
-    cost, _ = run(command, TF_CPP_MIN_LOG_LEVEL="3")
-    print(f"{count:5}  {name:6}{cost.user_s:10.2f}{cost.wall_s:10.2f}{cost.peak_mb:10.0f}", flush=True)
-    return cost
 
 
 def copies(path: Path, folder: Path, count: int) -> list[str]:

@@ -30,7 +30,15 @@ share.
 def main(long: str, short: str, *more: str) -> None:
     """Run everything, then write the page."""
     runs = [["decode", long], ["tools", long], *(["tools", path, "alone"] for path in more)]
-    runs += [["timeline", long], ["cache", long], ["hosts", short], ["cluster", short], ["startup"], ["gpu"]]
+    runs += [
+        ["timeline", long],
+        ["frames", long],
+        ["cache", long],
+        ["hosts", short],
+        ["cluster", short],
+        ["startup"],
+        ["gpu"],
+    ]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder, "rows")
         told = dict(said(runs, rows))
@@ -49,7 +57,7 @@ def said(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
         print(result.stdout, flush=True)
         if result.returncode:
             sys.exit(result.returncode)
-        if kind in ("cluster", "hosts", "startup", "gpu", "timeline"):
+        if kind in ("timeline", "frames", "cluster", "gpu"):
             yield kind, result.stdout
 
 

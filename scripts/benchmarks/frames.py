@@ -1,6 +1,6 @@
 """Ten seconds of panning and zooming through a capture in headless Chromium: scripting per frame, and the page's heap.
 
-`timeline_frames.py FILE` prints medians; the trace of the browser's own tracer goes to `build/timeline_frames.json`.
+`frames.py FILE` prints medians; the trace of the browser's own tracer goes to `build/frames.json`.
 """
 
 import bisect
@@ -15,7 +15,7 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-OUT = Path(__file__).resolve().parents[2] / "build" / "timeline_frames.json"
+OUT = Path(__file__).resolve().parents[2] / "build" / "frames.json"
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 KEYS = [("w", 1600), ("d", 900), ("a", 1200), ("s", 800), ("d", 900), ("w", 1000), ("a", 900), ("s", 2600)]
 """Keys and how many ms each is held."""
