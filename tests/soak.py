@@ -55,7 +55,8 @@ class Report:
         return (
             f"{self.requests:,} requests, {self.aborted:,} broken off, statuses {sorted(self.statuses.items())}; "
             f"memory {half.memory_mib:.0f} MiB at half time, {last.memory_mib:.0f} at the end, {peak:.0f} at most; "
-            f"open files {half.files} and {last.files}; threads {half.threads} and {last.threads}; failed {self.failed[:9]}"
+            f"open files {half.files} and {last.files}; threads {half.threads} and {last.threads}; "
+            f"failed: {self.failed[:9]}"
         )
 
 

@@ -115,30 +115,16 @@ def answers(session: Session) -> dict[str, str]:
     return {name: json.dumps(answer, default=Problem.as_json) for name, answer in found.items()}
 
 
-@pytest.fixture
-def decoded_here(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Captures that this process decoded."""
-    names: list[str] = []
-    decode = xspace.decode
-
-    def noted(content: Any, where: str = "", *more: Any) -> xspace.XSpace:
-        names.append(Path(where).name)
-        return decode(content, where, *more)
-
-    monkeypatch.setattr(xspace, "decode", noted)
-    return names
-
-
 def test_every_tool_answers_the_same_whoever_works(
-    folder: Path, start: Callable[[int], Cluster], decoded_here: list[str]
+    folder: Path, start: Callable[[int], Cluster], decoded: list[str]
 ) -> None:
     stored = store.resolve(folder)
     wanted = answers(Session(stored))
     for spec in ("processes:2", f"dask://{start(2).address}"):
         with closing(executor(spec)) as workers:
-            decoded_here.clear()
+            decoded.clear()
             assert answers(Session(stored, executor=workers)) == wanted
-            assert decoded_here == []
+            assert decoded == []
 
 
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Callable[[int], Cluster]) -> None:

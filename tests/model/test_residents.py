@@ -4,13 +4,12 @@ import json
 import shutil
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import draw
 import numpy as np
 import pytest
 
-from tb_profile_plugin import store, tools, xspace
+from tb_profile_plugin import store, tools
 from tb_profile_plugin.model.host import is_small
 from tb_profile_plugin.model.residents import PER_BYTE, Residents
 from tb_profile_plugin.model.session import Session
@@ -26,20 +25,6 @@ def stored(tmp_path: Path) -> store.StoredSession:
     for number in range(HOSTS):
         shutil.copy(capture, tmp_path / capture.name.replace(capture.name.partition(".")[0], f"host-{number}", 1))
     return store.resolve(tmp_path)
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the files that were decoded, as they are."""
-    names: list[str] = []
-    decode = xspace.decode
-
-    def noted(content: Any, where: str = "", *more: Any) -> xspace.XSpace:
-        names.append(Path(where).name)
-        return decode(content, where, *more)
-
-    monkeypatch.setattr(xspace, "decode", noted)
-    return names
 
 
 @pytest.mark.parametrize("tool", [each.name for each in tools.find().values() if not each.streamed])

@@ -1,6 +1,6 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Table } from "../../src/base/datatable";
 import { part } from "../../src/base/parts";
 import { Grid } from "../../src/view/grid";
@@ -9,17 +9,9 @@ import { ProblemPage } from "../../src/view/problems";
 import { Rich } from "../../src/view/rich";
 import { StackBar } from "../../src/view/stackbar";
 import { Verdict } from "../../src/view/verdict";
+import { root, withRoot } from "./root";
 
-let root: HTMLElement;
-
-beforeEach(() => {
-  root = document.createElement("div");
-  document.body.append(root);
-});
-afterEach(() => {
-  render(null, root);
-  root.remove();
-});
+withRoot();
 
 async function show(content: ComponentChild): Promise<void> {
   await act(() => render(content, root));

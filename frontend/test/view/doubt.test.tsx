@@ -1,11 +1,12 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Table } from "../../src/base/datatable";
 import { doubtsOf } from "../../src/state/doubts";
 import { DoubtContext } from "../../src/view/doubt";
 import { Grid } from "../../src/view/grid";
 import { Figure } from "../../src/view/rich";
+import { root, withRoot } from "./root";
 
 const DOUBTS = doubtsOf(
   [{ code: "c", message: "Steps are cut.", remedy: "", where: "", severity: "warning", figures: ["average_ms"] }],
@@ -14,16 +15,7 @@ const DOUBTS = doubtsOf(
   false,
 );
 
-let root: HTMLElement;
-
-beforeEach(() => {
-  root = document.createElement("div");
-  document.body.append(root);
-});
-afterEach(() => {
-  render(null, root);
-  root.remove();
-});
+withRoot();
 
 async function marks(content: ComponentChild): Promise<Element[]> {
   await act(() => render(<DoubtContext.Provider value={DOUBTS}>{content}</DoubtContext.Provider>, root));

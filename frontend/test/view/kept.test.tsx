@@ -1,19 +1,18 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { Table } from "../../src/base/datatable";
 import { type Keeper, memoryKeeper } from "../../src/state/keeper";
 import { Grid } from "../../src/view/grid";
 import { KeeperContext, useKept } from "../../src/view/kept";
+import { root, withRoot } from "./root";
 
-let root: HTMLElement;
 let keeper: Keeper;
 /** Options of every step that Back would undo. */
 let steps: object[];
 
+withRoot();
 beforeEach(() => {
-  root = document.createElement("div");
-  document.body.append(root);
   steps = [];
   const memory = memoryKeeper();
   keeper = {
@@ -23,10 +22,6 @@ beforeEach(() => {
       memory.write(options, step);
     },
   };
-});
-afterEach(() => {
-  render(null, root);
-  root.remove();
 });
 
 async function show(content: ComponentChild): Promise<void> {
