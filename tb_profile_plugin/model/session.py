@@ -253,11 +253,20 @@ def _put(questions: Sequence[Question], session: Session, host: Host) -> None:
 
 
 def _check(file: store.StoredFile) -> None:
-    """Raise `ProblemError` where the file on disk is another one than was found."""
-    facts = file.path.stat()
-    if not file.url and (facts.st_size, facts.st_mtime_ns) != (file.size, file.mtime_ns):
-        remedy = "Reload the page, which shows the new one."
-        raise ProblemError(Problem("changed", "The capture was replaced meanwhile.", remedy, file.where), 409)
+    """Raise `ProblemError` where the file on disk is another one than was found, or none."""
+    if file.url:
+        return
+    try:
+        facts = file.path.stat()
+        same = (facts.st_size, facts.st_mtime_ns) == (file.size, file.mtime_ns)
+    except OSError:
+        same = False
+    if not same:
+        message, remedy = (
+            "The capture was replaced or deleted meanwhile.",
+            "Reload the page, which shows what there is.",
+        )
+        raise ProblemError(Problem("changed", message, remedy, file.where), 409)
 
 
 def _look(session: Session, host: Host) -> None:

@@ -84,6 +84,25 @@ def test_a_host_that_was_replaced_meanwhile_is_not_mixed_with_the_old_one(stored
     assert raised.value.problem.code == "changed"
 
 
+def test_a_host_that_is_deleted_as_it_is_read_again(
+    stored: store.StoredSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(stored, Residents(1))
+    session.host("host-0")
+    session.host("host-1")
+    read = store.read
+
+    def read_and_delete(file: store.StoredFile, *more: Any) -> Any:
+        content = read(file, *more)
+        file.path.unlink()
+        return content
+
+    monkeypatch.setattr(store, "read", read_and_delete)
+    with pytest.raises(ProblemError) as raised:
+        _ = session.host("host-0").trace
+    assert raised.value.problem.code == "changed"
+
+
 def test_the_least_recently_used_leave() -> None:
     residents = Residents(3 * PER_BYTE)
     left: list[int] = []
