@@ -264,7 +264,7 @@ def _check(file: store.StoredFile) -> None:
     if not same:
         message, remedy = (
             "The capture was replaced or deleted meanwhile.",
-            "Reload the page, which shows what there is.",
+            "Reload the page, which shows what is there.",
         )
         raise ProblemError(Problem("changed", message, remedy, file.where), 409)
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import draw
 import numpy as np
