@@ -8,11 +8,12 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from . import __version__
 from .capture import cli as capture_cli
@@ -246,16 +247,29 @@ def _export(asked: argparse.Namespace) -> None:
     else:
         hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
-    with asked.out.open("wb") if asked.out else nullcontext(sys.stdout.buffer) as file:
+    with _out(asked.out) as file:
         file.writelines(trace)
 
 
 def _tool(asked: argparse.Namespace) -> None:
     text = json.dumps(_answer(asked), allow_nan=False)
-    if asked.out:
-        asked.out.write_text(text + "\n", encoding="utf-8")
-    else:
-        print(text)
+    with _out(asked.out) as file:
+        file.write(f"{text}\n".encode())
+
+
+@contextmanager
+def _out(path: Path | None) -> Iterator[BinaryIO]:
+    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
+    if not path:
+        yield sys.stdout.buffer
+        return
+    try:
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        rest = "; what lies there now is not whole" if path.is_file() else ""
+        remedy = f"Name another file{rest}."
+        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
 
 
 def _answer(asked: argparse.Namespace) -> object:

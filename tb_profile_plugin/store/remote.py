@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import re
@@ -25,6 +26,8 @@ _PIECE = 16 << 20
 """Bytes asked for at a time."""
 _READERS = 8
 """Requests that are under way together."""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""What only writing raises; such errors name no file."""
 
 _PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 _PACKAGES |= {"http": "aiohttp", "https": "aiohttp", "hdfs": "pyarrow"}
@@ -111,8 +114,9 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                 if _stored(file.host, file.url, files.info(path)) != file:
                     raise _changed(file)
         except OSError as error:
-            if error.filename and str(error.filename).startswith(os.fspath(file.path.parent)):
-                remedy = "Name another folder in TB_PROFILE_CACHE_DIR."
+            here = str(error.filename or "").startswith(os.fspath(file.path.parent))
+            if here or error.errno in _NO_ROOM:
+                remedy = "Make room there, or name another folder in TB_PROFILE_CACHE_DIR."
                 message = f"The cache cannot be written: {error.strerror}."
                 raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
             raise

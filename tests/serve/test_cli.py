@@ -75,6 +75,13 @@ def test_a_problem_is_told_and_exits_with_1(
     assert "Traceback" not in answer.err and answer.out == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+def test_a_full_disk_is_told(logdir: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("tool", "echo", logdir, "--out", "/dev/full") == 1
+    told = capsys.readouterr().err
+    assert "Cannot be written: No space left on device. (/dev/full)" in told
+
+
 @pytest.mark.parametrize(
     "arguments", [[], ["none"], ["tool", "echo"], ["tool", "a", "b", "-o", "x"], ["serve", "x", "--port", "x"]]
 )

@@ -1,8 +1,10 @@
 """Earlier results: found as long as nothing changed, never a nuisance."""
 
+import errno
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,6 +69,16 @@ def test_a_cache_that_cannot_be_written_does_not_matter(
     monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path / "file"))
     Kept().put(stored, b"body", *WHAT)
     assert Kept().get(stored, *WHAT) is None
+
+
+def test_a_disk_that_fills_up_leaves_nothing(stored: StoredSession) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"a part"
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    Kept().write(stored, pieces(), *WHAT)
+    assert Kept().get(stored, *WHAT) is None
+    assert not [path for path in cache.directory().rglob("*") if path.is_file()]
 
 
 def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Captures on other machines: an S3 store, web servers and fsspec's memory, each filled with the same files."""
 
+import errno
 import gzip
 import os
 import threading
@@ -268,3 +269,15 @@ def test_fetched_files_are_bounded(memory: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "1000")
     read(resolve(f"{memory}/train").files[0])
     assert not first.path.exists() and second.path.exists()
+
+
+def test_a_cache_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill_up(files: object, path: str, file: object, draft: str, progress: object) -> None:
+        Path(draft).write_bytes(b"a part")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tb_profile_plugin.store.remote._fetch_whole", fill_up)
+    monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path))
+    file = resolve(f"{memory}/other").files[0]
+    assert problem_of(lambda: read(file)) == ("unwritable", 507)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
