@@ -143,7 +143,7 @@ class Soak:
         if kind < 5:
             asked = {"run": run, "tag": dice.choice(self._tools), "host": dice.choice(["", "", "ALL_HOSTS", "x"])}
             if dice.random() < 0.2:
-                asked["step_event"] = f"e{dice.randrange(1000)}"
+                asked["step_event"] = f"e{dice.randrange(20)}"
             return "/data?" + urlencode(asked)
         window = {"run": run, "lanes": "0.0,0.1", "begin": dice.randrange(10**9), "end": 10**10, "width": 800}
         others = [
