@@ -2,7 +2,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -112,6 +112,15 @@ def test_a_tpu_without_its_package(capsys: Output, tmp_path: Path) -> None:
     assert "pip install cloud-tpu-client" in capsys.readouterr().err
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Programs started meanwhile heed Ctrl+C even where the tests run in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_was_recorded(fake: Fakes, tmp_path: Path) -> None:
     server = fake()
     command = [sys.executable, "-m", "tb_profile_plugin.cli", "capture", server.address, str(tmp_path)]
