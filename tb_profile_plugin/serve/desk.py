@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
@@ -35,8 +35,7 @@ _HEALTH = ("health",)
 """What `known_facts` and `health` keep together."""
 
 
-@dataclass(frozen=True)
-class _Key:
+class _Key(NamedTuple):
     """What a result depends on; the session's files are part of it, so that a replaced file is read anew."""
 
     stored: StoredSession
@@ -92,6 +91,7 @@ class Desk:
             if stored not in self._open:
                 for old in [old for old in self._open if old.name == stored.name]:
                     self._open.pop(old).close()
+                    self._forget(old)
                 self._residents = self._residents or Residents(self._memory or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
                 self._open[stored] = Session(stored, self._residents, self._executor)
@@ -99,6 +99,11 @@ class Desk:
             while len(self._open) > _OPEN_SESSIONS:
                 self._open.popitem(last=False)[1].close()
             return self._open[stored]
+
+    def _forget(self, stored: StoredSession) -> None:
+        """Drop the results of a session whose files are others now."""
+        for results in (self._results, self._small):
+            results.forget(lambda key: _stored(key) == stored)
 
     def tools(self) -> dict[str, Tool]:
         """All tools by name, in the order of their tabs."""
@@ -207,5 +212,10 @@ class Desk:
 
     def busy(self, session: Session) -> bool:
         """Whether any request about a session is being worked on."""
-        small = [key for key in self._small.running() if isinstance(key, tuple) and key[0] == session.stored]
+        small = [key for key in self._small.running() if _stored(key) == session.stored]
         return bool(small or self.computing(session))
+
+
+def _stored(key: Hashable) -> object:
+    """The session of a result's key, which it begins with."""
+    return key[0] if isinstance(key, tuple) else None

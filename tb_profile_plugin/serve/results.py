@@ -11,6 +11,8 @@ from ..patience import Abandoned, Crowd, Wanted
 
 _LOOK_S = 0.5
 """Who waits for another's work looks so often whether there is still somebody to tell."""
+_PLACE_BYTES = 1 << 10
+"""What a key and its place take besides the result, about: results of few bytes take memory, too."""
 
 
 class _Work:
@@ -88,6 +90,12 @@ class Results:
         with self._lock:
             return self._kept.get(key)
 
+    def forget(self, of: Callable[[Hashable], bool]) -> None:
+        """Drop what is kept of keys that nobody will ask for again."""
+        with self._lock:
+            for key in [key for key in self._kept if of(key)]:
+                self._size -= _weight(self._kept.pop(key))
+
     def running(self) -> list[Hashable]:
         """Keys that are being worked on."""
         with self._lock:
@@ -95,7 +103,11 @@ class Results:
 
     def _keep(self, key: Hashable, result: bytes) -> None:
         self._kept[key] = result
-        self._size += len(result)
+        self._size += _weight(result)
         while self._size > self._limit and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
-            self._size -= len(dropped)
+            self._size -= _weight(dropped)
+
+
+def _weight(result: bytes) -> int:
+    return len(result) + _PLACE_BYTES

@@ -1,6 +1,7 @@
 import gzip
 import json
 import logging
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -162,16 +163,25 @@ def test_one_computation_however_many_ask(client: Client, fakes: Any) -> None:
 
 
 def test_a_replaced_file_is_read_anew(
-    client: Client, fakes: Any, put: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fakes: Any, put: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    client = Client(App(Logdir(str(tmp_path)), keep=False))
     monkeypatch.setattr(logdir_module, "_RESCAN_S", 0.0)
     monkeypatch.setattr(logdir_module, "_RESCAN_SHARE", 0)
+    file = put("plugins/profile/single/vm.xplane.pb")
     for _ in range(2):
         get(client, "/data", run="single", tag="echo")
-    put("plugins/profile/single/vm.xplane.pb").write_bytes(b"longer")
+    facts = file.stat()
+    file.write_bytes(b"longer")
     get(client, "/sessions")
     get(client, "/data", run="single", tag="echo")
     assert fakes.calls == ["echo", "echo"]
+    # The results of the first one were dropped with it.
+    file.write_bytes(b"x")
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    get(client, "/sessions")
+    get(client, "/data", run="single", tag="echo")
+    assert len(fakes.calls) == 3
 
 
 def test_routes_of_the_older_plugin(client: Client) -> None:
