@@ -84,25 +84,25 @@ def breakdown(host: Host, steps: Steps) -> Breakdown:
     """The partition of the given steps: devices by time, host activities by the step's own group of events."""
     step_of_group = np.full(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, -1, np.int32)
     step_of_group[steps.group] = np.arange(len(steps))
-    return _partition(host, steps.begin, steps.end, step_of_group[steps.of_event], steps)
+    return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
 
 
 def whole_capture(host: Host) -> Breakdown:
     """The partition of everything recorded, as if it were one step: what can be said where no step was found."""
     begin, end = host.window
-    everything = np.zeros(len(host.trace), np.int32)
-    return _partition(host, np.array([begin]), np.array([end]), everything, None)
+    one_group = np.zeros(len(host.trace), np.int32)
+    return _partition(host, np.array([begin]), np.array([end]), np.zeros(1, np.int32), one_group, None)
 
 
-def _partition(host: Host, begin: Array, end: Array, step_of_event: Array, steps: Steps | None) -> Breakdown:
+def _partition(
+    host: Host, begin: Array, end: Array, step_of_group: Array, group: Array, steps: Steps | None
+) -> Breakdown:
     devices = _device_timeline(host)
     activity = _host_activity(host, steps)
     lines = host.cpu.lines.first_event if host.cpu else np.zeros(1, np.int64)
     threads = host.trace.rows(host.cpu) if host.cpu else slice(0, 0)
     spans = host.trace.begin[threads], host.trace.end[threads]
-    rows = _outermost(lines, *spans, step_of_event[threads], activity, len(Part))
-    rows = rows[np.lexsort((rows[:, 2], rows[:, 0]))]
-    first = np.searchsorted(rows[:, 0], np.arange(len(begin) + 1))
+    first, rows = _outermost(lines, *spans, step_of_group, group[threads], activity, len(begin), len(Part))
     part_ps, segments = _sweep(begin, end, first, rows, devices, len(Part), int(Part.OTHER))
     return Breakdown(part_ps, segments)
 
@@ -167,19 +167,17 @@ def _root_stages(host: Host, plane: Plane) -> Array:
 
 
 def _device_timeline(host: Host) -> Array:
-    """int64[k, 4]: (0, part, begin, end) of what the devices together do, disjoint and in order of time."""
+    """int64[k, 3]: (part, begin, end) of what the devices together do, disjoint and in order of time."""
+    nothing = np.empty((0, 3), np.int64)
     parts = [_device_rows(host, plane) for plane in host.devices]
     if not parts:
-        return np.empty((0, 4), np.int64)
+        return nothing
     rows = np.concatenate(parts)
-    rows = rows[np.argsort(rows[:, 2], kind="stable")]
     begin, end = host.window
-    nothing = np.empty((0, 4), np.int64)
     _, segments = _sweep(
         np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing, len(Part), int(Part.OTHER)
     )
-    working: Array = segments[segments[:, 1] != Part.OTHER]
-    return working
+    return np.ascontiguousarray(segments[segments[:, 1] != Part.OTHER, 1:])
 
 
 def _device_rows(host: Host, plane: Plane) -> Array:
@@ -188,7 +186,7 @@ def _device_rows(host: Host, plane: Plane) -> Array:
     picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
     rows = np.concatenate([*picked, np.empty(0, np.int64)])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    return np.stack((np.zeros(len(rows), np.int64), parts[rows], begin, end), axis=1)
+    return np.stack((parts[rows], begin, end), axis=1)
 
 
 def _op_lines(plane: Plane) -> list[int]:
@@ -227,29 +225,45 @@ def _device_part(name: str) -> int:
 
 
 @kernel
-def _outermost(lines: Array, begin: Array, end: Array, step: Array, activity: Array, parts: Int) -> Array:
-    """int64[k, 4] (step, part, begin, end): activities of each line, touching ones of a kind merged."""
-    rows = np.empty((1024, 4), np.int64)
-    count = 0
-    latest = np.full(parts, -1, np.int64)
-    for line in range(len(lines) - 1):
-        latest[:] = -1
-        for i in range(lines[line], lines[line + 1]):
-            part = activity[i]
-            if part < 0 or step[i] < 0:
-                continue
-            row = latest[part]
-            if row >= 0 and rows[row, 0] == step[i] and begin[i] <= rows[row, 3]:
-                rows[row, 3] = max(rows[row, 3], end[i])
-                continue
-            if count == len(rows):
-                larger = np.empty((2 * count, 4), np.int64)
-                larger[:count] = rows
-                rows = larger
-            rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = step[i], part, begin[i], end[i]
-            latest[part] = count
-            count += 1
-    return rows[:count]
+def _outermost(
+    lines: Array, begin: Array, end: Array, step_of_group: Array, group: Array, activity: Array, steps: Int, parts: Int
+) -> tuple[Array, Array]:
+    """Activities of each step, touching ones of a kind and line merged: ``rows[first[s]:first[s + 1]]``.
+
+    ``rows`` is int64[k, 3] (part, begin, end). They are counted, then written in place: sorting them would cost more.
+    """
+    first = np.zeros(steps + 1, np.int64)
+    free = first
+    rows = np.empty((0, 3), np.int64)
+    step_before = np.empty(parts, np.int64)
+    end_before = np.empty(parts, np.int64)
+    row_before = np.empty(parts, np.int64)
+    for writing in (False, True):
+        if writing:
+            first = np.cumsum(first)
+            free = first[:-1].copy()
+            rows = np.empty((first[-1], 3), np.int64)
+        for line in range(len(lines) - 1):
+            step_before[:] = -1
+            for i in range(lines[line], lines[line + 1]):
+                part = activity[i]
+                step = step_of_group[group[i]]
+                if part < 0 or step < 0:
+                    continue
+                if step != step_before[part] or begin[i] > end_before[part]:
+                    step_before[part], end_before[part] = step, end[i]
+                    if writing:
+                        row = free[step]
+                        free[step] += 1
+                        row_before[part] = row
+                        rows[row, 0], rows[row, 1], rows[row, 2] = part, begin[i], end[i]
+                    else:
+                        first[step + 1] += 1
+                elif end[i] > end_before[part]:
+                    end_before[part] = end[i]
+                    if writing:
+                        rows[row_before[part], 2] = end[i]
+    return first, rows
 
 
 @kernel
@@ -265,8 +279,8 @@ def _sweep(
     count = 0
     active = np.zeros(parts + 1, np.int64)
     for s in range(len(step_begin)):
-        low = np.searchsorted(devices[:, 3], step_begin[s], "right")
-        high = np.searchsorted(devices[:, 2], step_end[s], "left")
+        low = np.searchsorted(devices[:, 2], step_begin[s], "right")
+        high = np.searchsorted(devices[:, 1], step_end[s], "left")
         size = first[s + 1] - first[s] + max(high - low, 0)
         edge = np.empty(2 * size, np.int64)
         change = np.empty(2 * size, np.int64)
@@ -305,9 +319,9 @@ def _sweep(
 
 @kernel
 def _edges(row: Array, low: Int, high: Int, edge: Array, change: Array, n: Int) -> Int:
-    begin, end = max(row[2], low), min(row[3], high)
+    begin, end = max(row[1], low), min(row[2], high)
     if begin < end:
-        edge[n], change[n] = begin, row[1] + 1
-        edge[n + 1], change[n + 1] = end, -(row[1] + 1)
+        edge[n], change[n] = begin, row[0] + 1
+        edge[n + 1], change[n + 1] = end, -(row[0] + 1)
         n += 2
     return n

@@ -20,6 +20,8 @@ WORTH_BYTES = 8 << 20
 """Captures below are decoded faster than anybody could notice."""
 _MAPPED = 256
 """Timelines that stay mapped: they take address space, and memory only as long as nobody else needs it."""
+_AFTER_S = 3.0
+"""Writing waits for so long: whoever opens a timeline moves in it at once, and would wait for what writing works out."""
 _WHAT = "timeline"
 
 
@@ -78,7 +80,9 @@ class Views:
             if not self._kept.enabled or file.size < WORTH_BYTES or file in self._writing:
                 return
             self._writing.add(file)
-        threading.Thread(target=self._write, args=(stored, file, host), name="timeline", daemon=True).start()
+        writer = threading.Timer(_AFTER_S, self._write, (stored, file, host))
+        writer.name, writer.daemon = "timeline", True
+        writer.start()
 
     def _write(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
         from ..analysis.view import kept, view

@@ -53,9 +53,12 @@ def _read(file: FileIO, size: int) -> Buffer:
     """So many bytes, or those up to an end that has come nearer meanwhile."""
     if not size:
         return b""
-    content = mmap.mmap(-1, size)
     if hasattr(mmap, "MADV_HUGEPAGE"):
+        # Shared ones, the default, mostly have no huge pages.
+        content = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         content.madvise(mmap.MADV_HUGEPAGE)
+    else:
+        content = mmap.mmap(-1, size)
     at = 0
     with memoryview(content) as view:
         while at < size:
