@@ -21,7 +21,7 @@ WORTH_BYTES = 8 << 20
 _MAPPED = 256
 """Timelines that stay mapped: they take address space, and memory only as long as nobody else needs it."""
 _AFTER_S = 3.0
-"""Writing waits for so long: whoever opens a timeline moves in it at once, and would wait for what writing works out."""
+"""Writing waits for so long: who opens a timeline moves in it, and would wait for what writing works out."""
 _WHAT = "timeline"
 
 
