@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import ROWS
+from tools import XPROF
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "tb_profile_plugin" / "docs" / "benchmarks.md"
@@ -22,8 +23,8 @@ HEAD = """# How fast, and how much memory
 
 Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine
 slows both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB;
-where it is empty, the work shared a process with other work. *Times as fast* is by wall time, *memory* is ours as a
-share.
+where it is empty, the work shared a process with other work. *Memory* is ours as a share of the other's. Wall time
+holds what the machine does to give memory, which varies most.
 """
 
 
@@ -65,17 +66,19 @@ def machine() -> str:
     """What the figures were made on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     versions = ", ".join(f"{name} {version(name)}" for name in ("numba", "numpy", "tensorboard"))
+    ask = "from importlib.metadata import version; print(version('xprof'))"
+    xprof = subprocess.run([XPROF, "-c", ask], capture_output=True, text=True).stdout.strip()
     load = os.getloadavg()[0]
     return (
         f"{os.cpu_count()} processors, {memory:.0f} GB of memory, {platform.system()} {platform.machine()}, "
-        f"Python {platform.python_version()}, {versions}; load at the end {load:.1f}."
+        f"Python {platform.python_version()}, {versions}, xprof {xprof}; load at the end {load:.1f}."
     )
 
 
 def lines(found: list[dict[str, Any]]) -> Iterator[str]:
     """The table."""
-    yield "| work | wall | user | peak | against | wall | user | peak | times as fast | memory |"
-    yield "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"
+    yield "| work | wall | user | peak | against | wall | user | peak | times as fast, wall | user | memory |"
+    yield "|---|---:|---:|---:|---|---:|---:|---:|---:|---:|---:|"
     for row in found:
         (_, ours), *others = row["costs"].items()
         for name, other in others or [("", None)]:
@@ -89,11 +92,12 @@ def figures(cost: dict[str, float]) -> str:
 
 
 def compared(ours: dict[str, float], other: dict[str, float] | None) -> str:
-    """Five cells."""
+    """Six cells."""
     if other is None:
-        return " | | | | "
+        return " | | | | | "
     memory = f"{ours['peak_mb'] / other['peak_mb']:.2f}" if other["peak_mb"] else ""
-    return f"{figures(other)} | {other['wall_s'] / ours['wall_s']:.1f} | {memory}"
+    faster = (f"{other[key] / ours[key]:,.1f}" for key in ("wall_s", "user_s"))
+    return f"{figures(other)} | {' | '.join(faster)} | {memory}"
 
 
 if __name__ == "__main__":
