@@ -185,10 +185,11 @@ class Host:
 
     def steps_in_full(self, event: str = "") -> Steps:
         """The same with each event's group, which is known only while the host is decoded."""
-        steps = self.steps_named(event)
-        if len(steps.of_event) < len(self.trace):
-            steps = self._memory["steps", event] = step_rules.find(self.trace, event)
-        return steps
+        with self._lock:
+            steps = self.steps_named(event)
+            if len(steps.of_event) < len(self.trace):
+                steps = self._memory["steps", event] = step_rules.find(self.trace, event)
+            return steps
 
     @cached_property
     def window(self) -> tuple[int, int]:
