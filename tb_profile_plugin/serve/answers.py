@@ -101,7 +101,7 @@ def _compressed(pieces: Iterator[str]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-def binary_file(request: Request, body: bytes | memoryview, name: str) -> Response:
+def binary_file(body: bytes | memoryview, name: str) -> Response:
     """Bytes as a file to save, sent in pieces as they lie in memory."""
     pieces = (bytes(body[begin : begin + _PIECE]) for begin in range(0, len(body), _PIECE))
     response = Response(pieces, content_type="application/octet-stream")

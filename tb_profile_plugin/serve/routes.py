@@ -16,6 +16,7 @@ from ..store.kept import unpack
 from . import answers, capture, share, timeline
 from .captures import PARAMETERS
 from .desk import Desk
+from .query import required
 
 if TYPE_CHECKING:
     from ..model.session import Session
@@ -43,13 +44,6 @@ class Route:
     """Names in the query; the data routes take a tool's own options besides."""
     answer: Answer
     method: str = "GET"
-
-
-def _parameter(request: Request, name: str) -> str:
-    value = request.args.get(name, "")
-    if not value:
-        raise ProblemError(Problem("missing_parameter", f"The parameter {name!r} is missing.", f"Add {name}=…"))
-    return value
 
 
 def _page(desk: Desk, request: Request) -> Response:
@@ -84,7 +78,7 @@ def _entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any
 
 
 def _session(desk: Desk, request: Request) -> Response:
-    session = desk.session(_parameter(request, "run"))
+    session = desk.session(required(request, "run"))
     facts, problems = desk.health(session)
     recorded = desk.recorded(session)
     problems += capture.differences(desk, session.stored.folder, recorded)
@@ -96,7 +90,7 @@ def _session(desk: Desk, request: Request) -> Response:
 
 
 def _tools(desk: Desk, request: Request) -> Response:
-    session = desk.session(_parameter(request, "run"))
+    session = desk.session(required(request, "run"))
     return answers.data_json(request, [_tool_entry(desk, session, tool) for tool in desk.tools().values()])
 
 
@@ -115,7 +109,7 @@ def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
 
 
 def _progress(desk: Desk, request: Request) -> Response:
-    session = desk.session(_parameter(request, "run"))
+    session = desk.session(required(request, "run"))
     hosts = session.progress()
     if desk.preparing is not None:
         phase = "Preparing the analyses; this takes long only on the first start"
@@ -144,8 +138,8 @@ def _asked(desk: Desk, request: Request) -> tuple[Session, Tool, str, dict[str, 
         if name in request.args:
             remedy = "Name a session below the logdir with run=…"
             raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
-    session = desk.session(_parameter(request, "run"))
-    tool = desk.tool(_parameter(request, "tag"))
+    session = desk.session(required(request, "run"))
+    tool = desk.tool(required(request, "tag"))
     host = _host(request, session)
     known = {param.name for param in tool.params}
     ignored = {*_DATA, *(_OUTDATED - known)}
@@ -178,7 +172,7 @@ def _run_tools(desk: Desk, request: Request) -> Response:
 
 def _hosts(desk: Desk, request: Request) -> Response:
     session = _known(desk, request)
-    tool = desk.tools().get(_parameter(request, "tag").rstrip("@^"))
+    tool = desk.tools().get(required(request, "tag").rstrip("@^"))
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)
@@ -194,7 +188,7 @@ def _module_list(desk: Desk, request: Request) -> Response:
 
 def _known(desk: Desk, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
-    run = _parameter(request, "run")
+    run = required(request, "run")
     return desk.session(run) if any(stored.name == run for stored in desk.logdir.sessions()) else None
 
 

@@ -11,6 +11,7 @@ from .. import patience
 from ..problems import Problem, ProblemError
 from . import answers
 from .desk import Desk
+from .query import required
 
 if TYPE_CHECKING:
     from ..model.session import Session
@@ -37,15 +38,12 @@ def capture(desk: Desk, request: Request) -> Response:
         )
     name = share.file_name(session, host, redacted == "1")
     if redacted == "0":
-        return answers.binary_file(request, share.capture(session, host, False), name)
+        return answers.binary_file(share.capture(session, host, False), name)
     with _redacting:
         patience.check()
-        return answers.binary_file(request, share.capture(session, host, True), name)
+        return answers.binary_file(share.capture(session, host, True), name)
 
 
 def _asked(desk: Desk, request: Request) -> tuple[Session, str]:
-    run = request.args.get("run", "")
-    if not run:
-        raise ProblemError(Problem("missing_parameter", "The parameter 'run' is missing.", "Add run=…"))
-    session = desk.session(run)
+    session = desk.session(required(request, "run"))
     return session, request.args.get("host", "") or session.hosts[0]

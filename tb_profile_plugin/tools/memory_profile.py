@@ -54,7 +54,7 @@ def memory_profile(
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
     found = [(host, each) for host in hosts for each in host.once("memories", partial(_memories, host))]
     host, chosen = _chosen(found, memory_id)
-    reporting = [each for each in allocations(host).values() if len(each)]
+    reporting = _reporting(host)
     memory = next(each for each in reporting if each.memory == chosen.name)
     begin = _ps(begin_ms, int(memory.time[0]) if len(memory) else 0)
     end = _ps(end_ms, int(memory.time[-1]) if len(memory) else 0)
@@ -81,9 +81,12 @@ class _Memory:
     """In the summary."""
 
 
+def _reporting(host: Host) -> list[Allocations]:
+    return [each for each in allocations(host).values() if len(each)]
+
+
 def _memories(host: Host) -> list[_Memory]:
-    found = [each for each in allocations(host).values() if len(each)]
-    return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in found]
+    return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in _reporting(host)]
 
 
 def _chosen(found: Sequence[tuple[Host, _Memory]], memory_id: str) -> tuple[Host, _Memory]:

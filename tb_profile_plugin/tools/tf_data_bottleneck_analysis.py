@@ -156,6 +156,7 @@ def _suggestion(label: str) -> str:
 def _checks(hosts: Sequence[Host], ordered: Sequence[tuple[Shown, Pipeline]], step_event: str) -> DataTable:
     fields = ("id", "question", "level", "answer", "evidence", "todo")
     columns = [Column(field, field.capitalize(), "string") for field in fields]
+    # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
     asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
     pipelines = [pipeline for _, pipeline in ordered]
     checks = checklist(asked, pipelines, ordered[0][0].threads, steps) if ordered else []
