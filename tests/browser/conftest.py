@@ -1,6 +1,5 @@
 """A real TensorBoard and a standalone server; pages fail the test for faults that a visitor would not notice."""
 
-import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Locator, Page, sync_playwright
+from tensorboards import address_of
 
 from tb_profile_plugin.store import Logdir
 
@@ -66,14 +66,8 @@ def start(kind: str, logdir: Path | str, *flags: str) -> Site:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    said = []
-    assert process.stdout
-    for line in process.stdout:
-        said.append(line)
-        address = re.search(r"http://\S+/", line)
-        if address:
-            return Site(kind, address[0], process)
-    raise AssertionError(f"{kind} did not start: {''.join(said)}")
+    address, _ = address_of(process)
+    return Site(kind, address, process)
 
 
 @pytest.fixture(scope="session")
