@@ -52,9 +52,11 @@ class Report:
     def __str__(self) -> str:
         half, last = self.samples[len(self.samples) // 2], self.samples[-1]
         peak = max(sample.memory_mib for sample in self.samples)
+        tenths = [self.samples[(len(self.samples) - 1) * i // 10].memory_mib for i in range(1, 11)]
         return (
             f"{self.requests:,} requests, {self.aborted:,} broken off, statuses {sorted(self.statuses.items())}; "
-            f"memory {half.memory_mib:.0f} MiB at half time, {last.memory_mib:.0f} at the end, {peak:.0f} at most; "
+            f"memory {half.memory_mib:.0f} MiB at half time, {last.memory_mib:.0f} at the end, {peak:.0f} at most "
+            f"(at each tenth {', '.join(f'{memory:.0f}' for memory in tenths)}); "
             f"open files {half.files} and {last.files}; threads {half.threads} and {last.threads}; "
             f"failed: {self.failed[:9]}"
         )

@@ -40,3 +40,4 @@ def test_a_capture_is_saved_without_what_it_tells(
     expect(dialog.get_by_role("row", name="Users")).to_have_count(0)
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+    expect(body.get_by_role("button", name="Share")).to_be_focused()

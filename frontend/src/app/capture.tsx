@@ -1,7 +1,7 @@
 /** The button that captures from running programs, and its dialog. */
 
-import { useEffect, useRef } from "preact/hooks";
 import type { Capture } from "../state/capture";
+import { Dialog } from "../view/dialog";
 import { Icon } from "../view/icons";
 import { CaptureFields } from "./captureform";
 import { CaptureProgress } from "./captureprogress";
@@ -23,33 +23,18 @@ export function CaptureButton({ capture }: { capture: Capture }) {
 }
 
 export function CaptureDialog({ capture, logdir }: { capture: Capture; logdir: string }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const open = capture.open.value;
-  useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [open]);
+  if (!capture.open.value) return null;
   const close = () => {
     capture.open.value = false;
   };
   const job = capture.job.value;
   return (
-    <dialog ref={dialog} class="help capture" aria-labelledby="capture-title" onClose={close}>
-      {open && (
-        <>
-          <header>
-            <h2 id="capture-title">Capture profile</h2>
-            <button type="button" class="button" aria-label="Close" onClick={close}>
-              <Icon name="close" />
-            </button>
-          </header>
-          {job ? (
-            <CaptureProgress capture={capture} job={job} close={close} />
-          ) : (
-            <CaptureFields capture={capture} logdir={logdir} />
-          )}
-        </>
+    <Dialog title="Capture profile" class="capture" close={close}>
+      {job ? (
+        <CaptureProgress capture={capture} job={job} close={close} />
+      ) : (
+        <CaptureFields capture={capture} logdir={logdir} />
       )}
-    </dialog>
+    </Dialog>
   );
 }

@@ -1,8 +1,8 @@
 /** The overlay of `?`: keys, and the tools with the question that each one answers. */
 
-import { useEffect, useRef } from "preact/hooks";
 import { type KeyHelp, pageKeys } from "../state/pagekeys";
 import type { Store } from "../state/store";
+import { Dialog } from "../view/dialog";
 import { assignKeys } from "./keys";
 
 const KEYS: KeyHelp = [
@@ -16,7 +16,7 @@ const KEYS: KeyHelp = [
 function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
   return (
     <>
-      <h2>{title}</h2>
+      <h3>{title}</h3>
       <dl>
         {keys.map(([key, what]) => (
           <div key={key}>
@@ -32,15 +32,13 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
 }
 
 export function Help({ store, close }: { store: Store; close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
   const tools = store.tools.state.value.value ?? [];
   const letters = assignKeys(tools.map((tool) => tool.title));
   return (
-    <dialog ref={dialog} class="help" aria-label="Help" onClose={close}>
+    <Dialog title="Help" class="help" close={close}>
       {pageKeys.value.length > 0 && <Keys title="Keys of this page" keys={pageKeys.value} />}
       <Keys title="Keys" keys={KEYS} />
-      <h2>Tools</h2>
+      <h3>Tools</h3>
       <dl>
         {tools.map((tool, place) => (
           <div key={tool.name}>
@@ -52,9 +50,6 @@ export function Help({ store, close }: { store: Store; close: () => void }) {
         ))}
       </dl>
       <p class="quiet">Point at any underlined word or figure to learn what it means and how it comes about.</p>
-      <button type="button" class="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
-    </dialog>
+    </Dialog>
   );
 }

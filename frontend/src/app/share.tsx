@@ -1,11 +1,12 @@
 /** Giving a capture to somebody else: what the file tells, and the file, with or without that. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { address, api } from "../api/client";
 import type { Contents, SessionEntry } from "../api/types";
 import { bytes, count, moment, plural } from "../base/format";
 import { resource } from "../state/resource";
 import type { Store } from "../state/store";
+import { Dialog } from "../view/dialog";
 import { Icon } from "../view/icons";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
@@ -94,9 +95,7 @@ function HostChoice({ hosts, host, choose }: { hosts: readonly string[]; host: s
 }
 
 function ShareDialog({ session, first, close }: { session: SessionEntry; first: string; close: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [host, choose] = useState(first);
-  useEffect(() => dialog.current?.showModal(), []);
   const contents = useMemo(
     () =>
       resource(
@@ -108,13 +107,7 @@ function ShareDialog({ session, first, close }: { session: SessionEntry; first: 
   useEffect(() => contents.dispose, [contents]);
   const { value, problem } = contents.state.value;
   return (
-    <dialog ref={dialog} class="help capture" aria-labelledby="share-title" onClose={close}>
-      <header>
-        <h2 id="share-title">Share this capture</h2>
-        <button type="button" class="button" aria-label="Close" onClick={() => dialog.current?.close()}>
-          <Icon name="close" />
-        </button>
-      </header>
+    <Dialog title="Share this capture" class="capture" close={close}>
       <HostChoice hosts={session.hosts} host={host} choose={choose} />
       {problem && <ProblemPage problem={problem} />}
       {!value && !problem && <Loading what="Looking at what the file tells" progress={null} />}
@@ -124,7 +117,7 @@ function ShareDialog({ session, first, close }: { session: SessionEntry; first: 
           <Files of={value} run={session.run} />
         </>
       )}
-    </dialog>
+    </Dialog>
   );
 }
 
