@@ -51,6 +51,9 @@ class Session:
         self._files = {file.host: file for file in stored.files}
         self._hosts: dict[str, Host] = {}
         self._residents = residents or Residents(_ALONE_BYTES)
+        self._residing: set[Host] = set()
+        self.closed = False
+        """Whether it was let go of; who still works with it leaves nothing behind."""
         self._sizes: dict[str, int] = {}
         """Bytes of what was decoded, inflated."""
         self._unreadable: dict[str, Problem] = {}
@@ -85,14 +88,20 @@ class Session:
         return Host(name, load=self._decode, loaded=self._decoded, size=self._files[name].size)
 
     def close(self) -> None:
-        """Let go of what is decoded."""
-        for host in list(self._hosts.values()):
+        """Let go of what is decoded, now and by those who are still at it."""
+        self.closed = True
+        for host in list(self._residing):
             self._residents.drop(host)
 
     def _decoded(self, host: Host) -> None:
+        self._residing.add(host)
         self._residents.add(host, self._sizes[host.name], partial(self._thin, host))
+        # Asked last: whichever comes first, this or `close`, the other one sees it.
+        if self.closed:
+            self._residents.drop(host)
 
     def _thin(self, host: Host) -> None:
+        self._residing.discard(host)
         self._hosts[host.name] = host.thinned()
 
     def _decode(self, host: Host) -> xspace.XSpace:

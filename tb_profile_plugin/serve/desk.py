@@ -125,7 +125,7 @@ class Desk:
         def compute() -> bytes:
             return self._find(session, lambda: pack(to_json(tool.run(session, host, **options))), *what)
 
-        return self._results.get(key, compute, lambda: not session.lost)
+        return self._results.get(key, compute, lambda: _lasting(session))
 
     def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""
@@ -144,7 +144,7 @@ class Desk:
         def find() -> bytes:
             return self._find(session, lambda: to_json(compute()), *what)
 
-        return json.loads(self._small.get(key, find, lambda: not session.lost))
+        return json.loads(self._small.get(key, find, lambda: _lasting(session)))
 
     def known_facts(self, stored: StoredSession) -> dict[str, Any] | None:
         """A session's facts where they were asked for before; never decodes."""
@@ -214,6 +214,11 @@ class Desk:
         """Whether any request about a session is being worked on."""
         small = [key for key in self._small.running() if _stored(key) == session.stored]
         return bool(small or self.computing(session))
+
+
+def _lasting(session: Session) -> bool:
+    """Whether others can use what was found: nobody asks for a session that was replaced, and hosts may come back."""
+    return not (session.closed or session.lost)
 
 
 def _stored(key: Hashable) -> object:

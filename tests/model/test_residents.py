@@ -1,7 +1,9 @@
 """Many hosts in little memory: each is decoded once, and what they answer does not depend on the limit."""
 
+import gc
 import json
 import shutil
+import weakref
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,6 +104,24 @@ def test_a_host_that_is_deleted_as_it_is_read_again(
     with pytest.raises(ProblemError) as raised:
         _ = session.host("host-0").trace
     assert raised.value.problem.code == "changed"
+
+
+def test_a_session_that_is_closed_while_it_is_decoded_leaves_nothing_behind(
+    stored: store.StoredSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    residents = Residents(1 << 40)
+    sessions, read = [Session(stored, residents)], store.read
+
+    def close_and_read(file: store.StoredFile, *more: Any) -> Any:
+        sessions[0].close()
+        return read(file, *more)
+
+    monkeypatch.setattr(store, "read", close_and_read)
+    decoded = weakref.ref(sessions[0].host("host-0").space)
+    assert sessions[0].host("host-0").steps
+    sessions.clear()
+    gc.collect()
+    assert decoded() is None
 
 
 def test_the_least_recently_used_leave() -> None:

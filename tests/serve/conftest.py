@@ -42,8 +42,7 @@ class FakeSession:
     """Answers like a session; a host named ``bad`` cannot be read."""
 
     unreadable = ()
-
-    lost = False
+    lost = closed = False
 
     def __init__(self, stored: StoredSession, residents: Any = None, executor: Any = None):
         self.stored = stored
@@ -58,7 +57,7 @@ class FakeSession:
         return [FakeHost(host)]
 
     def close(self) -> None:
-        pass
+        self.closed = True
 
     def facts(self, *questions: Any) -> dict[str, Any]:
         if "bad" in self.hosts:

@@ -162,12 +162,16 @@ def test_one_computation_however_many_ask(client: Client, fakes: Any) -> None:
     assert get(client, "/progress", run=RUN).get_json()["busy"] is False
 
 
-def test_a_replaced_file_is_read_anew(
-    tmp_path: Path, fakes: Any, put: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = Client(App(Logdir(str(tmp_path)), keep=False))
+@pytest.fixture
+def attentive(tmp_path: Path, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """Sees at once what changes on disk, and keeps nothing there."""
     monkeypatch.setattr(logdir_module, "_RESCAN_S", 0.0)
     monkeypatch.setattr(logdir_module, "_RESCAN_SHARE", 0)
+    return Client(App(Logdir(str(tmp_path)), keep=False))
+
+
+def test_a_replaced_file_is_read_anew(attentive: Client, fakes: Any, put: Callable[[str], Path]) -> None:
+    client = attentive
     file = put("plugins/profile/single/vm.xplane.pb")
     for _ in range(2):
         get(client, "/data", run="single", tag="echo")
@@ -182,6 +186,25 @@ def test_a_replaced_file_is_read_anew(
     get(client, "/sessions")
     get(client, "/data", run="single", tag="echo")
     assert len(fakes.calls) == 3
+
+
+def test_what_is_found_of_a_file_after_it_was_replaced_is_not_kept(
+    attentive: Client, fakes: Any, put: Callable[[str], Path]
+) -> None:
+    file = put("plugins/profile/single/vm.xplane.pb")
+    facts = file.stat()
+    fakes.hold.clear()
+    asking = threading.Thread(target=get, args=(attentive, "/data"), kwargs={"run": "single", "tag": "slow"})
+    asking.start()
+    assert fakes.entered.wait(10)
+    file.write_bytes(b"longer")
+    get(attentive, "/data", run="single", tag="echo")
+    fakes.hold.set()
+    asking.join(10)
+    file.write_bytes(b"x")
+    os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    get(attentive, "/data", run="single", tag="slow")
+    assert fakes.calls == ["slow", "echo", "slow"]
 
 
 def test_routes_of_the_older_plugin(client: Client) -> None:
