@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
@@ -72,6 +73,10 @@ def waitress(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callabl
     assert listening.wait(20)
 
     def stop() -> None:
+        # The server's own thread closes a connection when it sees that the client has gone.
+        until = time.monotonic() + 20
+        while made[0].active_channels and time.monotonic() < until:
+            time.sleep(0.01)
         made[0].close()
         made[0].task_dispatcher.shutdown()
 
