@@ -174,13 +174,13 @@ class TfData:
     """The pipelines of one host."""
 
     def __init__(self, host: Host, found: Calls):
-        self.host = host
+        self.trace = host.trace
         self.calls = found
         self.work = work(found)
         self._stage_of, places, parents = _stages(found)
-        self.pipelines = self._pipelines(places, parents)
+        self.pipelines = self._pipelines(host.name, places, parents)
 
-    def _pipelines(self, places: list[str], parents: Array) -> list[Pipeline]:
+    def _pipelines(self, host: str, places: list[str], parents: Array) -> list[Pipeline]:
         found = self.calls
         table = found.iterators
         roots = np.flatnonzero(found.is_root)
@@ -208,9 +208,7 @@ class TfData:
             counts[device] += 1
             span = int(found.end[mine].max() - found.begin[mine].min())
             between = max(span - int(latency.sum()), 0)
-            answer.append(
-                Pipeline(self.host.name, name, device, top, mine[slowest], latency[slowest], stages, unserved, between)
-            )
+            answer.append(Pipeline(host, name, device, top, mine[slowest], latency[slowest], stages, unserved, between))
         return answer
 
     def _figures(self, size: int) -> _Figures:

@@ -55,7 +55,7 @@ def threads(data: TfData) -> Threads:
     if not wanted.any():
         wanted[np.unique(line[found.linked | ((found.parent < 0) & ~found.is_root)])] = True
     low, high = int(found.begin.min()), int(found.end.max())
-    trace = data.host.trace
+    trace = data.trace
     rows = trace.rows(plane)
     outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
     begin = trace.begin[rows][outer].clip(low, high)
@@ -75,7 +75,7 @@ _BLOCKING = frozenset(
 
 def _handed_over(data: TfData, wanted: Array) -> int:
     """Time in which these lines' threads waited while an executor's thread ran a function for them, ps."""
-    plane, trace = data.calls.plane, data.host.trace
+    plane, trace = data.calls.plane, data.trace
     rows = trace.rows(plane)
     waits = np.array([name in _BLOCKING for name in plane.names], bool)[plane.events.name]
     called = np.flatnonzero(waits & wanted[plane.events.line])

@@ -138,10 +138,10 @@ class Board:
     """All lanes of a host."""
 
     def __init__(self, host: Host):
-        self.host = host
+        self._trace = host.trace
         self.names = Names(host.space.planes)
-        self._next = len(host.trace)
-        self.sections = [section for section in self._sections() if section.lanes]
+        self._next = len(self._trace)
+        self.sections = [section for section in self._sections(host) if section.lanes]
         self.lanes = [lane for section in self.sections for lane in section.lanes]
 
     @cached_property
@@ -159,7 +159,7 @@ class Board:
 
     def find(self, event: int) -> tuple[int, int]:
         """(place in ``lanes``, position there) of an event; (-1, -1) for one that no lane shows."""
-        trace = self.host.trace
+        trace = self._trace
         lines, places = self._places
         if 0 <= event < len(trace):
             plane = int(np.searchsorted(trace.first, event, side="right")) - 1
@@ -168,12 +168,12 @@ class Board:
         found = ((place, self.lanes[place].position(event)) for place in places)
         return next(((place, at) for place, at in found if at >= 0), (-1, -1))
 
-    def _sections(self) -> Iterator[Section]:
-        planes = list(enumerate(self.host.space.planes))
-        devices = self.host.devices
+    def _sections(self, host: Host) -> Iterator[Section]:
+        planes = list(enumerate(host.space.planes))
+        devices = host.devices
         for index, plane in planes:
             if any(plane is device for device in devices):
-                yield Section(plane.name, "device", self._device(index, plane), index)
+                yield Section(plane.name, "device", self._device(host, index, plane), index)
         for index, plane in planes:
             if plane.name.startswith("/device:") and not any(plane is device for device in devices):
                 yield Section(plane.name, "device", self._lines(index, plane), index)
@@ -184,14 +184,14 @@ class Board:
             if not plane.name.startswith(("/device:", "/host:CPU")):
                 yield Section(plane.name, "other", self._lines(index, plane), index)
 
-    def _device(self, index: int, plane: Plane) -> list[Lane]:
+    def _device(self, host: Host, index: int, plane: Plane) -> list[Lane]:
         lanes = self._lines(index, plane)
         if not is_derived(plane.lines.id).any():
-            lanes += self._derived(index, plane)
+            lanes += self._derived(host, index, plane)
         return sorted(lanes, key=_device_order)
 
-    def _derived(self, index: int, plane: Plane) -> Iterator[Lane]:
-        for key, name, kind, spans in derived.lanes(self.host, plane):
+    def _derived(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
+        for key, name, kind, spans in derived.lanes(host, plane):
             name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
             yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next)
             self._next += len(spans.begin)
@@ -216,9 +216,9 @@ class Board:
         name_of, base = plane.events.name[part], int(self.names.base[index])
         if kind == STEPS:
             name_of, base = self._step_names(plane, part), 0
-        first = int(self.host.trace.first[index]) + part.start
+        first = int(self._trace.first[index]) + part.start
         rows = slice(first, first + len(name_of))
-        begin, end = self.host.trace.begin[rows], self.host.trace.end[rows]
+        begin, end = self._trace.begin[rows], self._trace.end[rows]
         frames = _is_frame(plane)[name_of] if kind == THREAD else np.zeros(0, bool)
         if not frames.any() or frames.all():
             kind = FRAMES if frames.any() else kind
@@ -244,11 +244,11 @@ class Board:
         has = np.diff(first) > 0
         rows = np.arange(part.start, part.stop)[has]
         value = _numbers(stats, first[:-1][has])
-        offset = int(self.host.trace.first[index])
+        offset = int(self._trace.first[index])
         for name in np.unique(plane.events.name[rows]).tolist():
             mine = plane.events.name[rows] == name
             events = rows[mine] + offset
-            begin, end = self.host.trace.begin[events], self.host.trace.end[events]
+            begin, end = self._trace.begin[events], self._trace.end[events]
             name_of = plane.events.name[rows[mine]]
             told = f"p{index}.l{line}.c{name}", plane.display_names[name], "", COUNTER
             yield Lane(*told, begin, end, name_of, int(self.names.base[index]), offset, events, value[mine])

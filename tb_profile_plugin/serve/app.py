@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
+from traceback import clear_frames
 from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
@@ -60,18 +61,15 @@ class App:
             path = environ.get("PATH_INFO", "")
             script = environ.get("SCRIPT_NAME", "") + self._prefix
             environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
-        request = Request(environ)
+        # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
+        request = Request(environ, populate_request=False)
         try:
             with patience.asked_by(Client(environ).waits):
                 response = self._answer(request)
-        except patience.Abandoned:
-            response = answers.problem(request, _ABANDONED, 503)
-        except ProblemError as error:
-            response = answers.problem(request, error.problem, error.status)
-        except Exception:
-            logger.exception("No answer to %s", request.full_path)
-            remedy = "The server's log says more."
-            response = answers.problem(request, Problem("internal", "The server failed.", remedy), 500)
+        except (Exception, patience.Abandoned) as error:
+            response = _failure(request, error)
+            # Others who wait get the same error, and it would keep what the frames on its way held.
+            clear_frames(error.__traceback__)
         return response(environ, start_response)
 
     def active(self) -> bool:
@@ -98,6 +96,15 @@ class App:
             remedy = f"Send {route.method}."
             raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
         return route.answer(self._desk, request)
+
+
+def _failure(request: Request, error: BaseException) -> Response:
+    if isinstance(error, patience.Abandoned):
+        return answers.problem(request, _ABANDONED, 503)
+    if isinstance(error, ProblemError):
+        return answers.problem(request, error.problem, error.status)
+    logger.error("No answer to %s", request.full_path, exc_info=error)
+    return answers.problem(request, Problem("internal", "The server failed.", "The server's log says more."), 500)
 
 
 def _find(path: str) -> Route:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tb_profile_plugin import store, tools
+from tb_profile_plugin.analysis.view import view
 from tb_profile_plugin.model.host import is_small
 from tb_profile_plugin.model.residents import PER_BYTE, Residents
 from tb_profile_plugin.model.session import Session
@@ -122,6 +123,24 @@ def test_a_session_that_is_closed_while_it_is_decoded_leaves_nothing_behind(
     sessions.clear()
     gc.collect()
     assert decoded() is None
+
+
+def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSession) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        session = Session(store.resolve(stored.files[0].path))
+        for tool in tools.find().values():
+            if not (tool.streamed or tool.unavailable(session)):
+                tool.run(session)
+        host = session.host(session.hosts[0])
+        assert view(host).timeline.sections
+        left = weakref.ref(host)
+        del host
+        session.close()
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_the_least_recently_used_leave() -> None:

@@ -1,14 +1,16 @@
+import gc
 import gzip
 import json
 import logging
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client, TestResponse, create_environ
 
 from tb_profile_plugin import __version__
 from tb_profile_plugin.serve import App
@@ -16,6 +18,10 @@ from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store import logdir as logdir_module
 
 RUN = "train/r 1+ü"
+
+
+class Thing:
+    """Can be watched."""
 
 
 def get(client: Client, route: str, **query: str) -> TestResponse:
@@ -205,6 +211,36 @@ def test_what_is_found_of_a_file_after_it_was_replaced_is_not_kept(
     os.utime(file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
     get(attentive, "/data", run="single", tag="slow")
     assert fakes.calls == ["slow", "echo", "slow"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("/data?run=single&tag=echo", 200),
+        ("/data?run=single&tag=broken", 500),
+        ("/data?run=single&tag=echo&host=none", 404),
+        ("/data?run=none&tag=echo", 404),
+        ("/none", 404),
+    ],
+)
+def test_a_request_is_forgotten_as_soon_as_it_is_answered(
+    tmp_path: Path, fakes: Any, put: Callable[[str], Path], caplog: Any, query: str, status: int
+) -> None:
+    put("plugins/profile/single/vm.xplane.pb")
+    app, told = App(Logdir(str(tmp_path)), keep=False), []
+    environ = create_environ(query)
+    request = environ["of the request"] = Thing()
+    left = weakref.ref(request)
+    gc.collect()
+    gc.disable()
+    try:
+        b"".join(app(environ, lambda said, *more: told.append(int(said.split()[0]))))  # type: ignore[func-returns-value]
+        del environ, request
+        caplog.clear()
+        assert told == [status]
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_routes_of_the_older_plugin(client: Client) -> None:
