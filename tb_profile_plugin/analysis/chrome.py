@@ -24,7 +24,8 @@ _HOST_STEP = 1000
 _HOST_THREADS, _CUSTOM = 701, 501
 _DERIVED = 0xDEADBEEF
 """Thread numbers of lanes that are no lines of the capture begin here, as in the captures that hold such lines."""
-_CHUNK = 20_000
+_CHUNK = 2000
+"""Events at a time: each takes a kilobyte while it is written, for everyone who asks at once."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
 
 def test_keys_move_and_zero_shows_all(cpu: Timeline) -> None:
     cpu.canvas.hover(position={"x": 500, "y": 200})
-    for key in "wdsa":
+    for key in "wdas":
         before = cpu.window
         cpu.page.keyboard.down(key)
         cpu.page.wait_for_timeout(300)
