@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,13 @@ _DEFAULT_LIMIT = 10 << 30
 _DRAFT = ".part"
 _ABANDONED_S = 24 * 3600
 """Drafts this old belong to no living process."""
+
+_BLOCK = 4096
+"""No file takes less of a disk."""
+_UNSEEN = 32
+"""A process looks for what to delete when it has written this part of the limit since it last looked."""
+_unseen: dict[Path, int] = {}
+_lock = threading.Lock()
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
@@ -91,32 +99,50 @@ def draft(path: Path) -> Iterator[Path]:
 
 
 def _make_room(newest: Path) -> None:
-    """Delete what was not used for longest until the rest fits; the newest stays in any case."""
-    entries = sorted(_entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
-    room = limit() - next((facts.st_size for path, facts in entries if path == newest), 0)
-    for path, facts in entries:
-        if path == newest:
-            continue
-        room -= facts.st_size
-        if room < 0:
-            with suppress(OSError):
-                path.unlink()
+    """Delete what was not used for longest until the rest fits; the newest stays in any case.
+
+    Listing all entries for each that is written would take ever longer, so that they may take a little more than the
+    limit for a while.
+    """
+    if _is_time_to_look(newest) and sum(_weight(facts) for _, facts in _entries()) > limit():
+        entries = sorted(((facts.st_mtime, _weight(facts), path) for path, facts in _entries()), reverse=True)
+        room = limit() - next((weight for _, weight, path in entries if path == newest), 0)
+        for _, weight, path in entries:
+            if path == newest:
+                continue
+            room -= weight
+            if room < 0:
+                with suppress(OSError):
+                    path.unlink()
+
+
+def _is_time_to_look(newest: Path) -> bool:
+    try:
+        weight = _weight(newest.stat())
+    except OSError:
+        weight = _BLOCK
+    with _lock:
+        unseen = _unseen.get(directory(), limit()) + weight
+        look = unseen > limit() // _UNSEEN
+        _unseen[directory()] = 0 if look else unseen
+    return look
+
+
+def _weight(facts: os.stat_result) -> int:
+    return max(facts.st_size, _BLOCK)
 
 
 def _entries() -> Iterator[tuple[Path, os.stat_result]]:
     """All entries; drafts that others are filling are none, and abandoned ones are deleted."""
     for kind in KINDS:
-        try:
-            found = list(os.scandir(directory() / kind))
-        except OSError:
-            continue
-        for entry in found:
-            with suppress(OSError):
-                facts = entry.stat(follow_symlinks=False)
-                if not entry.name.endswith(_DRAFT):
-                    yield Path(entry.path), facts
-                elif time.time() - facts.st_mtime > _ABANDONED_S:
-                    os.unlink(entry.path)
+        with suppress(OSError), os.scandir(directory() / kind) as found:
+            for entry in found:
+                with suppress(OSError):
+                    facts = entry.stat(follow_symlinks=False)
+                    if not entry.name.endswith(_DRAFT):
+                        yield Path(entry.path), facts
+                    elif time.time() - facts.st_mtime > _ABANDONED_S:
+                        os.unlink(entry.path)
 
 
 def usage() -> dict[str, tuple[int, int]]:

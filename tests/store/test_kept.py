@@ -82,7 +82,7 @@ def test_a_disk_that_fills_up_leaves_nothing(stored: StoredSession) -> None:
 
 
 def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "3K")
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "12K")
     for number in range(3):
         Kept().put(stored, bytes(960), number)
         for age, entry in enumerate(sorted(entries(), key=os.path.getmtime, reverse=True)):
@@ -92,6 +92,28 @@ def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: py
     assert [number for number in range(4) if Kept().get(stored, number)] == [0, 2, 3]
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "0")
     assert Kept().get(stored, 0) is None
+
+
+def test_many_small_entries_are_bounded_by_what_they_take_of_the_disk(
+    stored: StoredSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "100K")
+    for number in range(60):
+        Kept().put(stored, b"", number)
+    assert len(entries()) == 25
+    assert Kept().get(stored, 59) == b""
+
+
+def test_entries_are_not_listed_for_each_that_is_written(
+    stored: StoredSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "4M")
+    listed: list[object] = []
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda path: listed.append(path) or scandir(path))
+    for number in range(320):
+        Kept().put(stored, b"body", number)
+    assert 0 < len(listed) < 320 / 10
 
 
 def test_abandoned_drafts_are_deleted_and_young_ones_left(stored: StoredSession) -> None:

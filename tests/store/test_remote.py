@@ -259,14 +259,14 @@ def test_a_cache_that_cannot_be_written(memory: str, tmp_path: Path, monkeypatch
 
 
 def test_fetched_files_are_bounded(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "10500")
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "14500")
     first, second = (resolve(f"{memory}/{name}").files[0] for name in ("plugins/profile/r1/a.xplane.pb", "other"))
     read(first)
     assert cache.usage()["files"] == (1, 10240)
     read(second)
     assert cache.usage()["files"] == (2, 10241)
     os.utime(first.path, (1, 1))
-    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "1000")
+    monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "8500")
     read(resolve(f"{memory}/train").files[0])
     assert not first.path.exists() and second.path.exists()
 
