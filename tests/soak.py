@@ -19,7 +19,9 @@ import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
+
+from tensorboards import address_of
 
 from tb_profile_plugin.tools import find
 
@@ -67,12 +69,10 @@ def start(logdir: Path, cache: Path) -> tuple[subprocess.Popen[str], int]:
     command = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", str(logdir), "--port", "0"]
     environment = {**os.environ, "TB_PROFILE_CACHE_DIR": str(cache), "TB_PROFILE_CACHE_LIMIT": "64M"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout
-    for line in process.stdout:
-        address = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
-        if address:
-            return process, int(address[1])
-    raise AssertionError("the server did not start")
+    address, _ = address_of(process)
+    port = urlsplit(address).port
+    assert port
+    return process, port
 
 
 def wait_until_ready(port: int) -> None:

@@ -104,16 +104,17 @@ def _make_room(newest: Path) -> None:
     Listing all entries for each that is written would take ever longer, so that they may take a little more than the
     limit for a while.
     """
-    if _is_time_to_look(newest) and sum(_weight(facts) for _, facts in _entries()) > limit():
-        entries = sorted(((facts.st_mtime, _weight(facts), path) for path, facts in _entries()), reverse=True)
-        room = limit() - next((weight for _, weight, path in entries if path == newest), 0)
-        for _, weight, path in entries:
-            if path == newest:
-                continue
-            room -= weight
-            if room < 0:
-                with suppress(OSError):
-                    path.unlink()
+    if not _is_time_to_look(newest):
+        return
+    entries = sorted(((facts.st_mtime, _weight(facts), path) for path, facts in _entries()), reverse=True)
+    room = limit() - next((weight for _, weight, path in entries if path == newest), 0)
+    for _, weight, path in entries:
+        if path == newest:
+            continue
+        room -= weight
+        if room < 0:
+            with suppress(OSError):
+                path.unlink()
 
 
 def _is_time_to_look(newest: Path) -> bool:
