@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from . import store, tools
-from .model.executors import executor
 from .model.session import Session
+from .runtime.executors import executor
 from .tools.base import JsonValue
 
 

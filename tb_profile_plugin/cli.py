@@ -141,7 +141,7 @@ def _add_executor(verb: argparse.ArgumentParser) -> None:
 
 
 def _executor(text: str) -> str:
-    from .model.executors import match
+    from .runtime.executors import match
 
     try:
         return match(text).string if text else ""
@@ -238,7 +238,7 @@ def _tools(asked: argparse.Namespace) -> None:
 
 def _export(asked: argparse.Namespace) -> None:
     from . import open
-    from .analysis import chrome, perfetto, share
+    from .export import chrome, perfetto, share
 
     session = open(asked.session)
     trace: Iterable[bytes | memoryview]
@@ -284,7 +284,7 @@ def _answer(asked: argparse.Namespace) -> object:
         return json.loads(unpack(known))
     from . import tools
     from .api import Capture
-    from .model.executors import executor
+    from .runtime.executors import executor
 
     with closing(executor(asked.executor)) as workers:
         capture = Capture(stored, executor=workers)

@@ -8,7 +8,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tb_profile_plugin"
-ORDER = ["patience", "problems", "protos", "capture", "store", "xspace", "model", "analysis", "tools", "serve"]
+ORDER = [
+    *("problems", "protos", "arrays", "jit", "runtime"),
+    *("capture", "store", "columns", "xspace", "model", "analysis", "timeline", "export", "tools", "serve"),
+]
 ABOVE = {"__init__", "api", "cli", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))

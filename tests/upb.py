@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from tb_profile_plugin.columns import kinds
 from tb_profile_plugin.protos import message
-from tb_profile_plugin.xspace import wire
 
 Array = np.ndarray[Any, Any]
 
 KINDS = {
-    "double_value": wire.DOUBLE,
-    "uint64_value": wire.UINT,
-    "int64_value": wire.INT,
-    "str_value": wire.TEXT,
-    "bytes_value": wire.BYTES,
-    "ref_value": wire.REF,
+    "double_value": kinds.DOUBLE,
+    "uint64_value": kinds.UINT,
+    "int64_value": kinds.INT,
+    "str_value": kinds.TEXT,
+    "bytes_value": kinds.BYTES,
+    "ref_value": kinds.REF,
     None: 0,
 }
 

@@ -18,8 +18,8 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.tiles import timeline
 from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.xspace import wire
 

@@ -17,8 +17,8 @@ from distributed import Client
 from hosts import copies
 
 from tb_profile_plugin import __version__, store, tools
-from tb_profile_plugin.model.executors import executor
 from tb_profile_plugin.model.session import Session, portion
+from tb_profile_plugin.runtime.executors import executor
 
 HOSTS = 256
 WORKERS = (1, 2, 4)

@@ -87,7 +87,7 @@ def ours(path: str) -> dict[str, Any]:
             headers = {"Accept-Encoding": "gzip"}
             return client.get(f"/timeline/{route}", query_string={"run": run_name, **query}, headers=headers)
 
-        decode, _, _ = timed(lambda: app._desk.session(run_name).select())
+        decode, _, _ = timed(lambda: app._workspace.session(run_name).select())
         arrange, _, answer = timed(lambda: ask("lanes"))
         lanes = json.loads(client.get("/timeline/lanes", query_string={"run": run_name}).data)
         keys = ",".join(lane["key"] for section in lanes["sections"] for lane in section["lanes"])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
-
-Array = np.ndarray[Any, Any]
 
 NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""

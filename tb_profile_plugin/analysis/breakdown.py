@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Int
+from ..columns import Plane
+from ..jit import jit
 from ..model import kernels, names
 from ..model.host import Host
 from ..model.steps import Steps
-from ..xspace import Plane
-from ..xspace.wire import Int, kernel
-
-Array = np.ndarray[Any, Any]
 
 
 class Part(IntEnum):
@@ -224,7 +222,7 @@ def _device_part(name: str) -> int:
     return _COMPUTE.get(kernels.precision(name), Part.COMPUTE_OTHER)
 
 
-@kernel
+@jit
 def _outermost(
     lines: Array, begin: Array, end: Array, step_of_group: Array, group: Array, activity: Array, steps: Int, parts: Int
 ) -> tuple[Array, Array]:
@@ -266,7 +264,7 @@ def _outermost(
     return first, rows
 
 
-@kernel
+@jit
 def _sweep(
     step_begin: Array, step_end: Array, first: Array, rows: Array, devices: Array, parts: Int, other: Int
 ) -> tuple[Array, Array]:
@@ -317,7 +315,7 @@ def _sweep(
     return part_ps, segments[:count]
 
 
-@kernel
+@jit
 def _edges(row: Array, low: Int, high: Int, edge: Array, change: Array, n: Int) -> Int:
     begin, end = max(row[1], low), min(row[2], high)
     if begin < end:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..arrays import Array
+from ..columns import Plane
 from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
 from ..model.trace import MISSING
-from ..xspace import Plane
 from .ops import Op, OpTable, append, merged, nested_times
-
-Array = np.ndarray[Any, Any]
 
 
 def device_ops(host: Host) -> OpTable:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..arrays import Array
+from ..columns import Plane
+from ..jit import jit
 from ..model import names
 from ..model.host import Host
-from ..xspace import Plane
-from ..xspace.wire import kernel
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
-
-Array = np.ndarray[Any, Any]
 
 
 def host_ops(host: Host) -> OpTable:
@@ -117,7 +114,7 @@ def _eager(host: Host, plane: Plane) -> Array:
     return found
 
 
-@kernel
+@jit
 def _mark_eager(calls: Array, single: Array, last: Array, source: Array, target: Array, mark: Array) -> None:
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
     for wanted in (2, 1):

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..columns import Plane
 from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
-from ..xspace import Plane
 from .deviceops import op_of_event
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..jit import jit
 from ..model.allocations import Allocations, origin
 from ..model.codes import combine
 from ..model.host import Host
-from ..xspace.wire import kernel
-
-Array = np.ndarray[Any, Any]
 
 BEFORE = "allocated before the capture"
 STACK = "stack"
@@ -83,7 +81,7 @@ def course(memory: Allocations, begin: int, end: int, columns: int) -> Array:
     return np.unique(np.concatenate([inside, np.array(around, np.int64)]))
 
 
-@kernel
+@jit
 def _extremes(in_use: Array, fragmentation: Array, bounds: Array) -> Array:
     found = np.empty(3 * (len(bounds) - 1), np.int64)
     count = 0

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Int
+from ..jit import jit
 from ..model import names
-from ..xspace.wire import Int, kernel
-
-Array = np.ndarray[Any, Any]
 
 IDLE = "IDLE"
 INPUT_PIPELINE = "InputPipeline"
@@ -124,7 +123,7 @@ def append(ops: list[Op], more: list[Op | None]) -> Array:
     return index
 
 
-@kernel
+@jit
 def nested_times(lines: Array, begin: Array, end: Array, op: Array, ops: Int) -> tuple[Array, Array]:
     """Per op: occurrences, total, self, min, max and first event (int64[ops, 6]); per line: busy and window.
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from .breakdown import Part, breakdown, whole_capture
-
-Array = np.ndarray[Any, Any]
 
 PS_PER_MS = 1e9
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from ..model.iterators import ASYNCHRONOUS, WRAPPERS, Calls, calls, kind_of, place_of
 from ..model.trace import MISSING
 from .tfdata_work import Work, work
-
-Array = np.ndarray[Any, Any]
 
 SLOW_PS = 50_000_000
 """A pipeline that answers within 50 µs keeps up: that is what fetching a ready element costs (TensorFlow's guide)."""

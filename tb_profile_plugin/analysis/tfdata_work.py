@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..jit import jit
 from ..model.iterators import Calls
 from ..model.trace import MISSING
-from ..xspace.wire import kernel
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ def work(found: Calls) -> Work:
     return Work(self_ps, critical, blocking, wait)
 
 
-@kernel
+@jit
 def attribute(
     order: Array, parent: Array, begin: Array, end: Array, self_ps: Array, critical: Array, blocking: Array
 ) -> None:

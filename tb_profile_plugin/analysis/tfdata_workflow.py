@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from . import steptime
 from .breakdown import Part
 from .tfdata import Pipeline, TfData
 from .tfdata_advice import Finding, duration, findings, outermost
-
-Array = np.ndarray[Any, Any]
 
 _POOL = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""

@@ -16,7 +16,7 @@ import grpc
 
 from ..problems import Problem, ProblemError
 from ..protos import message
-from . import strangers
+from . import port_probe
 from .address import Address
 from .options import Options
 
@@ -76,7 +76,7 @@ class Server:
             self.terminate(_PING)
         except grpc.RpcError as error:
             if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
-                other = strangers.name(self.address)
+                other = port_probe.name(self.address)
                 if other:
                     raise self.failed("not_a_profiler", f"{other} answers there, no profiler.", _START_IT) from error
             raise self.explain(error) from error

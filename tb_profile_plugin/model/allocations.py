@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane, wire
-from ..xspace.tables import StatColumn
-from ..xspace.wire import kernel
+from ..arrays import Array
+from ..columns import Plane, kinds
+from ..columns.tables import StatColumn
+from ..jit import jit
 from .codes import combine
 from .host import Host
-
-Array = np.ndarray[Any, Any]
 
 _EVENTS = {"MemoryAllocation": 1, "MemoryDeallocation": 0}
 
@@ -208,7 +207,7 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
     )
 
 
-@kernel
+@jit
 def _gather(
     events: Array, first: Array, name: Array, kind: Array, value: Array, column: Array, rows: Array, numbers: Array
 ) -> None:
@@ -222,11 +221,11 @@ def _gather(
             if 0 <= place < _PLACED:
                 rows[place, i] = row
             if place >= _FIRST_NUMBER:
-                whole = kind[row] == wire.INT or kind[row] == wire.UINT
+                whole = kind[row] == kinds.INT or kind[row] == kinds.UINT
                 numbers[place - _FIRST_NUMBER, i] = value[row] if whole else 0
 
 
-@kernel
+@jit
 def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None:
     """Which deallocation ends which allocation: the next one at the same address, or a new allocation there."""
     latest = np.full(len(address), -1, np.int64)
@@ -243,7 +242,7 @@ def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None
 def _floats(plane: Plane, row: Array, number: Array) -> Array:
     stats, answer = plane.events.stats, number.astype(np.float64)
     double = np.flatnonzero(row >= 0)
-    double = double[stats.kind[row[double]] == wire.DOUBLE]
+    double = double[stats.kind[row[double]] == kinds.DOUBLE]
     value = stats.value[row[double]].view(np.float64)
     answer[double] = np.where(np.isfinite(value), value, number[double])
     return answer
@@ -262,7 +261,7 @@ def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]
     """Code of each event's memory, and the memories' names; numbers of devices in decimal."""
     numbered = row >= 0
     kind = plane.events.stats.kind[row[numbered]]
-    numbered[numbered] = (kind == wire.INT) | (kind == wire.UINT)
+    numbered[numbered] = (kind == kinds.INT) | (kind == kinds.UINT)
     codes, names = _texts(plane, np.where(numbered, -1, row), _LOST)
     names.append("")
     codes = np.where(codes < 0, len(names) - 1, codes)

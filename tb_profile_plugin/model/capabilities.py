@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..xspace import Plane
+from ..columns import Plane
 from .kerneltable import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 
 _NVIDIA: dict[tuple[int, int], dict[str, int]] = {

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane
+from ..arrays import Array
+from ..columns import Plane
 from . import names as op_names
 from .host import Host
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

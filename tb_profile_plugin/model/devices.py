@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..xspace import Plane
+from ..columns import Plane
 from .host import Host
 
 UNKNOWN_HARDWARE, CPU_ONLY, GPU, TPU = "UNKNOWN_HARDWARE", "CPU_ONLY", "GPU", "TPU"

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ..xspace.wire import Int, kernel
+from ..arrays import Array, Int
+from ..jit import jit
 from .trace import MISSING, Trace
-
-Array = np.ndarray[Any, Any]
 
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
 """Roots that the framework sets by itself; they carry no name or number of a step."""
@@ -105,7 +103,7 @@ def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
-@kernel
+@jit
 def _group(
     roots: Array,
     level: Array,
@@ -130,7 +128,7 @@ def _group(
         count += 1
 
 
-@kernel
+@jit
 def _has_ancestor_of_level(
     root: Int, level: Array, parent: Array, targets: Array, sources: Array, seen: Array, trail: Array
 ) -> bool:
@@ -164,7 +162,7 @@ def _has_ancestor_of_level(
     return found
 
 
-@kernel
+@jit
 def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, target: Array, of_event: Array) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links."""
     pending = np.empty(64, np.int64)

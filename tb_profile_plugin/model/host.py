@@ -14,15 +14,16 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .. import patience
+from ..arrays import Array
+from ..columns import Plane, XSpace
 from ..problems import Problem
-from ..xspace import Plane, XSpace, hlo
+from ..runtime import cancellation
+from ..xspace import hlo
 from . import steps as step_rules
 from .steps import Steps
 from .trace import Trace, is_derived
 
 Result = TypeVar("Result")
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ class Host:
         with self._lock:
             found: Result | object = self._memory.get(key, _NOTHING)
             if found is _NOTHING:
-                patience.check()
+                cancellation.check()
                 found = self._memory[key] = compute()
             return cast(Result, found)
 

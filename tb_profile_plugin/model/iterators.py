@@ -6,17 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane
-from ..xspace.wire import kernel
+from ..arrays import Array
+from ..columns import Plane
+from ..jit import jit
 from .host import Host
 from .joins import among, join, pair_codes
 from .trace import MISSING
-
-Array = np.ndarray[Any, Any]
 
 ASYNCHRONOUS = frozenset(
     "Prefetch ParallelInterleave LegacyParallelInterleave ParallelMap ParallelFilter ParallelBatch MapAndBatch "
@@ -343,7 +341,7 @@ class _Threads:
         return Functions(call[call >= 0], among(ids, own))
 
 
-@kernel
+@jit
 def nearest(outer: Array, role: Array) -> Array:
     """int32[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
     answer = np.empty(len(outer), np.int32)
@@ -358,7 +356,7 @@ def nearest(outer: Array, role: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def climb(parent: Array) -> tuple[Array, Array, int]:
     """(top, depth, number of cycles): int32[n] each; a cycle is cut in ``parent`` where it was entered."""
     size = len(parent)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..xspace.lookup import SECRET
-from ..xspace.wire import Int, kernel
-
-Array = np.ndarray[Any, Any]
+from ..arrays import Array, Int
+from ..columns.lookup import SECRET
+from ..jit import jit
 
 
 def join(left: Array, right: Array, last: bool = False, crowd: int = 0) -> tuple[Array, Array]:
@@ -39,7 +36,7 @@ def among(values: Array, wanted: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def are_equal(left: Array, at: Array, right: Array, there: Array) -> Array:
     """bool[n]: whether ``left[at[i]] == right[there[i]]``, with nothing gathered, since pairs may be very many."""
     answer = np.empty(len(at), np.bool_)
@@ -48,7 +45,7 @@ def are_equal(left: Array, at: Array, right: Array, there: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def is_ascending(values: Array) -> bool:
     """Whether none is smaller than the one before it."""
     for i in range(1, len(values)):
@@ -57,7 +54,7 @@ def is_ascending(values: Array) -> bool:
     return True
 
 
-@kernel
+@jit
 def _slot(key: Int, mask: Int, secret: Array) -> Int:
     value = (np.uint64(key) ^ secret[0]) * secret[1]
     # High bits back into the low ones, which are taken: without this, ids can be made that collide.
@@ -65,7 +62,7 @@ def _slot(key: Int, mask: Int, secret: Array) -> Int:
     return np.int64((value >> np.uint64(20)) & np.uint64(mask))
 
 
-@kernel
+@jit
 def _numbered(keys: Array, secret: Array) -> tuple[Array, Array]:
     """(codes, known): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
 
@@ -90,7 +87,7 @@ def _numbered(keys: Array, secret: Array) -> tuple[Array, Array]:
     return codes, known
 
 
-@kernel
+@jit
 def _looked_up(values: Array, keys: Array, codes: Array, known: Array, secret: Array) -> Array:
     """int32[n]: each value's number among the keys, or -1."""
     size = len(known)
@@ -103,7 +100,7 @@ def _looked_up(values: Array, keys: Array, codes: Array, known: Array, secret: A
     return answer
 
 
-@kernel
+@jit
 def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
     """Positions of equal codes; ``right`` numbers its keys from 0 on, -1 on the left is none of them."""
     most = np.int64(0)
@@ -147,7 +144,7 @@ def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
     return source, target
 
 
-@kernel
+@jit
 def _last(left: Array, right: Array) -> tuple[Array, Array]:
     """For each code on the right that the left numbers, the last position on the left that has it."""
     last = np.empty(len(left), np.int32)

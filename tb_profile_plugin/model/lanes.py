@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane, wire
-from ..xspace.tables import Stats
+from ..arrays import Array
+from ..columns import Plane, kinds
+from ..columns.tables import Stats
 from . import derived
 from .host import Host
 from .trace import is_derived
-
-Array = np.ndarray[Any, Any]
 
 STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
     "steps",
@@ -264,7 +263,7 @@ def _kind(plane: Plane, line: str) -> str:
 def _numbers(stats: Stats, rows: Array) -> Array:
     """float64[k]: the numbers that the stats hold, whatever their kind."""
     value = stats.value[rows]
-    return np.where(stats.kind[rows] == wire.DOUBLE, value.view(np.float64), value.astype(np.float64))
+    return np.where(stats.kind[rows] == kinds.DOUBLE, value.view(np.float64), value.astype(np.float64))
 
 
 def _is_frame(plane: Plane) -> Array:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from .. import __version__, patience, store, xspace
+from .. import __version__, store, xspace
+from ..columns import XSpace
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
+from ..runtime.decoded_pool import DecodedPool
+from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
 from .devices import device_type
-from .executors import LOST, HostExecutor, Jobs, LocalThreads
 from .host import Host, Portion
-from .residents import Residents
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
@@ -38,10 +40,10 @@ class Session:
     def __init__(
         self,
         stored: store.StoredSession,
-        residents: Residents | None = None,
+        decoded_pool: DecodedPool | None = None,
         executor: HostExecutor | None = None,
     ):
-        """`residents` bound what stays decoded, over several sessions where they share them; hosts are worked on in
+        """`decoded_pool` bound what stays decoded, over several sessions where they share them; hosts are worked on in
         threads without an `executor`.
         """
         self.stored = stored
@@ -50,7 +52,7 @@ class Session:
         """Names, sorted."""
         self._files = {file.host: file for file in stored.files}
         self._hosts: dict[str, Host] = {}
-        self._residents = residents or Residents(_ALONE_BYTES)
+        self._residents = decoded_pool or DecodedPool(_ALONE_BYTES)
         self._residing: set[Host] = set()
         self.closed = False
         """Whether it was let go of; who still works with it leaves nothing behind."""
@@ -63,7 +65,7 @@ class Session:
         self._asking = threading.Lock()
         self._losses: Counter[str] = Counter()
         """How often workers ended over a host."""
-        self._crowds = {host: patience.Crowd() for host in self.hosts}
+        self._crowds = {host: cancellation.Waiters() for host in self.hosts}
 
     def host(self, name: str) -> Host:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
@@ -71,7 +73,7 @@ class Session:
             names = ", ".join(self.hosts[:8])
             problem = Problem("unknown_host", f"This session has no host {name!r}.", f"Hosts: {names}.", self.name)
             raise ProblemError(problem, 404)
-        patience.check()
+        cancellation.check()
         # A capture is decoded for all who wait for it, so that one of them may go.
         with self._crowds[name].joined(), self._locks[name]:
             host = self._hosts.get(name)
@@ -104,11 +106,11 @@ class Session:
         self._residing.discard(host)
         self._hosts[host.name] = host.thinned()
 
-    def _decode(self, host: Host) -> xspace.XSpace:
+    def _decode(self, host: Host) -> XSpace:
         name = host.name
 
         def progress(phase: str, fraction: float) -> None:
-            patience.check()
+            cancellation.check()
             self._phases[name] = (phase, fraction)
 
         try:
@@ -155,7 +157,7 @@ class Session:
             try:
                 for done, (name, outcome) in enumerate(outcomes, 1):
                     self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
-                    patience.check()
+                    cancellation.check()
                     if isinstance(outcome, ProblemError):
                         failures[name] = outcome
                         self._unreadable[name] = outcome.problem
@@ -180,7 +182,7 @@ class Session:
                 _put(missing, self, host)
             elif missing:
                 jobs[name] = self._files[name], missing, __version__
-        work = portion if self._executor.remote else partial(portion, residents=self._residents)
+        work = portion if self._executor.remote else partial(portion, decoded_pool=self._residents)
         largest = max(file.size for file in self._files.values())
         return jobs, work, self._residents.room(largest)
 
@@ -234,7 +236,7 @@ class Session:
 
 
 def portion(
-    file: store.StoredFile, questions: Sequence[Question], version: str, residents: Residents | None = None
+    file: store.StoredFile, questions: Sequence[Question], version: str, decoded_pool: DecodedPool | None = None
 ) -> Portion:
     """What is asked of one host, worked out from its file by any process that can read it.
 
@@ -245,7 +247,7 @@ def portion(
         message = f"A worker has version {__version__} of tb-profile-plugin, where {version} is asked for."
         raise ProblemError(Problem("worker_failed", message, "Install the same one everywhere.", file.host), 502)
     file = store.relocated(file)
-    session = Session(store.StoredSession(file.host, file.where, (file,)), residents)
+    session = Session(store.StoredSession(file.host, file.where, (file,)), decoded_pool)
     try:
         host = session.host(file.host)
         _check(file)

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from . import groups as grouping
 from .groups import Groups
 from .trace import MISSING, Trace
-
-Array = np.ndarray[Any, Any]
 
 SOURCES = {
     "chosen": "events of the name that you chose",

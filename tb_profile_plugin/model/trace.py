@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane, XSpace
-from ..xspace.wire import kernel
+from ..arrays import Array
+from ..columns import Plane, XSpace
+from ..jit import jit
 from .joins import among, are_equal, is_ascending, join, pair_codes
-
-Array = np.ndarray[Any, Any]
 
 LAUNCH = 9
 """Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
@@ -222,7 +220,7 @@ def _stretch_regions(plane: Plane, end: Array) -> None:
     end[marks[opens]] = plane.events.begin[marks[opens + 1]]
 
 
-@kernel
+@jit
 def nest(lines: Array, begin: Array, end: Array, detached: Array, parent: Array, last: Array) -> None:
     """Nesting by containment on each line; see `Trace.nesting`."""
     stack = np.empty(64, np.int64)

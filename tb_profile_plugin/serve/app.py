@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
-from .. import patience
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
 from ..store import Logdir
 from . import answers
 from .client import Client
-from .desk import Desk
 from .gate import Gate
 from .routes import ROUTES, Route
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -49,7 +49,7 @@ class App:
         Without a gate, whoever calls this application has decided whom to answer.
         """
         self._logdir = logdir
-        self._desk = Desk(logdir, hide_capture, keep, memory, executor)
+        self._workspace = Workspace(logdir, hide_capture, keep, memory, executor)
         self._prefix = prefix
         self._gate = gate
         self._warm = False
@@ -64,9 +64,9 @@ class App:
         # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
         request = Request(environ, populate_request=False)
         try:
-            with patience.asked_by(Client(environ).waits):
+            with cancellation.asked_by(Client(environ).waits):
                 response = self._answer(request)
-        except (Exception, patience.Abandoned) as error:
+        except (Exception, cancellation.Cancelled) as error:
             response = _failure(request, error)
             # Others who wait get the same error, and it would keep what the frames on its way held.
             clear_frames(error.__traceback__)
@@ -84,7 +84,7 @@ class App:
         with self._lock:
             if not self._warm:
                 self._warm = True
-                threading.Thread(target=self._desk.prepare, name="warm-up", daemon=True).start()
+                threading.Thread(target=self._workspace.prepare, name="warm-up", daemon=True).start()
 
     def _answer(self, request: Request) -> Response:
         if self._gate:
@@ -95,11 +95,11 @@ class App:
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = f"Send {route.method}."
             raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
-        return route.answer(self._desk, request)
+        return route.answer(self._workspace, request)
 
 
 def _failure(request: Request, error: BaseException) -> Response:
-    if isinstance(error, patience.Abandoned):
+    if isinstance(error, cancellation.Cancelled):
         return answers.problem(request, _ABANDONED, 503)
     if isinstance(error, ProblemError):
         return answers.problem(request, error.problem, error.status)

@@ -18,7 +18,7 @@ from werkzeug.wrappers import Request, Response
 from ..problems import Problem, ProblemError
 from . import answers
 from .captures import OPTIONS, PARAMETERS, addresses
-from .desk import Desk
+from .workspace import Workspace
 
 HEADER = "X-TB-Profile"
 
@@ -26,9 +26,9 @@ _FIELDS = {"addresses": "service_addr", **{name: field for field, name in OPTION
 _MOST_BYTES = 64 << 10
 
 
-def _values(desk: Desk, request: Request) -> dict[str, str]:
+def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
-    if desk.captures.hidden:
+    if workspace.captures.hidden:
         remedy = "Whoever runs the server can allow it, or capture with tb-profile capture."
         raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
     _refuse_strangers(request)
@@ -68,33 +68,33 @@ def _named(error: ProblemError) -> ProblemError:
     return ProblemError(replace(error.problem, where=_FIELDS.get(where, where)), error.status)
 
 
-def start(desk: Desk, request: Request) -> Response:
+def start(workspace: Workspace, request: Request) -> Response:
     """Begin a capture and say how far it is."""
-    values = _values(desk, request)
+    values = _values(workspace, request)
     try:
-        desk.captures.start(values)
+        workspace.captures.start(values)
     except ProblemError as error:
         raise _named(error) from error
-    return answers.data_json(request, desk.captures.state())
+    return answers.data_json(request, workspace.captures.state())
 
 
-def state(desk: Desk, request: Request) -> Response:
+def state(workspace: Workspace, request: Request) -> Response:
     """How far the latest capture is."""
-    return answers.data_json(request, desk.captures.state())
+    return answers.data_json(request, workspace.captures.state())
 
 
-def stop(desk: Desk, request: Request) -> Response:
+def stop(workspace: Workspace, request: Request) -> Response:
     """End the running capture."""
-    _values(desk, request)
-    desk.captures.stop()
-    return answers.data_json(request, desk.captures.state())
+    _values(workspace, request)
+    workspace.captures.stop()
+    return answers.data_json(request, workspace.captures.state())
 
 
-def ping(desk: Desk, request: Request) -> Response:
+def ping(workspace: Workspace, request: Request) -> Response:
     """Whether profilers answer."""
     from ..capture.job import ping as ask
 
-    values = _values(desk, request)
+    values = _values(workspace, request)
     try:
         asked = addresses(values)
     except ProblemError as error:
@@ -104,11 +104,11 @@ def ping(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, {"workers": workers})
 
 
-def capture_profile(desk: Desk, request: Request) -> Response:
+def capture_profile(workspace: Workspace, request: Request) -> Response:
     """Capture, and answer at its end as the older plugin does."""
-    values = _values(desk, request)
+    values = _values(workspace, request)
     try:
-        job = desk.captures.start(values)
+        job = workspace.captures.start(values)
         job.wait()
         if job.problem:
             raise ProblemError(job.problem, 500)
@@ -119,9 +119,9 @@ def capture_profile(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, {"result": result, "run": job.target.run, "workers": job.state()["workers"]})
 
 
-def differences(desk: Desk, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
+def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
     """Where a capture made here was not made as asked for; `recorded` are the levels in effect by host."""
-    asked = desk.captures.asked(folder)
+    asked = workspace.captures.asked(folder)
     found = []
     for host, levels in recorded.items() if asked else ():
         ignored = {name: level for name, level in levels.items() if level != getattr(asked, name)}
@@ -132,11 +132,11 @@ def differences(desk: Desk, folder: Path | str, recorded: Mapping[str, Mapping[s
     return found
 
 
-def doctor(desk: Desk, request: Request) -> Response:
+def doctor(workspace: Workspace, request: Request) -> Response:
     """The findings about this machine and the logdir."""
     from ..capture import doctor as checks
 
-    survey = desk.logdir.survey()
+    survey = workspace.logdir.survey()
     captures = sum(len(stored.files) for stored in survey.sessions)
     found = [*checks.machine(), *checks.logdir(survey.searched, captures, survey.near_misses)]
     return answers.data_json(request, [problem.as_json() for problem in found])

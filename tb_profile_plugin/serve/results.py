@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 
-from ..patience import Abandoned, Crowd, Wanted
+from ..runtime.cancellation import Cancelled, Waiters, Wanted
 
 _LOOK_S = 0.5
 """Who waits for another's work looks so often whether there is still somebody to tell."""
@@ -20,20 +20,20 @@ class _Work:
 
     def __init__(self) -> None:
         self.result = Future[bytes]()
-        self.crowd = Crowd()
+        self.crowd = Waiters()
 
     def awaited(self, wanted: Wanted) -> bytes:
-        """What the thread that works on it finds; raises `Abandoned` once nobody wants it here."""
+        """What the thread that works on it finds; raises `Cancelled` once nobody wants it here."""
         while not wait([self.result], _LOOK_S).done:
             if not wanted():
-                raise Abandoned
+                raise Cancelled
         return self.result.result()
 
 
 class Results:
     """Bytes by key, least recently used out first; a failure is told to all who wait and not kept.
 
-    Work ends early where all who wait for it are gone, see `patience`.
+    Work ends early where all who wait for it are gone, see `runtime.cancellation`.
     """
 
     def __init__(self, limit: int):
@@ -61,7 +61,7 @@ class Results:
             with work.crowd.joined() as wanted:
                 try:
                     return work.awaited(wanted)
-                except Abandoned:
+                except Cancelled:
                     # Those before us left; who comes just as they do begins anew.
                     if not wanted():
                         raise

@@ -15,8 +15,8 @@ from ..store import StoredSession
 from ..store.kept import unpack
 from . import answers, capture, share, timeline
 from .captures import PARAMETERS
-from .desk import Desk
 from .query import required
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     from ..model.session import Session
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ALL_HOSTS = "ALL_HOSTS"
 
-Answer = Callable[[Desk, Request], Response]
+Answer = Callable[[Workspace, Request], Response]
 
 _DATA = ("run", "tag", "host", "hosts")
 _OUTDATED = frozenset(
@@ -46,23 +46,23 @@ class Route:
     method: str = "GET"
 
 
-def _page(desk: Desk, request: Request) -> Response:
+def _page(workspace: Workspace, request: Request) -> Response:
     return answers.static_file(request, "index.html")
 
 
-def _file(desk: Desk, request: Request) -> Response:
+def _file(workspace: Workspace, request: Request) -> Response:
     return answers.static_file(request, request.path.lstrip("/"))
 
 
-def _sessions(desk: Desk, request: Request) -> Response:
-    survey = desk.logdir.survey()
+def _sessions(workspace: Workspace, request: Request) -> Response:
+    survey = workspace.logdir.survey()
     found = {
         "event_files": survey.event_files,
         "captures": sum(len(stored.files) for stored in survey.sessions),
         "near_misses": list(survey.near_misses),
     }
-    entries = [_entry(stored, desk.known_facts(stored)) for stored in survey.sessions]
-    answer = {"logdir": desk.logdir.spec, "searched": list(survey.searched), "found": found, "sessions": entries}
+    entries = [_entry(stored, workspace.known_facts(stored)) for stored in survey.sessions]
+    answer = {"logdir": workspace.logdir.spec, "searched": list(survey.searched), "found": found, "sessions": entries}
     return answers.data_json(request, answer)
 
 
@@ -77,11 +77,11 @@ def _entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any
     }
 
 
-def _session(desk: Desk, request: Request) -> Response:
-    session = desk.session(required(request, "run"))
-    facts, problems = desk.health(session)
-    recorded = desk.recorded(session)
-    problems += capture.differences(desk, session.stored.folder, recorded)
+def _session(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
+    facts, problems = workspace.health(session)
+    recorded = workspace.recorded(session)
+    problems += capture.differences(workspace, session.stored.folder, recorded)
     entry = _entry(session.stored, facts) | {
         "recorded": recorded,
         "problems": [problem.as_json() for problem in problems],
@@ -89,13 +89,13 @@ def _session(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, entry)
 
 
-def _tools(desk: Desk, request: Request) -> Response:
-    session = desk.session(required(request, "run"))
-    return answers.data_json(request, [_tool_entry(desk, session, tool) for tool in desk.tools().values()])
+def _tools(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
+    return answers.data_json(request, [_tool_entry(workspace, session, tool) for tool in workspace.tools().values()])
 
 
-def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
-    unavailable = desk.unavailable(session, tool)
+def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str, Any]:
+    unavailable = workspace.unavailable(session, tool)
     return {
         "name": tool.name,
         "title": tool.title,
@@ -108,38 +108,38 @@ def _tool_entry(desk: Desk, session: Session, tool: Tool) -> dict[str, Any]:
     }
 
 
-def _progress(desk: Desk, request: Request) -> Response:
-    session = desk.session(required(request, "run"))
+def _progress(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
     hosts = session.progress()
-    if desk.preparing is not None:
+    if workspace.preparing is not None:
         phase = "Preparing the analyses; this takes long only on the first start"
-        hosts.append({"host": "this server", "phase": phase, "fraction": desk.preparing})
-    answer = {"busy": desk.busy(session), "hosts": hosts, "computing": desk.computing(session)}
+        hosts.append({"host": "this server", "phase": phase, "fraction": workspace.preparing})
+    answer = {"busy": workspace.busy(session), "hosts": hosts, "computing": workspace.computing(session)}
     return answers.data_json(request, answer)
 
 
-def _data(desk: Desk, request: Request) -> Response:
-    session, tool, host, options = _asked(desk, request)
+def _data(workspace: Workspace, request: Request) -> Response:
+    session, tool, host, options = _asked(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
-    return answers.packed_json(request, desk.result(session, tool, host, options))
+    return answers.packed_json(request, workspace.result(session, tool, host, options))
 
 
-def _data_csv(desk: Desk, request: Request) -> Response:
-    session, tool, host, options = _asked(desk, request)
+def _data_csv(workspace: Workspace, request: Request) -> Response:
+    session, tool, host, options = _asked(workspace, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
-    answer = None if tool.streamed else json.loads(unpack(desk.result(session, tool, host, options)))
+    answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options)))
     return answers.csv_file(request, answer, f"{name}.csv")
 
 
-def _asked(desk: Desk, request: Request) -> tuple[Session, Tool, str, dict[str, str]]:
+def _asked(workspace: Workspace, request: Request) -> tuple[Session, Tool, str, dict[str, str]]:
     """The session, tool, host and options that a request for data names."""
     for name in ("session_path", "run_path"):
         if name in request.args:
             remedy = "Name a session below the logdir with run=…"
             raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
-    session = desk.session(required(request, "run"))
-    tool = desk.tool(required(request, "tag"))
+    session = workspace.session(required(request, "run"))
+    tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
     known = {param.name for param in tool.params}
     ignored = {*_DATA, *(_OUTDATED - known)}
@@ -159,47 +159,47 @@ def _host(request: Request, session: Session) -> str:
     return several[0] if len(several) == 1 else ALL_HOSTS
 
 
-def _runs(desk: Desk, request: Request) -> Response:
-    names = sorted((stored.name for stored in desk.logdir.sessions()), reverse=True)
+def _runs(workspace: Workspace, request: Request) -> Response:
+    names = sorted((stored.name for stored in workspace.logdir.sessions()), reverse=True)
     return answers.data_json(request, names)
 
 
-def _run_tools(desk: Desk, request: Request) -> Response:
-    session = _known(desk, request)
-    names = [tool.name for tool in desk.tools().values() if session and not desk.unavailable(session, tool)]
+def _run_tools(workspace: Workspace, request: Request) -> Response:
+    session = _known(workspace, request)
+    names = [tool.name for tool in workspace.tools().values() if session and not workspace.unavailable(session, tool)]
     return answers.data_json(request, names)
 
 
-def _hosts(desk: Desk, request: Request) -> Response:
-    session = _known(desk, request)
-    tool = desk.tools().get(required(request, "tag").rstrip("@^"))
+def _hosts(workspace: Workspace, request: Request) -> Response:
+    session = _known(workspace, request)
+    tool = workspace.tools().get(required(request, "tag").rstrip("@^"))
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)
     return answers.data_json(request, [{"hostname": name} for name in sorted(names)])
 
 
-def _module_list(desk: Desk, request: Request) -> Response:
-    session = _known(desk, request)
+def _module_list(workspace: Workspace, request: Request) -> Response:
+    session = _known(workspace, request)
     modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
     names = sorted({f"{module.name}({module.program_id})" for module in modules})
     return answers.text(request, ",".join(names) or "NO_MODULE")
 
 
-def _known(desk: Desk, request: Request) -> Session | None:
+def _known(workspace: Workspace, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
     run = required(request, "run")
-    return desk.session(run) if any(stored.name == run for stored in desk.logdir.sessions()) else None
+    return workspace.session(run) if any(stored.name == run for stored in workspace.logdir.sessions()) else None
 
 
-def _config(desk: Desk, request: Request) -> Response:
+def _config(workspace: Workspace, request: Request) -> Response:
     return answers.data_json(
         request,
-        {"hideCaptureProfileButton": desk.captures.hidden, "srcPathPrefix": "", "enableTabNameLabel": False},
+        {"hideCaptureProfileButton": workspace.captures.hidden, "srcPathPrefix": "", "enableTabNameLabel": False},
     )
 
 
-def _version(desk: Desk, request: Request) -> Response:
+def _version(workspace: Workspace, request: Request) -> Response:
     return answers.text(request, __version__)
 
 

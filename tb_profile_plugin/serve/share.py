@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
-from .. import patience
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
 from . import answers
-from .desk import Desk
 from .query import required
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     from ..model.session import Session
@@ -20,17 +20,17 @@ _redacting = threading.Lock()
 """A capture that is redacted takes several times its size in memory: one at a time."""
 
 
-def contents(desk: Desk, request: Request) -> Response:
+def contents(workspace: Workspace, request: Request) -> Response:
     """What the capture of a host tells about machines and people."""
-    session, host = _asked(desk, request)
-    return answers.data_json(request, desk.contents(session, host))
+    session, host = _asked(workspace, request)
+    return answers.data_json(request, workspace.contents(session, host))
 
 
-def capture(desk: Desk, request: Request) -> Response:
+def capture(workspace: Workspace, request: Request) -> Response:
     """The capture of a host as a file to save."""
-    from ..analysis import share
+    from ..export import share
 
-    session, host = _asked(desk, request)
+    session, host = _asked(workspace, request)
     redacted = request.args.get("redact", "1")
     if redacted not in ("0", "1"):
         raise ProblemError(
@@ -40,10 +40,10 @@ def capture(desk: Desk, request: Request) -> Response:
     if redacted == "0":
         return answers.binary_file(share.capture(session, host, False), name)
     with _redacting:
-        patience.check()
+        cancellation.check()
         return answers.binary_file(share.capture(session, host, True), name)
 
 
-def _asked(desk: Desk, request: Request) -> tuple[Session, str]:
-    session = desk.session(required(request, "run"))
+def _asked(workspace: Workspace, request: Request) -> tuple[Session, str]:
+    session = workspace.session(required(request, "run"))
     return session, request.args.get("host", "") or session.hosts[0]

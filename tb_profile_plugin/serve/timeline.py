@@ -14,13 +14,13 @@ from werkzeug.wrappers import Request, Response
 
 from ..problems import Problem, ProblemError
 from . import answers
-from .desk import Desk
+from .workspace import Workspace
 
 if TYPE_CHECKING:
-    from ..analysis.details import Arrow
-    from ..analysis.tiles import Timeline
-    from ..analysis.view import View
     from ..model.host import Host
+    from ..timeline.details import Arrow
+    from ..timeline.tiles import Timeline
+    from ..timeline.view import View
 
 _BLOCK = 128
 """Names that are sent together."""
@@ -37,17 +37,17 @@ _DIGITS = 12
 class _Shown:
     """The hosts that a request is about, on one clock."""
 
-    def __init__(self, desk: Desk, request: Request):
+    def __init__(self, workspace: Workspace, request: Request):
         run = request.args.get("run", "")
         if not run:
             raise _bad("run", "The parameter 'run' is missing.")
-        self._desk, self._host = desk, request.args.get("host", "")
-        self.session = desk.session(run)
+        self._workspace, self._host = workspace, request.args.get("host", "")
+        self.session = workspace.session(run)
 
     @cached_property
     def views(self) -> list[View]:
         """All that it takes to look at them."""
-        return self._desk.views.of(self.session, self._host)
+        return self._workspace.views.of(self.session, self._host)
 
     @cached_property
     def hosts(self) -> list[Host]:
@@ -123,9 +123,9 @@ def _listed(request: Request, name: str) -> list[str]:
     return parts
 
 
-def lanes(desk: Desk, request: Request) -> Response:
+def lanes(workspace: Workspace, request: Request) -> Response:
     """Sections and lanes in the order in which to show them."""
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     sections = []
     for index, place in enumerate(shown.places):
         timeline = shown.timeline(index)
@@ -143,14 +143,14 @@ def lanes(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, answer)
 
 
-def slices(desk: Desk, request: Request) -> Response:
+def slices(workspace: Workspace, request: Request) -> Response:
     """A slab with the visible slices of lanes."""
     import numpy as np
 
     from ..model.lanes import COUNTER
     from ..store.slabs import pack
 
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     begin, end = _range(request, shown)
     width = _number(request, "width", 1, _WIDEST)
     span = end - begin
@@ -182,9 +182,9 @@ def slices(desk: Desk, request: Request) -> Response:
     return answers.binary(request, pack({**facts, "counts": counts}, arrays))
 
 
-def names(desk: Desk, request: Request) -> Response:
+def names(workspace: Workspace, request: Request) -> Response:
     """Blocks of names."""
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     answer: dict[str, list[str]] = {}
     for text in _listed(request, "blocks")[:200]:
         index, block = shown.pair(text, "block")
@@ -198,9 +198,9 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
-def steps(desk: Desk, request: Request) -> Response:
+def steps(workspace: Workspace, request: Request) -> Response:
     """The steps of each host."""
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     answer = []
     for view, shift in zip(shown.views, shown.shifts, strict=True):
         found = view.steps()
@@ -209,11 +209,11 @@ def steps(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, answer)
 
 
-def event(desk: Desk, request: Request) -> Response:
+def event(workspace: Workspace, request: Request) -> Response:
     """All about one event, its links included."""
-    from ..analysis import details
+    from ..timeline import details
 
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     index, number = shown.pair(request.args.get("event", ""), "event")
     host, shift, place = shown.hosts[index], shown.shifts[index], shown.places[index]
     answer = details.details(host, number)
@@ -226,11 +226,11 @@ def event(desk: Desk, request: Request) -> Response:
     return answers.data_json(request, answer)
 
 
-def arrows(desk: Desk, request: Request) -> Response:
+def arrows(workspace: Workspace, request: Request) -> Response:
     """Arrows between lanes in a window."""
-    from ..analysis import details
+    from ..timeline import details
 
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     begin, end = _range(request, shown)
     asked = [shown.lane(text.partition(":")[0]) for text in _listed(request, "lanes")]
     found: list[dict[str, Any]] = []
@@ -245,7 +245,7 @@ def arrows(desk: Desk, request: Request) -> Response:
 
 def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
     """Arrows with where their ends lie; an end that no lane shows leaves the arrow out."""
-    from ..analysis.tiles import timeline as of_host
+    from ..timeline.tiles import timeline as of_host
 
     timeline, shift, place = of_host(shown.hosts[index]), shown.shifts[index], shown.places[index]
 
@@ -263,14 +263,14 @@ def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str,
     return [{"kind": kind, "source": source, "target": target} for source, target, kind in ends if source and target]
 
 
-def search(desk: Desk, request: Request) -> Response:
+def search(workspace: Workspace, request: Request) -> Response:
     """A slab with the events that match a text, by begin."""
     import numpy as np
 
-    from ..analysis.search import search as find
     from ..store.slabs import pack
+    from ..timeline.search import search as find
 
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     text = request.args.get("text", "")
     if not text:
         raise _bad("text", "There is no text to search for.")
@@ -297,12 +297,12 @@ def search(desk: Desk, request: Request) -> Response:
     )
 
 
-def statistics(desk: Desk, request: Request) -> Response:
+def statistics(workspace: Workspace, request: Request) -> Response:
     """Per name, what lies in a range of time on some rows of some lanes."""
-    from ..analysis.selection import Area
-    from ..analysis.selection import statistics as summarise
+    from ..timeline.selection import Area
+    from ..timeline.selection import statistics as summarise
 
-    shown = _Shown(desk, request)
+    shown = _Shown(workspace, request)
     begin, end = _range(request, shown)
     areas: list[tuple[int, Area]] = []
     for text in _listed(request, "lanes"):

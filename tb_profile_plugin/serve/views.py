@@ -12,9 +12,9 @@ from ..store import StoredFile, StoredSession
 from ..store.kept import Kept
 
 if TYPE_CHECKING:
-    from ..analysis.view import View
     from ..model.host import Host
     from ..model.session import Session
+    from ..timeline.view import View
 
 WORTH_BYTES = 8 << 20
 """Captures below are decoded faster than anybody could notice."""
@@ -38,7 +38,7 @@ class Views:
 
     def of(self, session: Session, name: str) -> list[View]:
         """Of that host, or of all that can be read; raises `ProblemError` as `Session.select` does."""
-        from ..analysis.view import view
+        from ..timeline.view import view
 
         files = {file.host: file for file in session.stored.files}
         wanted = [files[name]] if name in files else list(files.values())
@@ -53,7 +53,7 @@ class Views:
         return shown
 
     def _find(self, stored: StoredSession, file: StoredFile) -> View | None:
-        from ..analysis.view import recalled, view
+        from ..timeline.view import recalled, view
 
         host = self._decoded.get(file)
         if host is not None:
@@ -85,7 +85,7 @@ class Views:
         writer.start()
 
     def _write(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
-        from ..analysis.view import kept, view
+        from ..timeline.view import kept, view
 
         try:
             self._kept.write(replace(stored, files=(file,)), kept(view(host)), _WHAT)

@@ -16,8 +16,8 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-from .. import patience
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
 from . import cache
 from .files import StoredFile, host_of
 from .walk import Folder, folder_of
@@ -141,7 +141,7 @@ def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: 
 
         try:
             for _ in pool.map(take, range(0, file.size, _PIECE)):
-                patience.check()
+                cancellation.check()
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise

@@ -48,7 +48,7 @@ def get(name: str) -> Tool:
     return found[plain]
 
 
-def overlook(session: Session, host: Host) -> None:
+def precheck(session: Session, host: Host) -> None:
     """What is asked of each host before a tool is chosen: how sound it is, and which tools have something to show."""
     levels(host)
     health.findings(session, [host])

@@ -139,11 +139,11 @@ class Tool:
 
         Raises `ProblemError` where no host can be read.
         """
-        from . import overlook
+        from . import precheck
 
         if not self.lacking:
             return None
-        return self.lacking(session, session.select(ALL_HOSTS, overlook))
+        return self.lacking(session, session.select(ALL_HOSTS, precheck))
 
     def question(self, **options: str) -> Question:
         """What the tool wants to know of each host; raises `ProblemError` as `run` does."""

@@ -9,6 +9,7 @@ from ..analysis.hostops import host_ops
 from ..analysis.inputpipeline import HostInput, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS
+from ..arrays import Array
 from ..model.host import Host
 from ..model.session import Session
 from .base import STEP_EVENT, Column, DataTable, JsonValue, tool
@@ -136,5 +137,5 @@ def _summary(steps: steptime.StepTimes, verdict: advice.Verdict) -> DataTable:
     )
 
 
-def _durations(steps: steptime.StepTimes) -> steptime.Array:
+def _durations(steps: steptime.StepTimes) -> Array:
     return (steps.duration_ps / PS_PER_MS).clip(min=1e-9)

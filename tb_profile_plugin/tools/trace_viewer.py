@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ..analysis.chrome import Excerpt, pieces
+from ..export.chrome import Excerpt, pieces
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError

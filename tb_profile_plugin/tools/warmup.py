@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import store
-from ..analysis.search import search
-from ..analysis.selection import Area, statistics
-from ..analysis.tiles import timeline
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import ProblemError
 from ..protos import message
+from ..timeline.search import search
+from ..timeline.selection import Area, statistics
+from ..timeline.tiles import timeline
 from .base import Tool
 
 _Row = tuple[str, int, int, dict[str, Any]]

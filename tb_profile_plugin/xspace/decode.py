@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text, XSpace
 from ..problems import Problem
 from . import wire
-from .tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text, XSpace
 
-Array = np.ndarray[Any, Any]
 Progress = Callable[[str, float], None]
 
 _PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..columns.tables import XSpace
 from . import wire
-from .tables import XSpace
-
-Array = np.ndarray[Any, Any]
 
 _PROGRAM = re.compile(r"\((\d+)\)$")
 _FORMATTING = {"transpose", "copy", "reshape", "dynamic-reshape"}

@@ -7,49 +7,23 @@ Field numbers are those of ``protos/xplane.proto``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit
 
-Array = np.ndarray[Any, Any]
-Int = Any
-"""A whole number: int64 inside a kernel, int outside."""
+from ..arrays import Array, Int
+from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
+from ..columns.pool import varint
+from ..jit import inlined, jit
 
 GOOD = -1
 """No damage."""
-
-DOUBLE, UINT, INT, TEXT, BYTES, REF = 2, 3, 4, 5, 6, 7
-"""Kinds of a stat's value: the field numbers of XStat's oneof; 0 where the stat holds no value."""
 
 TIME_LIMIT = 1 << 60
 """Largest offset or duration in ps that is believed (13 days); beyond it sums would leave int64."""
 
 _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
-kernel = njit(cache=True, nogil=True)
-_inlined = njit(cache=True, nogil=True, inline="always")
 
-
-@kernel
-def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
-    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
-    if pos < end and buf[pos] < 128:
-        return np.int64(buf[pos]), pos + 1
-    value = np.int64(0)
-    shift = np.int64(0)
-    while pos < end and shift < 70:
-        byte = np.int64(buf[pos])
-        pos += 1
-        if shift < 64:
-            value |= (byte & 127) << shift
-        if byte < 128:
-            return value, pos
-        shift += 7
-    return value, np.int64(-1)
-
-
-@kernel
+@jit
 def _fixed64(buf: Array, pos: Int) -> Int:
     value = np.int64(0)
     for i in range(8):
@@ -57,7 +31,7 @@ def _fixed64(buf: Array, pos: Int) -> Int:
     return value
 
 
-@_inlined
+@inlined
 def _field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """The field at ``pos``: (number, wire type, value, begin, next).
 
@@ -84,13 +58,13 @@ def _field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     return number, wire, _fixed64(buf, at) if wire == _FIXED64 else np.int64(0), at, at + size
 
 
-@kernel
+@jit
 def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
     return _field(buf, pos, end)
 
 
-@kernel
+@jit
 def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
     """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
     table = np.empty((16, 5), np.int64)
@@ -113,7 +87,7 @@ def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
     return table[:count], np.int64(GOOD)
 
 
-@kernel
+@jit
 def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
@@ -133,12 +107,12 @@ def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     return metadata_id, kind, value
 
 
-@kernel
+@jit
 def _prefix(buf: Array, pos: Int, end: Int) -> Int:
     return varint(buf, pos, end)[1]
 
 
-@kernel
+@jit
 def row_of(key: Int, dense: Array, keys: Array, rows: Array) -> Int:
     """The table row of a metadata key: by direct lookup where keys are dense, else by bisection; 0 if missing."""
     if len(dense):
@@ -153,7 +127,7 @@ def row_of(key: Int, dense: Array, keys: Array, rows: Array) -> Int:
     return np.int64(rows[low]) if low < len(keys) and keys[low] == key else np.int64(0)
 
 
-@kernel
+@jit
 def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
     """First pass over XLine messages.
 
@@ -195,7 +169,7 @@ def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Arra
         head[i, 4], head[i, 5], head[i, 6], head[i, 7] = events, stats, aggregated, damage
 
 
-@kernel
+@jit
 def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:
@@ -212,7 +186,7 @@ def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     return count, aggregated, np.int64(GOOD)
 
 
-@kernel
+@jit
 def fill_lines(
     buf: Array,
     begins: Array,
@@ -281,7 +255,7 @@ def fill_lines(
     return clamped
 
 
-@kernel
+@jit
 def read_metadata(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
     """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
     takes begin and end of name, display name (or description) and metadata bytes."""
@@ -316,7 +290,7 @@ def read_metadata(buf: Array, begins: Array, ends: Array, head: Array, spans: Ar
             pos = after
 
 
-@kernel
+@jit
 def fill_metadata_stats(
     buf: Array,
     begins: Array,
@@ -350,7 +324,7 @@ def fill_metadata_stats(
             pos = after
 
 
-@kernel
+@jit
 def fill_stats(
     buf: Array, begins: Array, ends: Array, stat_keys: tuple[Array, Array, Array], stats: tuple[Array, Array, Array]
 ) -> None:
@@ -363,16 +337,7 @@ def fill_stats(
         stat_value[i] = value
 
 
-@kernel
-def payload(buf: Array, prefix: Int) -> tuple[Int, Int]:
-    """Begin and end of the length-delimited payload whose length prefix stands at ``prefix``."""
-    length, begin = varint(buf, prefix, np.int64(len(buf)))
-    if begin < 0 or length < 0:
-        return prefix, prefix
-    return begin, begin + min(length, np.int64(len(buf)) - begin)
-
-
-@kernel
+@jit
 def is_ordered(line: Array, begin: Array, duration: Array) -> bool:
     """Whether the events of each line come by begin, the longer one first."""
     for i in range(1, len(line)):

@@ -9,8 +9,8 @@ from typing import Any
 import draw
 import pytest
 
-from tb_profile_plugin.analysis import perfetto
 from tb_profile_plugin.api import Capture
+from tb_profile_plugin.export import perfetto
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.tools import find
 

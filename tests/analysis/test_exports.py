@@ -5,7 +5,7 @@ from typing import Any
 
 from draw import host
 
-from tb_profile_plugin.analysis import chrome, perfetto
+from tb_profile_plugin.export import chrome, perfetto
 
 TEXT = """
 /host:CPU

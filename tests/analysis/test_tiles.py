@@ -6,12 +6,12 @@ from draw import host
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tb_profile_plugin.analysis import details, tiles
-from tb_profile_plugin.analysis.search import search
-from tb_profile_plugin.analysis.selection import Area, statistics
-from tb_profile_plugin.analysis.tiles import Timeline, timeline
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.timeline import details, tiles
+from tb_profile_plugin.timeline.search import search
+from tb_profile_plugin.timeline.selection import Area, statistics
+from tb_profile_plugin.timeline.tiles import Timeline, timeline
 
 US = 1_000_000
 

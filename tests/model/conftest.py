@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tb_profile_plugin import xspace
+from tb_profile_plugin.columns import XSpace
 
 
 @pytest.fixture
@@ -14,7 +15,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     decode = xspace.decode
 
-    def noted(content: Any, where: str = "", *more: Any) -> xspace.XSpace:
+    def noted(content: Any, where: str = "", *more: Any) -> XSpace:
         names.append(Path(where).name)
         return decode(content, where, *more)
 

@@ -23,12 +23,13 @@ import pytest
 from distributed import Client
 
 from tb_profile_plugin import __version__, cli, store, tools, xspace
-from tb_profile_plugin.model import executors
-from tb_profile_plugin.model.executors import HostExecutor, LocalProcesses, LocalThreads, executor
-from tb_profile_plugin.model.residents import PER_BYTE, Residents
+from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.model.session import Session, portion
 from tb_profile_plugin.problems import Problem, ProblemError
-from tb_profile_plugin.serve.desk import Desk
+from tb_profile_plugin.runtime import executors
+from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
+from tb_profile_plugin.runtime.executors import HostExecutor, LocalProcesses, LocalThreads, executor
+from tb_profile_plugin.serve.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "tests" / "traces"
@@ -105,7 +106,7 @@ def wait_for(condition: Callable[[], Any]) -> Any:
 
 def answers(session: Session) -> dict[str, str]:
     """Of all tools but the timeline, which is the capture itself, and what is said about the session besides."""
-    found: dict[str, Any] = {"facts": session.facts(tools.overlook), "problems": session.problems()}
+    found: dict[str, Any] = {"facts": session.facts(tools.precheck), "problems": session.problems()}
     for tool in tools.find().values():
         found[f"{tool.name}?"] = tool.unavailable(session)
         try:
@@ -160,7 +161,7 @@ def test_a_host_that_ends_its_workers_is_named_and_the_rest_answered(
             assert [host.name for host in hosts] == [name for name in session.hosts if name != deadly.VICTIM]
             assert [(problem.code, problem.where) for problem in session.problems()] == [("worker_lost", "host-1")]
             assert session.unreadable == ("host-1",) and session.lost
-            assert len(session.select("", tools.overlook)) == len(session.hosts)
+            assert len(session.select("", tools.precheck)) == len(session.hosts)
             assert session.unreadable == () and not session.lost
 
 
@@ -170,9 +171,9 @@ def test_a_host_that_keeps_ending_workers_is_not_given_to_more(folder: Path) -> 
         for _ in range(3):
             assert len(session.select("", deadly.end)) == 5
         assert not session.lost and session.unreadable == ("host-1",)
-        assert len(session.select("", tools.overlook)) == 5
+        assert len(session.select("", tools.precheck)) == 5
         assert session.host("host-1").cpu and session.unreadable == (), "it can be looked at alone, here"
-        assert len(session.select("", tools.overlook)) == 6
+        assert len(session.select("", tools.precheck)) == 6
 
 
 def test_faulty_code_on_a_worker_leaves_out_a_host(folder: Path) -> None:
@@ -194,7 +195,7 @@ def test_corrupt_and_missing_hosts_are_named_and_the_rest_answered(
     (tmp_path / "host-3.xplane.pb").unlink()
     spec = f"dask://{start(1).address}" if kind == "dask" else kind
     with closing(executor(spec)) as workers:
-        session = Session(stored, Residents(1), workers)
+        session = Session(stored, DecodedPool(1), workers)
         overview = tools.get("overview_page").run(session)
         assert overview[7]["p"]["hosts_shown"] == "host-0, host-1, host-2, host-4, host-5"
         assert session.unreadable == ("host-3",) and not session.lost
@@ -208,14 +209,14 @@ def test_a_cluster_that_goes_away_is_told_and_sought_again(folder: Path, start: 
     cluster = start(0)
     with closing(executor(f"dask://{cluster.address}")) as workers, ThreadPoolExecutor(1) as pool:
         session = Session(store.resolve(folder), executor=workers)
-        asked = pool.submit(session.select, "", tools.overlook)
+        asked = pool.submit(session.select, "", tools.precheck)
         wait_for(lambda: cluster.client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 6)
         cluster.scheduler.kill()
         with pytest.raises(ProblemError) as raised:
             asked.result()
         assert raised.value.problem.code == "cluster_lost" and session.lost
         with pytest.raises(ProblemError) as raised:
-            session.select("", tools.overlook)
+            session.select("", tools.precheck)
         assert raised.value.problem.code == "no_scheduler"
 
 
@@ -224,7 +225,7 @@ def test_a_cluster_without_workers_is_given_up(
 ) -> None:
     monkeypatch.setattr(executors, "_PATIENCE_S", 0.2)
     with closing(executor(f"dask://{start(0).address}")) as workers, pytest.raises(ProblemError) as raised:
-        Session(store.resolve(folder), executor=workers).select("", tools.overlook)
+        Session(store.resolve(folder), executor=workers).select("", tools.precheck)
     assert "has no worker" in raised.value.problem.message and "dask worker" in raised.value.problem.remedy
 
 
@@ -240,22 +241,22 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
                 yield name, ProblemError(Problem("cluster_lost", "Gone.", where=name)) if lost else outcome
 
     monkeypatch.setattr(executors, "executor", lambda spec: Careless())
-    desk = Desk(store.Logdir(str(folder.parents[2])))
-    session, tool = desk.session(desk.logdir.sessions()[0].name), desk.tool("framework_op_stats")
-    partial = desk.result(session, tool, "", {})
-    assert desk.health(session)[1][0].code == "cluster_lost"
+    workspace = Workspace(store.Logdir(str(folder.parents[2])))
+    session, tool = workspace.session(workspace.logdir.sessions()[0].name), workspace.tool("framework_op_stats")
+    partial = workspace.result(session, tool, "", {})
+    assert workspace.health(session)[1][0].code == "cluster_lost"
     failing = False
-    whole = desk.result(session, tool, "", {})
-    assert whole != partial and whole == desk.result(session, tool, "", {})
-    assert "cluster_lost" not in {problem.code for problem in desk.health(session)[1]}
+    whole = workspace.result(session, tool, "", {})
+    assert whole != partial and whole == workspace.result(session, tool, "", {})
+    assert "cluster_lost" not in {problem.code for problem in workspace.health(session)[1]}
 
 
 def test_few_hosts_are_decoded_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[weakref.ref[xspace.XSpace]] = []
+    made: list[weakref.ref[XSpace]] = []
     most, counting = 0, threading.Lock()
     decode = xspace.decode
 
-    def counted(*arguments: Any) -> xspace.XSpace:
+    def counted(*arguments: Any) -> XSpace:
         nonlocal most
         space = decode(*arguments)
         with counting:
@@ -269,7 +270,7 @@ def test_few_hosts_are_decoded_at_once(folder: Path, monkeypatch: pytest.MonkeyP
     largest = max(file.size for file in stored.files)
     for room in (1, 2):
         most = 0
-        session = Session(stored, Residents(room * largest * PER_BYTE), LocalThreads(4))
+        session = Session(stored, DecodedPool(room * largest * PER_BYTE), LocalThreads(4))
         tools.get("overview_page").run(session)
         tools.get("memory_profile").run(session)
         assert most <= room
@@ -309,7 +310,7 @@ def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_missing_package_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ProblemError) as raised:
-        Session(store.resolve(folder), executor=executor("dask://127.0.0.1:1")).select("", tools.overlook)
+        Session(store.resolve(folder), executor=executor("dask://127.0.0.1:1")).select("", tools.precheck)
     assert "pip install 'tb-profile-plugin[cluster]'" in raised.value.problem.remedy
 
 

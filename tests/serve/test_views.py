@@ -8,12 +8,12 @@ import draw
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin.analysis.view import kept, recalled, view
+from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve import App, views
 from tb_profile_plugin.store import Logdir, cache
-from tb_profile_plugin.xspace import XSpace
+from tb_profile_plugin.timeline.view import kept, recalled, view
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 MIXED = """

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.columns import kinds
 from tb_profile_plugin.model import iterators
 from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.xspace import wire
 
 TOOL = "tf_data_bottleneck_analysis"
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
@@ -158,7 +158,7 @@ def misread(path: Path) -> set[str]:
     if not host.cpu:
         return set()
     column = host.cpu.stat("id")
-    numbers = column.numbers[column.stats.kind[column.row] == wire.UINT]
+    numbers = column.numbers[column.stats.kind[column.row] == kinds.UINT]
     return set(map(str, numbers[numbers < 0].tolist()))
 
 

@@ -13,13 +13,14 @@ import numpy as np
 from mutations import Mutator
 
 from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis import chrome, perfetto
-from tb_profile_plugin.analysis.search import search
-from tb_profile_plugin.analysis.tiles import timeline
 from tb_profile_plugin.api import Capture
+from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin.export import chrome, perfetto
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.store import StoredSession
+from tb_profile_plugin.timeline.search import search
+from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.xspace import wire
 
@@ -39,7 +40,7 @@ hostname: h
 BYTE = re.compile(r"at byte ([\d,]+) of ([\d,]+)")
 
 
-def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
+def look(data: bytes, deeply: bool = False) -> XSpace:
     """Decode and touch all that is lazy; with ``deeply`` ask every tool too."""
     space = xspace.decode(data, "fuzz")
     for problem in space.problems:
@@ -61,7 +62,7 @@ def look(data: bytes, deeply: bool = False) -> xspace.XSpace:
     return space
 
 
-def work_out(space: xspace.XSpace) -> None:
+def work_out(space: XSpace) -> None:
     """What every tool asks of the model."""
     host = Host("fuzz", space)
     assert len(host.trace) == len(host.steps.of_event)
@@ -72,7 +73,7 @@ def work_out(space: xspace.XSpace) -> None:
 class Damaged(Capture):
     """A session of one host that is decoded already."""
 
-    def __init__(self, space: xspace.XSpace):
+    def __init__(self, space: XSpace):
         super().__init__(StoredSession("damaged", Path(), ()))
         self.hosts = ("fuzz",)
         self._only = Host("fuzz", space)
@@ -84,7 +85,7 @@ class Damaged(Capture):
         return self._only.problems
 
 
-def ask_every_tool(space: xspace.XSpace) -> None:
+def ask_every_tool(space: XSpace) -> None:
     session = Damaged(space)
     for tool in find().values():
         with suppress(ProblemError):

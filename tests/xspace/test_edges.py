@@ -8,6 +8,7 @@ import pytest
 import upb
 
 from tb_profile_plugin import xspace
+from tb_profile_plugin.columns import XSpace
 
 LINE = """
 /host:CPU
@@ -15,7 +16,7 @@ LINE = """
 """
 
 
-def decode(space: object) -> xspace.XSpace:
+def decode(space: object) -> XSpace:
     return xspace.decode(space.SerializeToString(), "f")  # type: ignore[attr-defined]
 
 

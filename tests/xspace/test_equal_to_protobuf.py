@@ -9,7 +9,7 @@ import pytest
 import upb
 
 from tb_profile_plugin import store, xspace
-from tb_profile_plugin.xspace import wire
+from tb_profile_plugin.columns import Plane, Stats, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = [
@@ -31,7 +31,7 @@ def test_every_column(path: Path) -> None:
         compare(plane, other, space.origin_ns * 1000)
 
 
-def compare(plane: xspace.Plane, other: upb.Plane, origin: int = 0) -> None:
+def compare(plane: Plane, other: upb.Plane, origin: int = 0) -> None:
     """Both hold the same, in the same order (lines that lie out of order in the file are sorted by the decoder)."""
     assert (plane.id, plane.name) == (other.id, other.name)
     equal(plane.lines.id, other.line_id)
@@ -59,7 +59,7 @@ def compare(plane: xspace.Plane, other: upb.Plane, origin: int = 0) -> None:
         theirs = other.metadata_stats[key]
         stats = plane.metadata.stats
         low, high = int(stats.first[row]), int(stats.first[row + 1])
-        part = xspace.Stats(
+        part = Stats(
             stats.buffer,
             stats.first[row : row + 2] - low,
             *(c[low:high] for c in (stats.name, stats.kind, stats.value)),
@@ -70,13 +70,11 @@ def compare(plane: xspace.Plane, other: upb.Plane, origin: int = 0) -> None:
     )
 
 
-def compare_stats(
-    plane: xspace.Plane, ours: xspace.Stats, other: upb.Plane, theirs: upb.Stats, rows: Any = None
-) -> None:
+def compare_stats(plane: Plane, ours: Stats, other: upb.Plane, theirs: upb.Stats, rows: Any = None) -> None:
     rows = np.arange(len(theirs.key)) if rows is None else rows
     equal(plane.stat_metadata.key[ours.name], known(theirs.key, other.stat_metadata)[rows])
     equal(ours.kind, theirs.kind[rows])
-    isnumber = (ours.kind != wire.TEXT) & (ours.kind != wire.BYTES)
+    isnumber = (ours.kind != kinds.TEXT) & (ours.kind != kinds.BYTES)
     equal(ours.value[isnumber], theirs.value[rows][isnumber])
     assert {i: ours.bytes(i) for i in np.flatnonzero(~isnumber).tolist()} == {
         i: theirs.text[row] for i, row in enumerate(rows.tolist()) if row in theirs.text

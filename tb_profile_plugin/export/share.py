@@ -8,7 +8,7 @@ from .. import store, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
-from ..xspace import redact
+from . import redact
 
 
 @dataclass(frozen=True)

@@ -6,30 +6,30 @@ from pathlib import Path
 import pytest
 
 from tb_profile_plugin import open as open_capture
-from tb_profile_plugin import patience
-from tb_profile_plugin.patience import Abandoned, Crowd
+from tb_profile_plugin.runtime import cancellation
+from tb_profile_plugin.runtime.cancellation import Cancelled, Waiters
 from tb_profile_plugin.serve.results import Results
 
 RUN = Path(__file__).parent / "traces" / "two_workers" / "plugins" / "profile" / "run"
 
 
 def test_a_script_is_always_waiting() -> None:
-    patience.check()
+    cancellation.check()
 
 
 def test_a_crowd_waits_while_one_of_it_does() -> None:
-    crowd = Crowd()
+    crowd = Waiters()
     here = {"a": True, "b": True}
-    with patience.asked_by(lambda: here["a"]), crowd.joined() as a:
-        with patience.asked_by(lambda: here["b"]), crowd.joined() as b:
+    with cancellation.asked_by(lambda: here["a"]), crowd.joined() as a:
+        with cancellation.asked_by(lambda: here["b"]), crowd.joined() as b:
             here["a"] = False
-            patience.check()
+            cancellation.check()
             assert (a(), b()) == (False, True)
             here["b"] = False
-            with pytest.raises(Abandoned):
-                patience.check()
+            with pytest.raises(Cancelled):
+                cancellation.check()
         here["a"] = True
-        patience.check()
+        cancellation.check()
     assert not crowd.wanted()
 
 
@@ -38,7 +38,7 @@ def test_an_abandoned_decode_leaves_no_trace(checks: int) -> None:
     """Given up between hosts or within one, the session answers the next who ask."""
     session = open_capture(RUN)
     left = iter([True] * checks)
-    with patience.asked_by(lambda: next(left, False)), pytest.raises(Abandoned):
+    with cancellation.asked_by(lambda: next(left, False)), pytest.raises(Cancelled):
         session.tool("overview_page")
     assert (session.unreadable, session.progress()) == ((), [])
     assert len(session.select()) == 2
@@ -58,15 +58,15 @@ class Asking:
     def _compute(self) -> bytes:
         self.working.set()
         while not self._work.wait(0.01):
-            patience.check()
+            cancellation.check()
         return b"found"
 
     def _ask(self) -> None:
-        with patience.asked_by(lambda: self.here):
+        with cancellation.asked_by(lambda: self.here):
             try:
                 self.told = self._results.get("key", self._compute)
-            except Abandoned:
-                self.told = Abandoned
+            except Cancelled:
+                self.told = Cancelled
 
 
 def test_who_waits_for_work_that_another_began_is_answered() -> None:
@@ -76,7 +76,7 @@ def test_who_waits_for_work_that_another_began_is_answered() -> None:
     second, third = Asking(results, done), Asking(results, done)
     third.here = False
     third.thread.join(10)
-    assert third.told is Abandoned
+    assert third.told is Cancelled
     first.here = False
     # Whether it joined before the first left or began anew: it is answered.
     done.set()
@@ -92,7 +92,7 @@ def test_work_ends_when_the_last_has_gone_and_begins_anew() -> None:
     assert first.working.wait(10)
     first.here = False
     first.thread.join(10)
-    assert first.told is Abandoned
+    assert first.told is Cancelled
     assert results.running() == []
     done.set()
     assert results.get("key", lambda: b"anew") == b"anew"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Int
+from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
 from ..model.trace import nest
-from ..xspace.wire import Int, kernel
 from .tiles import Rows, timeline, window
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def _own(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
     return low, own
 
 
-@kernel
+@jit
 def subtract_children(begin: Array, end: Array, parent: Array, own: Array) -> None:
     """Take from each event's own time what its direct children cover."""
     for i in range(len(parent)):
@@ -101,7 +99,7 @@ def subtract_children(begin: Array, end: Array, parent: Array, own: Array) -> No
             own[above] = max(0, own[above] - (min(end[i], end[above]) - begin[i]))
 
 
-@kernel
+@jit
 def tally(
     begin: Array,
     end: Array,

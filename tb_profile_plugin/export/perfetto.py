@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
-from .args import Args
-from .tiles import Rows, is_nested, timeline
-
-Array = np.ndarray[Any, Any]
+from ..timeline.args import Args
+from ..timeline.tiles import Rows, is_nested, timeline
 
 _CHUNK = 20_000
 _BEGIN, _END, _COUNTER = 1, 2, 4

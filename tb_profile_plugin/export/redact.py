@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from ..columns.tables import Plane
 from ..problems import Problem, ProblemError
 from ..protos import message
-from .tables import Plane
 
 _HOME = r"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
 _USER, _RAW_USER = re.compile(_HOME), re.compile(_HOME.encode())

@@ -15,14 +15,14 @@ Wanted = Callable[[], bool]
 _wanted: ContextVar[Wanted] = ContextVar("wanted", default=lambda: True)
 
 
-class Abandoned(BaseException):
+class Cancelled(BaseException):
     """Raised by `check` where nobody waits any longer. Like asyncio's CancelledError it is taken for no failure."""
 
 
 def check() -> None:
-    """A checkpoint: raises `Abandoned` where nobody waits for this thread's work. Cheap; call it between phases."""
+    """A checkpoint: raises `Cancelled` where nobody waits for this thread's work. Cheap; call it between phases."""
     if not _wanted.get()():
-        raise Abandoned
+        raise Cancelled
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def asked_by(wanted: Wanted) -> Iterator[None]:
         _wanted.reset(token)
 
 
-class Crowd:
+class Waiters:
     """All who wait for one piece of work, whichever thread does it."""
 
     def __init__(self) -> None:

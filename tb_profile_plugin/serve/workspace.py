@@ -21,9 +21,9 @@ from .results import Results
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..model.executors import HostExecutor
-    from ..model.residents import Residents
     from ..model.session import Session
+    from ..runtime.decoded_pool import DecodedPool
+    from ..runtime.executors import HostExecutor
     from ..tools.base import Tool
 
 _OPEN_SESSIONS = 64
@@ -44,7 +44,7 @@ class _Key(NamedTuple):
     options: tuple[tuple[str, str], ...]
 
 
-class Desk:
+class Workspace:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
     def __init__(
@@ -62,7 +62,7 @@ class Desk:
         self.views = Views(self._kept)
         self._memory = memory
         self._spec = executor
-        self._residents: Residents | None = None
+        self._residents: DecodedPool | None = None
         self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
         self.preparing: float | None = None
@@ -82,9 +82,9 @@ class Desk:
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
-        from ..model.executors import executor
-        from ..model.residents import DEFAULT_LIMIT, Residents
         from ..model.session import Session
+        from ..runtime.decoded_pool import DEFAULT_LIMIT, DecodedPool
+        from ..runtime.executors import executor
 
         stored = self.logdir.find(run)
         with self._lock:
@@ -92,7 +92,7 @@ class Desk:
                 for old in [old for old in self._open if old.name == stored.name]:
                     self._open.pop(old).close()
                     self._forget(old)
-                self._residents = self._residents or Residents(self._memory or DEFAULT_LIMIT)
+                self._residents = self._residents or DecodedPool(self._memory or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
                 self._open[stored] = Session(stored, self._residents, self._executor)
             self._open.move_to_end(stored)
@@ -155,13 +155,13 @@ class Desk:
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
         from ..analysis import health
-        from ..tools import overlook
+        from ..tools import precheck
 
         def examine() -> dict[str, Any]:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
-            facts = session.facts(overlook, first.question())
-            found = health.findings(session, session.select("", overlook))
+            facts = session.facts(precheck, first.question())
+            found = health.findings(session, session.select("", precheck))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
@@ -173,7 +173,7 @@ class Desk:
 
     def contents(self, session: Session, host: str) -> dict[str, Any]:
         """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
-        from ..analysis import share
+        from ..export import share
 
         found: dict[str, Any] = self._fact(session, lambda: asdict(share.contents(session, host)), "contents", host)
         return found
@@ -181,10 +181,10 @@ class Desk:
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
         from ..model.recorded import levels
-        from ..tools import overlook
+        from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:
-            return {host.name: found for host in session.select("", overlook) if (found := levels(host))}
+            return {host.name: found for host in session.select("", precheck) if (found := levels(host))}
 
         try:
             found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")

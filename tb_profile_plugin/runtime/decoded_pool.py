@@ -12,7 +12,7 @@ DEFAULT_LIMIT = 3 << 30
 """Of a server."""
 
 
-class Residents:
+class DecodedPool:
     """Decoded captures by last use, shared by all sessions of a server; safe to use from many threads."""
 
     def __init__(self, limit: int):

@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
-from ..xspace.tables import StatColumn, values
 from .args import HIDDEN
 from .tiles import timeline
-
-Array = np.ndarray[Any, Any]
 
 _KINDS = {
     0: "producer and consumer",

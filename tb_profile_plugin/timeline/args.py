@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..xspace import Plane, wire
-from ..xspace.wire import kernel
-
-Array = np.ndarray[Any, Any]
+from ..arrays import Array
+from ..columns import Plane, kinds, pool
+from ..jit import jit
 
 HIDDEN = frozenset({"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"})
 """Stats that say nothing by themselves: links and steps are shown as what they are."""
@@ -52,24 +51,24 @@ class Args:
         floats = value.view(np.float64).tolist()
         answer: list[Any] = []
         for i, (what, number) in enumerate(zip(kind.tolist(), value.tolist(), strict=True)):
-            if what == wire.INT:
+            if what == kinds.INT:
                 answer.append(number)
-            elif what == wire.UINT:
+            elif what == kinds.UINT:
                 answer.append(number % (1 << 64))
-            elif what == wire.DOUBLE:
+            elif what == kinds.DOUBLE:
                 answer.append(floats[i] if math.isfinite(floats[i]) else str(floats[i]))
-            elif what == wire.REF:
+            elif what == kinds.REF:
                 answer.append(self._texts[self._rows.get(number, 0)])
-            elif what == wire.TEXT:
+            elif what == kinds.TEXT:
                 answer.append(bytes(raw[begin[i] : min(end[i], begin[i] + _LONGEST)]).decode("utf-8", "replace"))
             else:
                 answer.append(None)
         return answer
 
 
-@kernel
+@jit
 def spans(buffer: Array, kind: Array, value: Array, begin: Array, end: Array) -> None:
     """Where the texts among the values stand."""
     for i in range(len(kind)):
-        if kind[i] == wire.TEXT:
-            begin[i], end[i] = wire.payload(buffer, value[i])
+        if kind[i] == kinds.TEXT:
+            begin[i], end[i] = pool.payload(buffer, value[i])

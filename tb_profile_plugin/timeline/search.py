@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..columns import Plane, kinds, pool
+from ..columns.lookup import SECRET, digest
+from ..columns.tables import Stats
+from ..jit import jit
 from ..model.host import Host
 from ..problems import Problem, ProblemError
-from ..xspace import Plane, wire
-from ..xspace.lookup import SECRET, digest
-from ..xspace.tables import Stats
-from ..xspace.wire import kernel
 from .tiles import timeline
-
-Array = np.ndarray[Any, Any]
 
 _SEARCHED = 1000
 """Characters of a text that an expression is tried on."""
@@ -137,16 +135,16 @@ def _matching(host: Host, plane: Plane, stats: Stats, wanted: Callable[[str], bo
     metadata = plane.stat_metadata
     references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and wanted(text)]
     if references:
-        found.append(np.flatnonzero((stats.kind == wire.REF) & np.isin(stats.value, references)))
+        found.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
     if number is not None:
-        whole = (stats.kind == wire.INT) | (stats.kind == wire.UINT)
+        whole = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
         found.append(np.flatnonzero(whole & (stats.value == number)))
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
 def _texts(stats: Stats) -> tuple[Array, Array, list[str]]:
     """(rows of text stats, int64 codes, distinct strings): told apart by a hash, decoded once each."""
-    rows = np.flatnonzero(stats.kind == wire.TEXT)
+    rows = np.flatnonzero(stats.kind == kinds.TEXT)
     if not len(rows):
         return rows, rows, []
     hashes = np.empty(len(rows), np.uint64)
@@ -155,9 +153,9 @@ def _texts(stats: Stats) -> tuple[Array, Array, list[str]]:
     return rows, codes.reshape(-1), [stats.bytes(int(rows[i])).decode("utf-8", "replace") for i in example.tolist()]
 
 
-@kernel
+@jit
 def fingerprints(buffer: Array, value: Array, secret: Array, answer: Array) -> None:
     """A hash of the text behind each length prefix."""
     for i in range(len(value)):
-        begin, end = wire.payload(buffer, value[i])
+        begin, end = pool.payload(buffer, value[i])
         answer[i] = digest(buffer, begin, end, secret)

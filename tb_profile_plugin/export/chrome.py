@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
-from .args import Args
-from .details import word
-from .tiles import is_nested, timeline
+from ..timeline.args import Args
+from ..timeline.details import word
+from ..timeline.tiles import is_nested, timeline
 
-Array = np.ndarray[Any, Any]
 Entry = dict[str, Any]
 
 _HOST_STEP = 1000

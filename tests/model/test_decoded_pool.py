@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from tb_profile_plugin import store, tools
-from tb_profile_plugin.analysis.view import view
 from tb_profile_plugin.model.host import is_small
-from tb_profile_plugin.model.residents import PER_BYTE, Residents
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
+from tb_profile_plugin.timeline.view import view
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 HOSTS = 4
@@ -38,29 +38,29 @@ def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[st
     wanted = tools.get(tool).run(Session(stored))
     assert len(decoded) == HOSTS
     decoded.clear()
-    assert tools.get(tool).run(Session(stored, Residents(1))) == wanted
+    assert tools.get(tool).run(Session(stored, DecodedPool(1))) == wanted
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
 
 
 def test_whether_tools_have_something_to_show_takes_one_decoding(
     stored: store.StoredSession, decoded: list[str]
 ) -> None:
-    session = Session(stored, Residents(1))
-    session.facts(tools.overlook)
+    session = Session(stored, DecodedPool(1))
+    session.facts(tools.precheck)
     for tool in tools.find().values():
         tool.unavailable(session)
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
 
 
 def test_one_host_alone_is_decoded_once_for_all_tools(stored: store.StoredSession, decoded: list[str]) -> None:
-    session = Session(store.resolve(stored.files[0].path), Residents(1))
+    session = Session(store.resolve(stored.files[0].path), DecodedPool(1))
     for tool in ("overview_page", "input_pipeline_analyzer", "framework_op_stats", "pod_viewer"):
         tools.get(tool).run(session)
     assert decoded == [stored.files[0].path.name]
 
 
 def test_every_tool_answers_the_same_with_little_memory(stored: store.StoredSession) -> None:
-    roomy, tight = Session(stored), Session(stored, Residents(1))
+    roomy, tight = Session(stored), Session(stored, DecodedPool(1))
     for tool in tools.find().values():
         if not (tool.streamed or tool.unavailable(roomy)):
             assert json.dumps(tool.run(tight)) == json.dumps(tool.run(roomy)), tool.name
@@ -69,7 +69,7 @@ def test_every_tool_answers_the_same_with_little_memory(stored: store.StoredSess
 
 
 def test_a_released_host_comes_back(stored: store.StoredSession, decoded: list[str]) -> None:
-    session = Session(stored, Residents(1))
+    session = Session(stored, DecodedPool(1))
     first, second = session.host("host-0"), session.host("host-1")
     again = session.host("host-0")
     assert first.cpu is not None and first.trace.rows(first.cpu) and len(decoded) == 2, "who has one, keeps it whole"
@@ -79,7 +79,7 @@ def test_a_released_host_comes_back(stored: store.StoredSession, decoded: list[s
 
 
 def test_a_host_that_was_replaced_meanwhile_is_not_mixed_with_the_old_one(stored: store.StoredSession) -> None:
-    session = Session(stored, Residents(1))
+    session = Session(stored, DecodedPool(1))
     session.host("host-0")
     session.host("host-1")
     stored.files[0].path.write_bytes(stored.files[1].path.read_bytes() + b"\0")
@@ -91,7 +91,7 @@ def test_a_host_that_was_replaced_meanwhile_is_not_mixed_with_the_old_one(stored
 def test_a_host_that_is_deleted_as_it_is_read_again(
     stored: store.StoredSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = Session(stored, Residents(1))
+    session = Session(stored, DecodedPool(1))
     session.host("host-0")
     session.host("host-1")
     read = store.read
@@ -110,8 +110,8 @@ def test_a_host_that_is_deleted_as_it_is_read_again(
 def test_a_session_that_is_closed_while_it_is_decoded_leaves_nothing_behind(
     stored: store.StoredSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    residents = Residents(1 << 40)
-    sessions, read = [Session(stored, residents)], store.read
+    decoded_pool = DecodedPool(1 << 40)
+    sessions, read = [Session(stored, decoded_pool)], store.read
 
     def close_and_read(file: store.StoredFile, *more: Any) -> Any:
         sessions[0].close()
@@ -144,19 +144,19 @@ def test_the_memory_of_a_host_that_leaves_is_free_at_once(stored: store.StoredSe
 
 
 def test_the_least_recently_used_leave() -> None:
-    residents = Residents(3 * PER_BYTE)
+    decoded_pool = DecodedPool(3 * PER_BYTE)
     left: list[int] = []
     for number in range(3):
-        residents.add(number, 1, partial(left.append, number))
-    residents.use(0)
-    residents.add(3, 1, partial(left.append, 3))
+        decoded_pool.add(number, 1, partial(left.append, number))
+    decoded_pool.use(0)
+    decoded_pool.add(3, 1, partial(left.append, 3))
     assert left == [1]
-    residents.add(4, 7, partial(left.append, 4))
+    decoded_pool.add(4, 7, partial(left.append, 4))
     assert left == [1, 2, 0, 3]
-    residents.drop(4)
-    residents.drop(4)
+    decoded_pool.drop(4)
+    decoded_pool.drop(4)
     assert left == [1, 2, 0, 3, 4]
-    assert residents.hold(3) and not residents.hold(4)
+    assert decoded_pool.hold(3) and not decoded_pool.hold(4)
 
 
 def test_what_counts_as_small(stored: store.StoredSession) -> None:

@@ -11,15 +11,14 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from ..arrays import Array, Int
+from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Board, Lane, Section, board
-from ..xspace.wire import Int, kernel
-
-Array = np.ndarray[Any, Any]
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
@@ -201,7 +200,7 @@ def _visible(
     )
 
 
-@kernel
+@jit
 def deal(begin: Array, end: Array, row: Array, counts: Array) -> Int:
     """Put each event on the first free row from the top; returns how many rows are in use."""
     free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
@@ -221,7 +220,7 @@ def deal(begin: Array, end: Array, row: Array, counts: Array) -> Int:
     return used
 
 
-@kernel
+@jit
 def stack(
     begin: Array,
     end: Array,
@@ -251,7 +250,7 @@ def stack(
             busy[block] += length
 
 
-@kernel
+@jit
 def window(begin: Array, end: Array, order: Array, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
     """The part of a row that overlaps a window; ends and begins both ascend on a row."""
     left, right = low, high
@@ -272,7 +271,7 @@ def window(begin: Array, end: Array, order: Array, low: Int, high: Int, since: I
     return start, left
 
 
-@kernel
+@jit
 def merge(
     begin: Array,
     end: Array,

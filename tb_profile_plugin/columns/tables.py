@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..columns import kinds, pool
 from ..problems import Problem
-from . import wire
 from .lookup import SECRET, beside, first_equal, occurrences, owners, whole_numbers
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Stats:
     name: Array
     """int32[n]: row in the plane's stat metadata."""
     kind: Array
-    """uint8[n]: `wire.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
+    """uint8[n]: `kinds.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
     value: Array
     """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
 
@@ -63,9 +62,9 @@ class Stats:
 
     def bytes(self, row: int) -> bytes:
         """The payload of a text or bytes stat; empty for any other kind."""
-        if self.kind[row] not in (wire.TEXT, wire.BYTES):
+        if self.kind[row] not in (kinds.TEXT, kinds.BYTES):
             return b""
-        begin, end = wire.payload(self.buffer, self.value[row])
+        begin, end = pool.payload(self.buffer, self.value[row])
         return self.buffer[begin:end].tobytes()
 
 
@@ -168,14 +167,14 @@ class StatColumn:
     def floats(self) -> Array:
         """float64[k]: doubles as they are, integers converted, 0.0 for another kind."""
         value = self.stats.value[self.row]
-        return np.where(self.stats.kind[self.row] == wire.DOUBLE, value.view(np.float64), self.numbers)
+        return np.where(self.stats.kind[self.row] == kinds.DOUBLE, value.view(np.float64), self.numbers)
 
     @cached_property
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
         value, kind = self.stats.value[self.row], self.stats.kind[self.row]
-        istext = (kind == wire.TEXT) | (kind == wire.BYTES)
-        pair = np.where(kind == wire.REF, value * 2, np.int64(-1))
+        istext = (kind == kinds.TEXT) | (kind == kinds.BYTES)
+        pair = np.where(kind == kinds.REF, value * 2, np.int64(-1))
         pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
         distinct, codes = _distinct(pair)
         strings = [self._string(code) for code in distinct.tolist()]
@@ -188,7 +187,7 @@ class StatColumn:
         if code % 2 == 0:
             metadata = self.plane.stat_metadata
             return metadata.text.all[metadata.rows.get(code // 2, 0)]
-        begin, end = wire.payload(self.stats.buffer, np.int64(code // 2))
+        begin, end = pool.payload(self.stats.buffer, np.int64(code // 2))
         return self.stats.buffer[begin:end].tobytes().decode("utf-8", "replace")
 
     @property
@@ -293,13 +292,13 @@ def values(column: StatColumn) -> Iterator[Any]:
     strings = column.strings
     for i, row in enumerate(column.row.tolist()):
         kind, value = int(column.stats.kind[row]), int(column.stats.value[row])
-        if kind == wire.INT:
+        if kind == kinds.INT:
             yield value
-        elif kind == wire.UINT:
+        elif kind == kinds.UINT:
             yield value % (1 << 64)
-        elif kind == wire.DOUBLE:
+        elif kind == kinds.DOUBLE:
             yield float(column.stats.value[row : row + 1].view(np.float64)[0])
-        elif kind == wire.BYTES:
+        elif kind == kinds.BYTES:
             yield column.stats.bytes(row)
         else:
             yield strings[i] if kind else None

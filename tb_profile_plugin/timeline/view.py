@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..model.host import Host
 from ..model.lanes import Lane, Section
 from ..store import slabs
 from .tiles import Rows, Timeline, timeline
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)

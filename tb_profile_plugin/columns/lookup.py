@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
-from .wire import INT, UINT, Int, kernel, payload
-
-Array = np.ndarray[Any, Any]
+from ..arrays import Array, Int
+from ..columns.kinds import INT, UINT
+from ..columns.pool import payload
+from ..jit import jit
 
 SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 """Begins and multiplies every hash of this process, so that no capture can be made of texts whose hashes are equal."""
 
 
-@kernel
+@jit
 def owners(first: Array, rows: Array) -> Array:
     """int64[k]: the owner of each row, for ascending rows; owner i has rows ``first[i]:first[i + 1]``."""
     answer = np.empty(len(rows), np.int64)
@@ -27,7 +27,7 @@ def owners(first: Array, rows: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def occurrences(first: Array, name: Array, wanted: Array) -> tuple[Array, Array]:
     """(rows, owners): int64[k] each, where the names are any of those wanted; owners as `owners` counts them."""
     count = 0
@@ -49,7 +49,7 @@ def occurrences(first: Array, name: Array, wanted: Array) -> tuple[Array, Array]
     return rows, owner_of
 
 
-@kernel
+@jit
 def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
     """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
     answer = np.zeros(len(rows), np.int64)
@@ -60,7 +60,7 @@ def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def beside(first: Array, name: Array, kind: Array, value: Array, at: Array, wanted: Array, default: Int) -> Array:
     """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
     answer = np.full(len(at), default, np.int64)
@@ -72,7 +72,7 @@ def beside(first: Array, name: Array, kind: Array, value: Array, at: Array, want
     return answer
 
 
-@kernel
+@jit
 def first_equal(buf: Array, prefix: Array, secret: Array) -> Array:
     """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
 
@@ -96,7 +96,7 @@ def first_equal(buf: Array, prefix: Array, secret: Array) -> Array:
     return answer
 
 
-@kernel
+@jit
 def digest(buf: Array, begin: Int, end: Int, secret: Array) -> Int:
     """uint64: a hash of the bytes, another in each process."""
     value = secret[0]
@@ -107,7 +107,7 @@ def digest(buf: Array, begin: Int, end: Int, secret: Array) -> Int:
     return value
 
 
-@kernel
+@jit
 def _same(buf: Array, begin: Int, end: Int, prefix: Int) -> bool:
     other, stop = payload(buf, prefix)
     if stop - other != end - begin:

@@ -1,0 +1,38 @@
+"""A pool of texts: bytes in one buffer, each text behind its length as a varint; a text is named by where that stands.
+
+The bytes of an XSpace file are such a pool as they are; other formats write one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array, Int
+from ..jit import jit
+
+
+@jit
+def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
+    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
+    if pos < end and buf[pos] < 128:
+        return np.int64(buf[pos]), pos + 1
+    value = np.int64(0)
+    shift = np.int64(0)
+    while pos < end and shift < 70:
+        byte = np.int64(buf[pos])
+        pos += 1
+        if shift < 64:
+            value |= (byte & 127) << shift
+        if byte < 128:
+            return value, pos
+        shift += 7
+    return value, np.int64(-1)
+
+
+@jit
+def payload(buf: Array, prefix: Int) -> tuple[Int, Int]:
+    """Begin and end of the length-delimited payload whose length prefix stands at ``prefix``."""
+    length, begin = varint(buf, prefix, np.int64(len(buf)))
+    if begin < 0 or length < 0:
+        return prefix, prefix
+    return begin, begin + min(length, np.int64(len(buf)) - begin)

@@ -1,0 +1,1 @@
+"""Whole captures in other formats, and a capture to hand on."""

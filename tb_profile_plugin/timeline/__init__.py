@@ -1,0 +1,1 @@
+"""The timeline's model: what lies where, at which zoom, and what a click shows."""
