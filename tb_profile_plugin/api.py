@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from . import store, tools
+from . import compat, store, tools
+from .contract.answer import Json
 from .model.session import Session
 from .runtime.executors import executor
-from .tools.base import JsonValue
 
 
 class Capture(Session):
@@ -18,9 +18,14 @@ class Capture(Session):
         """The capture at a logdir (its newest session), a run folder or a single file."""
         return cls(store.resolve(path), executor=executor(spec))
 
-    def tool(self, name: str, host: str = "", **options: str) -> JsonValue:
-        """A tool's JSON data for one host, or for all with nothing; options as ``tb-profile tool`` takes them.
+    def answer(self, name: str, host: str = "", **options: str) -> Json:
+        """A tool's named answer (see docs/answers.md) for one host, or for all with nothing.
 
-        Raises `ProblemError` for a tool, a host or an option that does not exist, and for an unreadable capture.
+        Options as ``tb-profile tool`` takes them. Raises `ProblemError` for a tool, a host or an option that does not
+        exist, and for an unreadable capture.
         """
         return tools.get(name).run(self, host, **options)
+
+    def tool(self, name: str, host: str = "", **options: str) -> Json:
+        """The same in the shape of the existing plugin, for scripts that were made for it."""
+        return compat.answer(tools.get(name), self, host, **options)

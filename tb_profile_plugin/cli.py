@@ -105,6 +105,12 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="an option of the tool",
     )
+    verb.add_argument(
+        "--format",
+        choices=("legacy", "named"),
+        default="legacy",
+        help="named: tables and facts by name; legacy: as the existing plugin answers (default: %(default)s)",
+    )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
     _add_executor(verb)
@@ -275,10 +281,10 @@ def _out(path: Path | None) -> Iterator[BinaryIO]:
 def _answer(asked: argparse.Namespace) -> object:
     """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
     from .store import resolve
-    from .store.kept import Kept, pack, question, to_json, unpack
+    from .store.kept import LEGACY, Kept, pack, question, to_json, unpack
 
     stored, options = resolve(asked.session), dict(asked.options)
-    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options)
+    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options, asked.format)
     known = kept.get(stored, *what)
     if known:
         return json.loads(unpack(known))
@@ -288,7 +294,8 @@ def _answer(asked: argparse.Namespace) -> object:
 
     with closing(executor(asked.executor)) as workers:
         capture = Capture(stored, executor=workers)
-        answer = capture.tool(asked.name, asked.host, **options)
+        ask = capture.tool if asked.format == LEGACY else capture.answer
+        answer = ask(asked.name, asked.host, **options)
     if not (tools.get(asked.name).streamed or capture.unreadable):
         kept.put(stored, pack(to_json(answer)), *what)
     return answer

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
+"""What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
+the time spent on input, and where hosts lie beside one another in time.
+"""
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -20,12 +25,12 @@ class Problem:
     """File, host or byte offset that the finding is about."""
     severity: str = "error"
     """``error``, ``warning`` or ``info``."""
-    figures: tuple[str, ...] = ()
-    """Properties and columns of tools that it makes doubtful; pages mark them."""
+    affects: tuple[str, ...] = ()
+    """What of a capture it makes doubtful, of what `AVERAGE` and the like name: pages mark the figures that rest on it."""
 
     def as_json(self) -> dict[str, Any]:
-        """The problem as plain data, in the order of its fields; ``figures`` only where there are some."""
-        return {name: value for name, value in asdict(self).items() if value or name != "figures"}
+        """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
+        return {name: value for name, value in asdict(self).items() if value or name != "affects"}
 
     def __str__(self) -> str:
         where = f" ({self.where})" if self.where else ""

@@ -10,7 +10,20 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tb_profile_plugin"
 ORDER = [
     *("problems", "protos", "arrays", "jit", "runtime"),
-    *("capture", "store", "columns", "xspace", "model", "analysis", "timeline", "export", "tools", "serve"),
+    *(
+        "capture",
+        "store",
+        "columns",
+        "xspace",
+        "model",
+        "analysis",
+        "timeline",
+        "export",
+        "contract",
+        "tools",
+        "compat",
+        "serve",
+    ),
 ]
 ABOVE = {"__init__", "api", "cli", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""

@@ -14,7 +14,7 @@ from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.recorded import levels, versions
 from ..model.session import Session
-from ..problems import Problem
+from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
 
 _MARK_STEPS = (
@@ -32,44 +32,29 @@ _NAMED = 3
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
 
-_AVERAGES = ("steptime_ms_average", "average_ms")
-_SPREADS = ("steptime_ms_standard_deviation", "sdv_ms")
-_ON_HOST = (
-    *("host_tf_op_percent", "host_op_time_eager_percent", "host_idle_time_percent", "host_total_self_time_percent"),
-    *("hostComputeTimeMs", "kernelLaunchTimeMs", "infeedTimeMs", "timeInMs", "selfTimeInMs"),
-)
-_ON_DEVICE = (
-    *("device_tf_op_percent", "device_op_time_eager_percent", "device_total_self_time_percent", "selfTimePercent"),
-    *("device_idle_time_percent", "device_duty_cycle_percent", "deviceComputeTimeMs", "total_duration_us"),
-    *("device_compute_16bit_percent", "device_compute_32bit_percent", "device_compute_unknown_percent"),
-)
-BETWEEN_HOSTS = "between_hosts"
-"""Where hosts lie beside one another in time, as on the timeline: no figure of a table, but marked like one."""
-_ACROSS = ("window_ms", "begin_ms", BETWEEN_HOSTS)
-_ALL = (*_AVERAGES, *_SPREADS, *_ON_HOST, *_ON_DEVICE)
+_ALL = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
 
-DOUBTFUL: dict[str, tuple[str, ...]] = {
-    "clocks_apart": _ACROSS,
-    "clocks_unknown": _ACROSS,
+AFFECTS: dict[str, tuple[str, ...]] = {
+    "clocks_apart": (CLOCKS,),
+    "clocks_unknown": (CLOCKS,),
     "damaged_capture": _ALL,
     "hosts_missing": _ALL,
-    "impossible_times": (*_ALL, *_ACROSS),
-    "incomplete_steps": _AVERAGES,
-    "input_outside_steps": (*_AVERAGES, "infeedTimeMs"),
-    "no_device_events": (*_AVERAGES, *_ON_DEVICE),
-    "no_steps": _AVERAGES,
-    "one_step": (*_AVERAGES, *_SPREADS),
-    "overhead": _AVERAGES,
-    "reported_by_profiler": _ON_DEVICE,
+    "impossible_times": (*_ALL, CLOCKS),
+    "incomplete_steps": (AVERAGE,),
+    "input_outside_steps": (AVERAGE, INPUT),
+    "no_device_events": (AVERAGE, DEVICE),
+    "no_steps": (AVERAGE,),
+    "one_step": (AVERAGE, SPREAD),
+    "overhead": (AVERAGE,),
+    "reported_by_profiler": (DEVICE,),
 }
-"""Which figures of the tools each finding makes doubtful. What profilers report is about
-devices: a CUPTI that failed, events that were dropped."""
-_OFF = {"the host": _ON_HOST, "devices": _ON_DEVICE}
+"""By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
+_OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 """The same for a tracer that was off."""
 
 
 def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
-    """All findings about a session and the hosts that are shown, each once, with the figures that suffer from it."""
+    """All findings about a session and the hosts that are shown, each once, with what it affects."""
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
         found += host.once(("health", step_event), partial(_of_host, host, step_event))
@@ -89,7 +74,7 @@ def _grouped(found: Sequence[Problem]) -> list[Problem]:
         replace(
             problem,
             where=_listed(list(dict.fromkeys(where))),
-            figures=problem.figures or DOUBTFUL.get(problem.code, ()),
+            affects=problem.affects or AFFECTS.get(problem.code, ()),
         )
         for problem, where in places.items()
     ]

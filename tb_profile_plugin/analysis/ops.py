@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,6 +112,29 @@ def merged(tables: list[OpTable]) -> OpTable:
 
 def _sorted(ops: Any) -> list[Op]:
     return sorted(ops, key=lambda op: (-op.self_ps, op.name))
+
+
+@dataclass
+class Group:
+    """Ops that have something in common; times in ps."""
+
+    name: str
+    ops: int = 0
+    occurrences: int = 0
+    total_ps: int = 0
+    self_ps: int = 0
+
+
+def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[Group]:
+    """The ops by a name that they share, by self time descending, then by name."""
+    groups: dict[str, Group] = {}
+    for op in ops:
+        group = groups.setdefault(key(op), Group(key(op)))
+        group.ops += 1
+        group.occurrences += op.occurrences
+        group.total_ps += op.total_ps
+        group.self_ps += op.self_ps
+    return sorted(groups.values(), key=lambda group: (-group.self_ps, group.name))
 
 
 def append(ops: list[Op], more: list[Op | None]) -> Array:

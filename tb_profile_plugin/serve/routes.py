@@ -12,15 +12,15 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store import StoredSession
-from ..store.kept import unpack
+from ..store.kept import LEGACY, NAMED, unpack
 from . import answers, capture, share, timeline
 from .captures import PARAMETERS
 from .query import required
 from .workspace import Workspace
 
 if TYPE_CHECKING:
+    from ..contract.tool import Tool
     from ..model.session import Session
-    from ..tools.base import Tool
 
 ALL_HOSTS = "ALL_HOSTS"
 
@@ -122,13 +122,21 @@ def _data(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = _asked(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
-    return answers.packed_json(request, workspace.result(session, tool, host, options))
+    return answers.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
+
+
+def _named(workspace: Workspace, request: Request) -> Response:
+    session, tool, host, options = _asked(workspace, request)
+    if tool.streamed:
+        remedy = "Take it from the data route."
+        raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
+    return answers.packed_json(request, workspace.result(session, tool, host, options, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = _asked(workspace, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
-    answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options)))
+    answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
     return answers.csv_file(request, answer, f"{name}.csv")
 
 
@@ -213,6 +221,7 @@ ROUTES = (
     Route("/tools", ("run",), _tools),
     Route("/progress", ("run",), _progress),
     Route("/data", _DATA, _data),
+    Route("/answer", _DATA, _named),
     Route("/data_csv", _DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/capture", ("run", "host", "redact"), share.capture),

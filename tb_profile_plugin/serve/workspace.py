@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from ..store.kept import Kept, pack, question, to_json
+from ..store.kept import LEGACY, Kept, pack, question, to_json
 from .captures import Captures
 from .results import Results
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..contract.tool import Tool
     from ..model.session import Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
-    from ..tools.base import Tool
 
 _OPEN_SESSIONS = 64
 """Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
@@ -42,6 +42,7 @@ class _Key(NamedTuple):
     tool: str
     host: str
     options: tuple[tuple[str, str], ...]
+    shape: str
 
 
 class Workspace:
@@ -117,13 +118,21 @@ class Workspace:
 
         return tools.get(name)
 
-    def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
-        """A tool's answer as compressed JSON."""
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())))
-        what = question(tool.name, host, options)
+    def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], shape: str) -> bytes:
+        """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
+        from .. import compat
+
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape)
+        what = question(tool.name, host, options, shape)
+
+        def answer() -> bytes:
+            found = (
+                compat.answer(tool, session, host, **options) if shape == LEGACY else tool.run(session, host, **options)
+            )
+            return pack(to_json(found))
 
         def compute() -> bytes:
-            return self._find(session, lambda: pack(to_json(tool.run(session, host, **options))), *what)
+            return self._find(session, answer, *what)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 

@@ -17,6 +17,9 @@ from .. import __version__
 from . import cache
 from .files import StoredSession
 
+NAMED, LEGACY = "named", "legacy"
+"""Shapes of a tool's answer: its own, and that of the existing plugin."""
+
 _LEVEL = 5
 _DIGEST = hashlib.sha256().digest_size
 
@@ -37,9 +40,9 @@ def unpack(packed: bytes) -> bytes:
     return gzip.decompress(packed)
 
 
-def question(tool: str, host: str, options: Mapping[str, str]) -> tuple[object, ...]:
-    """What a tool's answer is kept under, besides the session."""
-    return ("tool", tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())))
+def question(tool: str, host: str, options: Mapping[str, str], shape: str) -> tuple[object, ...]:
+    """What a tool's answer in some shape is kept under, besides the session."""
+    return (shape, tool.rstrip("@^"), "" if host == "ALL_HOSTS" else host, tuple(sorted(options.items())))
 
 
 class Kept:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from functools import cache
 
 from ..analysis import health
+from ..contract.tool import Tool
 from ..model.host import Host
 from ..model.recorded import levels
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from .base import Tool
 
 _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__))
 

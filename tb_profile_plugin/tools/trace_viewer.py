@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from ..contract.tool import Param, tool
 from ..export.chrome import Excerpt, pieces
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from .base import Param, tool
 
 
 def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None:

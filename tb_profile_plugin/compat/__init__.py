@@ -1,0 +1,31 @@
+"""Answers in the shapes of the existing plugin, for scripts that were made for it; nothing else knows these shapes.
+
+Each file renders one tool: a function of the tool's name from its named answer, the hosts shown and the options.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from .datatable import Named
+
+if TYPE_CHECKING:
+    from ..contract.answer import Json
+    from ..contract.tool import Tool
+    from ..model.session import Session
+
+_FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__))
+
+
+def answer(tool: Tool, session: Session, host: str = "", **options: str) -> Json:
+    """The tool's answer in its old shape; its named answer where it has no old one.
+
+    Raises `ProblemError` as `Tool.run` does.
+    """
+    found = tool.run(session, host, **options)
+    if tool.streamed or tool.name not in _FILES:
+        return found
+    render = getattr(import_module(f"{__name__}.{tool.name}"), tool.name)
+    return render(Named(found), tool.hosts(session, host, **options), tool.options(options))

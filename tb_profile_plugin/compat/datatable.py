@@ -1,0 +1,150 @@
+"""Google's DataTable, in which the existing plugin answers, rendered from named answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..contract.answer import Json
+
+
+@dataclass(frozen=True)
+class Old:
+    """A column of an old table: its id, and the column of the named table that it shows."""
+
+    id: str
+    of: str
+    label: str = ""
+    """As the named column where it is empty."""
+    unit: str | None = None
+    """As the named column where it is None."""
+    doc: str | None = None
+    role: str = ""
+    filler: Any = None
+    """Stands where the named table says unknown."""
+
+
+class Named:
+    """A tool's named answer, read by name."""
+
+    def __init__(self, answer: Json):
+        self._answer = answer
+
+    def fact(self, name: str) -> Any:
+        """Value of a fact."""
+        return self._answer["facts"][name]["value"]
+
+    def doc(self, name: str) -> str:
+        """What a fact is."""
+        return str(self._answer["facts"][name]["doc"])
+
+    def column(self, table: str, column: str) -> dict[str, Any]:
+        """A column with its declaration and ``values``."""
+        found: dict[str, Any] = next(each for each in self._answer["tables"][table]["columns"] if each["id"] == column)
+        return found
+
+    def values(self, table: str, column: str) -> list[Any]:
+        """The values of a column."""
+        found: list[Any] = self.column(table, column)["values"]
+        return found
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        """Rows of these columns."""
+        return list(zip(*(self.values(table, column) for column in columns), strict=True))
+
+    @property
+    def headline(self) -> dict[str, str]:
+        """Text, level, tool and doubt; empty texts where there is none."""
+        return self._answer["headline"] or {"text": "", "level": "", "tool": "", "doubt": ""}
+
+    @property
+    def notes(self) -> list[dict[str, Any]]:
+        """What the reader must know."""
+        found: list[dict[str, Any]] = self._answer["notes"]
+        return found
+
+
+def table(
+    answer: Named,
+    name: str,
+    columns: Sequence[Old],
+    properties: Mapping[str, str] | None = None,
+    docs: Mapping[str, str] | None = None,
+) -> dict[str, Json]:
+    """A named table under its old columns."""
+    return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
+
+
+def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:
+    """Heads of the old columns; what they do not say themselves is as in the named table."""
+    found = []
+    for old in columns:
+        column = answer.column(name, old.of)
+        unit = _UNITS.get(column["unit"], column["unit"]) if old.unit is None else old.unit
+        doc = column["doc"] if old.doc is None else old.doc
+        found.append(head(old.id, old.label or column["label"], column["kind"], unit, doc, old.role))
+    return found
+
+
+def old_rows(answer: Named, name: str, columns: Sequence[Old]) -> list[tuple[Json, ...]]:
+    """Rows of the old columns, what is unknown filled as the old columns say."""
+    values = [answer.values(name, old.of) for old in columns]
+    filled = [
+        [old.filler if value is None else value for value in each] for old, each in zip(columns, values, strict=True)
+    ]
+    return list(zip(*filled, strict=True))
+
+
+_UNITS = {"share": "percent"}
+"""The old tables call fractions from 0 to 1 percent."""
+
+
+def head(id: str, label: str, kind: str = "number", unit: str = "", doc: str = "", role: str = "") -> dict[str, Json]:
+    """A column as Google's DataTable has it."""
+    properties = {key: text for key, text in {"doc": doc, "role": role, "unit": unit}.items() if text}
+    return {"id": id, "label": label} | ({"p": properties} if properties else {}) | {"type": kind}
+
+
+def data_table(
+    heads: Sequence[Mapping[str, Json]] = (),
+    rows: Iterable[Sequence[Json]] = (),
+    properties: Mapping[str, str] | None = None,
+    docs: Mapping[str, str] | None = None,
+) -> dict[str, Json]:
+    """``cols``, ``docs``, ``p``, ``rows``; empty ``docs`` and ``p`` are left out, keys are sorted."""
+    kinds = [each["type"] for each in heads]
+    answer: dict[str, Json] = {"cols": list(heads)}
+    if docs:
+        answer["docs"] = dict(sorted(docs.items()))
+    if properties:
+        answer["p"] = dict(sorted(properties.items()))
+    answer["rows"] = [{"c": [{"v": _cell(v, kind)} for v, kind in zip(row, kinds, strict=True)]} for row in rows]
+    return answer
+
+
+def _cell(value: Json, kind: str) -> Json:
+    if value is None or kind == "string":
+        return value
+    if kind == "boolean":
+        return bool(value)
+    number = float(value)
+    return number if math.isfinite(number) else 0.0
+
+
+def diagnostics(answer: Named) -> dict[str, Json]:
+    """The notes as a table of severity and message, remedies included, warnings first."""
+    order = ("warning", "error")
+    notes = sorted(
+        (note for note in answer.notes if note["severity"] in order), key=lambda n: order.index(n["severity"])
+    )
+    rows = [[note["severity"].upper(), sentence(note)] for note in notes]
+    return data_table([head("severity", "Severity", "string"), head("message", "Message", "string")], rows)
+
+
+def sentence(note: Mapping[str, Any]) -> str:
+    """A note as one text: message, place and remedy."""
+    where = f" ({note['where']})" if note["where"] else ""
+    remedy = f" {note['remedy']}" if note["remedy"] else ""
+    return f"{note['message']}{where}{remedy}"

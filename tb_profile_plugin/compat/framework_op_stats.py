@@ -1,0 +1,126 @@
+"""TensorFlow Stats as the existing plugin answers: a table with idle time and one without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.ops import IDLE
+from ..contract.answer import Json
+from ..model.devices import GPU, device_type, hardware_type
+from ..model.host import Host
+from ..tools.framework_op_stats import DEVICE
+from .datatable import Named, Old, data_table, head, old_heads, old_rows
+
+_DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
+_HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
+
+_COLUMNS = (
+    Old("host_or_device", "place", "Host/device", doc="Where the op ran."),
+    Old("type", "type", "Operation Type"),
+    Old("operation", "name", "Operation Name"),
+    Old("occurrences", "occurrences", "#Occurrences", doc="How often the op ran."),
+    Old("total_time", "total_us", "Total time (us)"),
+    Old("avg_time", "average_us", "Avg. time (us)", filler=0.0),
+    Old("total_self_time", "self_us", "Total self-time (us)"),
+    Old("avg_self_time", "self_average_us", "Avg. self-time (us)", filler=0.0),
+)
+_SHARES = (
+    head("device_total_self_time_percent", "Total self-time on Device (%)", unit="percent", doc=_DEVICE_SHARE),
+    head(
+        "device_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Device (%)",
+        unit="percent",
+        doc="This row and those above it.",
+    ),
+    head("host_total_self_time_percent", "Total self-time on Host (%)", unit="percent", doc=_HOST_SHARE),
+    head(
+        "Host_cumulative_total_self_time_percent",
+        "Cumulative total-self time on Host (%)",
+        unit="percent",
+        doc="This row and the host rows above it.",
+    ),
+)
+_RATES = (
+    Old(
+        "measured_flop_rate",
+        "gflop_per_s",
+        "Normalized FLOP Rate (FLOPs/s)",
+        doc="GFLOP/s by the capture's own counts.",
+        filler=0.0,
+    ),
+    Old(
+        "model_flop_rate",
+        "model_gflop_per_s",
+        "Model FLOP Rate (GFLOP/s)",
+        doc="GFLOP/s that the model's arithmetic needs.",
+        filler=0.0,
+    ),
+    Old(
+        "measured_memory_bw",
+        "gib_per_s",
+        "Measured Memory BW (GBytes/Sec)",
+        doc="GiB/s by the capture's own counts.",
+        filler=0.0,
+    ),
+    Old(
+        "operational_intensity",
+        "flop_per_byte",
+        "Operational Intensity (FLOPs/Byte)",
+        doc="FLOPs per byte accessed.",
+        filler=0.0,
+    ),
+)
+_TENSOR_CORES = Old(
+    "gpu_tensorcore_utilization",
+    "tensor_core_share",
+    "GPU TensorCore utilization",
+    doc="Share of the op's kernel time that ran on tensor cores.",
+    filler=0.0,
+)
+_BOUND = head("bound_by", "Bound by", "string", doc="Unknown where the capture holds no counts of FLOPs and bytes.")
+_MORE = (
+    Old("eager", "execution", "Execution mode", filler="Function"),
+    Old(
+        "kernels",
+        "kernels",
+        "#Kernels",
+        doc="Kernels and copies that the op ran on the device; 0 on the host.",
+        filler=0,
+    ),
+    Old("min_time", "min_us", "Min. time (us)"),
+    Old("max_time", "max_us", "Max. time (us)"),
+    Old("module", "module", "HLO module"),
+)
+
+
+def framework_op_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    on_gpu = hardware_type(device_type(hosts)) == GPU
+    return [_table(answer, on_gpu, with_idle) for with_idle in (True, False)]
+
+
+def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
+    rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
+    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, rates, _MORE)]
+    shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
+    rows: list[list[Json]] = []
+    for pair, place, kind, *cells in zip(
+        answer.rows("ops", *shares), answer.values("ops", "place"), answer.values("ops", "type"), *parts, strict=True
+    ):
+        if kind == IDLE and not with_idle:
+            continue
+        share = [value or 0.0 for value in pair]
+        both = [*share, 0.0, 0.0] if place == DEVICE else [0.0, 0.0, *share]
+        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "Unknown", *cells[2]])
+    heads = [
+        head("rank", "Rank", doc="Device ops first, each by self time."),
+        *old_heads(answer, "ops", _COLUMNS),
+        *_SHARES,
+        *old_heads(answer, "ops", rates),
+        _BOUND,
+        *old_heads(answer, "ops", _MORE),
+    ]
+    training = "Training" if answer.fact("training") else "Inference"
+    properties = {"architecture_type": "Unknown", "task_type": training}
+    docs = {"task_type": "Training if any op computes a gradient, by its name."}
+    return data_table(heads, rows, properties, docs)

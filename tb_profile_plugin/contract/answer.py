@@ -1,0 +1,121 @@
+"""What a tool answers: named tables and facts, each column and fact declared with its type, unit and meaning.
+
+A tool declares `Table` and `Column` beside its function, which returns an `Answer` of plain values under those names;
+`named` puts both together as the JSON that pages and scripts read. Unknown values are None, never a filler.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..problems import Problem
+
+Json = Any
+"""Plain data as ``json.dumps`` takes it."""
+
+Kind = Literal["number", "string", "boolean"]
+Level = Literal["ok", "info", "warn", "bad", "unknown"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, or a fact: what it holds, in which unit, how it comes about, and what it depends on."""
+
+    id: str
+    label: str
+    kind: Kind = "number"
+    unit: str = ""
+    """``ms``, ``us``, ``share`` (0–1), ``percent`` (0–100), ``bytes`` (by 1000), ``iB`` (by 1024) … or empty."""
+    doc: str = ""
+    """What the figure is, its formula, its source; pages show it on hover."""
+    depends: tuple[str, ...] = ()
+    """What of a capture it rests on, of what `problems.AVERAGE` and the like name: findings that affect it are marked."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that a tool declares."""
+
+    id: str
+    label: str
+    columns: tuple[Column, ...]
+    doc: str = ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The page's answer in one sentence."""
+
+    text: str
+    level: Level
+    tool: str = ""
+    """The tool that shows more; empty for none."""
+    doubt: str = ""
+    """Why the sentence may be wrong; empty where nothing speaks against it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool worked out, as plain values under the names that it declares."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Values by fact; those that are missing are unknown."""
+    tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    """Values by table and column, all columns of a table equally long; a missing column is unknown in every row."""
+    headline: Headline | None = None
+    notes: Sequence[Problem] = ()
+    """What the reader must know before trusting the figures."""
+
+
+def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
+    """The answer as JSON data with its declarations; raises KeyError for a name that is not declared."""
+    unknown = {*answer.facts} - {each.id for each in facts} | {*answer.tables} - {each.id for each in tables}
+    if unknown:
+        raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
+    return {
+        "tool": tool,
+        "headline": vars(answer.headline) if answer.headline else None,
+        "facts": {each.id: _declared(each) | {"value": _value(answer.facts.get(each.id), each)} for each in facts},
+        "tables": {each.id: _table(tool, each, answer.tables.get(each.id, {})) for each in tables},
+        "notes": [note.as_json() for note in answer.notes],
+    }
+
+
+def _table(tool: str, table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
+    unknown = {*values} - {column.id for column in table.columns}
+    lengths = {len(column) for column in values.values()}
+    if unknown or len(lengths) > 1:
+        raise KeyError(f"{tool}.{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
+    rows = lengths.pop() if lengths else 0
+    columns = [
+        _declared(column) | {"id": column.id, "values": [_value(value, column) for value in values[column.id]]}
+        if column.id in values
+        else _declared(column) | {"id": column.id, "values": [None] * rows}
+        for column in table.columns
+    ]
+    return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}
+
+
+def _declared(column: Column) -> dict[str, Json]:
+    return {
+        "label": column.label,
+        "kind": column.kind,
+        "unit": column.unit,
+        "doc": column.doc,
+        "depends": list(column.depends),
+    }
+
+
+def _value(value: Any, column: Column) -> Json:
+    """As JSON has it: numbers that are none become None."""
+    if value is None:
+        return None
+    if column.kind == "string":
+        return str(value)
+    if column.kind == "boolean":
+        return bool(value)
+    number = value if type(value) is int else value.item() if hasattr(value, "item") else value
+    return number if math.isfinite(number) else None

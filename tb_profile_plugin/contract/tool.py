@@ -1,0 +1,142 @@
+"""What a tool is: a function from hosts to an `Answer`, with its name, title, options and declarations beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.host import Host
+from ..model.session import Question, Session
+from ..problems import Problem, ProblemError
+from .answer import Answer, Column, Json, Table, named
+
+
+@dataclass(frozen=True)
+class Param:
+    """An option of a tool; the command line, the URL and the page's controls come from it."""
+
+    name: str
+    default: str
+    doc: str
+    choices: tuple[str, ...] = ()
+
+
+STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
+"""The option of every tool that speaks of steps."""
+
+Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
+ToolFunction = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as `tools.find` returns it."""
+
+    name: str
+    title: str
+    doc: str
+    """The function's docstring: the question that the tool answers."""
+    order: int
+    """Place among the tabs, ascending."""
+    all_hosts: bool
+    """Whether hosts can be shown together; otherwise one host is chosen."""
+    params: tuple[Param, ...]
+    facts: tuple[Column, ...]
+    tables: tuple[Table, ...]
+    lacking: Availability | None
+    """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
+    function: ToolFunction
+    """``(session, hosts, **options)`` → `Answer`, or pieces of JSON text where it is streamed."""
+    streamed: bool = False
+    """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+
+    def run(self, session: Session, host: str = "", **options: str) -> Json:
+        """The tool's answer as JSON data (see `contract.answer`) for one host, or for all with nothing.
+
+        Raises `ProblemError` for a host, an option or a choice that does not exist.
+        """
+        if self.streamed:
+            return json.loads("".join(self.pieces(session, host, **options)))
+        known = self.options(options)
+        answer: Answer = self.function(session, self.hosts(session, host, **options), **known)
+        return named(self.name, self.facts, self.tables, answer)
+
+    def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
+        """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
+        return iter(self.function(session, self.hosts(session, host, **options), **self.options(options)))
+
+    def hosts(self, session: Session, host: str = "", **options: str) -> list[Host]:
+        """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
+        if not self.all_hosts:
+            return session.select(host or session.hosts[0])[:1]
+        return session.select(host, *([] if self.streamed else [self.question(**options)]))
+
+    def unavailable(self, session: Session) -> Problem | None:
+        """Why a session has nothing to show in it and how to get it; None where it has.
+
+        Raises `ProblemError` where no host can be read.
+        """
+        from ..tools import precheck
+
+        return self.lacking(session, session.select("", precheck)) if self.lacking else None
+
+    def question(self, **options: str) -> Question:
+        """What the tool wants to know of each host; raises `ProblemError` as `run` does."""
+        return _Question(self, tuple(self.options(options).items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ..tools import get
+
+        return get, (self.name,)
+
+    def options(self, given: Mapping[str, str]) -> dict[str, str]:
+        """All options with their values; raises `ProblemError` for one that does not exist, or a bad choice."""
+        known = {param.name: param for param in self.params}
+        for name, value in given.items():
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise ProblemError(
+                    Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
+                )
+            choices = known[name].choices
+            if choices and value not in choices:
+                raise ProblemError(
+                    Problem("bad_option", f"{name}={value!r} is none of its choices.", f"Choose {', '.join(choices)}.")
+                )
+        return {name: given.get(name, param.default) for name, param in known.items()}
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A tool with its options: what it works out of a host it remembers there, and later works with that alone."""
+
+    tool: Tool
+    options: tuple[tuple[str, str], ...]
+
+    def __call__(self, session: Session, host: Host) -> None:
+        with suppress(ProblemError):
+            self.tool.function(session, [host], **dict(self.options))
+
+
+def tool(
+    title: str,
+    *,
+    order: int = 100,
+    all_hosts: bool = True,
+    params: Sequence[Param] = (),
+    facts: Sequence[Column] = (),
+    tables: Sequence[Table] = (),
+    unavailable: Availability | None = None,
+    streamed: bool = False,
+) -> Callable[[ToolFunction], Tool]:
+    """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
+
+    def make(function: ToolFunction) -> Tool:
+        doc, name = (function.__doc__ or "").strip(), function.__name__
+        declared = (tuple(params), tuple(facts), tuple(tables))
+        return Tool(name, title, doc, order, all_hosts, *declared, unavailable, function, streamed)
+
+    return make
