@@ -26,7 +26,7 @@ class Problem:
     severity: str = "error"
     """``error``, ``warning`` or ``info``."""
     affects: tuple[str, ...] = ()
-    """What of a capture it makes doubtful, of what `AVERAGE` and the like name: pages mark the figures that rest on it."""
+    """What of a capture it makes doubtful, e.g. `AVERAGE`: pages mark the figures that rest on it."""
 
     def as_json(self) -> dict[str, Any]:
         """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""

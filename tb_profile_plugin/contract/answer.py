@@ -32,7 +32,7 @@ class Column:
     doc: str = ""
     """What the figure is, its formula, its source; pages show it on hover."""
     depends: tuple[str, ...] = ()
-    """What of a capture it rests on, of what `problems.AVERAGE` and the like name: findings that affect it are marked."""
+    """What of a capture it rests on, e.g. `problems.AVERAGE`: findings that affect that mark the figure."""
 
 
 @dataclass(frozen=True)
