@@ -79,21 +79,21 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
         "tool": tool,
         "headline": vars(answer.headline) if answer.headline else None,
         "facts": {each.id: _declared(each) | {"value": _value(answer.facts.get(each.id), each)} for each in facts},
-        "tables": {each.id: _table(tool, each, answer.tables.get(each.id, {})) for each in tables},
+        "tables": {each.id: named_table(each, answer.tables.get(each.id, {})) for each in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
 
 
-def _table(tool: str, table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
+def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
+    """A declared table with its values as JSON data; raises KeyError where they do not fit each other."""
     unknown = {*values} - {column.id for column in table.columns}
     lengths = {len(column) for column in values.values()}
     if unknown or len(lengths) > 1:
-        raise KeyError(f"{tool}.{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
+        raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column) | {"id": column.id, "values": [_value(value, column) for value in values[column.id]]}
-        if column.id in values
-        else _declared(column) | {"id": column.id, "values": [None] * rows}
+        _declared(column)
+        | {"id": column.id, "values": [_value(value, column) for value in values.get(column.id, [None] * rows)]}
         for column in table.columns
     ]
     return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}

@@ -299,6 +299,8 @@ def search(workspace: Workspace, request: Request) -> Response:
 
 def statistics(workspace: Workspace, request: Request) -> Response:
     """Per name, what lies in a range of time on some rows of some lanes."""
+    from ..contract import selection
+    from ..contract.answer import named_table
     from ..timeline.selection import Area
     from ..timeline.selection import statistics as summarise
 
@@ -311,7 +313,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         index, place = shown.lane(lane)
         some = _is_number(low) and _is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
-    rows: list[list[Any]] = []
+    rows: list[tuple[Any, ...]] = []
     first, last = None, None
     for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
         mine = [area for at, area in areas if at == index]
@@ -319,10 +321,10 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         known = shown.timeline(index).names
         columns = (found.name, found.count, found.total, found.own, found.least, found.most)
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
-            rows.append([_short(known[number]), f"{place}.{number}", *figures])
+            rows.append((_short(known[number]), *figures))
         if len(found.name):
             first = min(found.begin + shift, found.begin + shift if first is None else first)
             last = max(found.end + shift, found.end + shift if last is None else last)
-    rows.sort(key=lambda row: -row[3])
-    answer = {"columns": ["name", "key", "count", "total", "self", "min", "max"], "rows": rows[:_TABLE]}
-    return answers.data_json(request, {**answer, "names": len(rows), "begin": first, "end": last})
+    rows.sort(key=lambda row: -row[2])
+    facts = {"names": len(rows), "events": sum(row[1] for row in rows), "begin": first, "end": last}
+    return answers.data_json(request, facts | {"table": named_table(selection.TABLE, selection.columns(rows[:_TABLE]))})

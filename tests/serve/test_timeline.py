@@ -86,9 +86,10 @@ def test_an_event_leads_to_its_lane_and_its_links(server: Client) -> None:
 def test_statistics_and_arrows_and_steps_answer(server: Client) -> None:
     answer, keys = all_lanes(server)
     found = ask(server, "statistics", lanes=",".join(keys)).get_json()
-    assert found["names"] == len(found["rows"]) > 10
-    totals = [row[3] for row in found["rows"]]
-    assert totals == sorted(totals, reverse=True)
+    assert found["names"] == found["table"]["rows"] > 10
+    columns = {column["id"]: column["values"] for column in found["table"]["columns"]}
+    assert columns["total_us"] == sorted(columns["total_us"], reverse=True)
+    assert found["events"] == sum(columns["count"])
     arrows = ask(server, "arrows", lanes=",".join(keys)).get_json()
     assert arrows["total"] >= len(arrows["arrows"]) > 0
     steps = ask(server, "steps").get_json()

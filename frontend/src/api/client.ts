@@ -1,6 +1,7 @@
 /** The only place that talks to the server. */
 
 import { readSlab, type Slab } from "../base/slab";
+import { Answer, type NamedAnswer } from "../base/table";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -106,6 +107,6 @@ export const api = {
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
-  data: (run: string, tool: string, host: string, options: Readonly<Record<string, string>>, signal?: AbortSignal) =>
-    get<unknown>("data", { ...options, run, tag: tool, host }, signal),
+  answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) =>
+    new Answer(await get<NamedAnswer>("answer", { ...options, run, tag: tool, host }, signal)),
 };

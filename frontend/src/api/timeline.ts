@@ -1,6 +1,7 @@
 /** The timeline's routes (see docs/http.md). Times are ps since the first event that is shown. */
 
 import type { Slab } from "../base/slab";
+import type { NamedTable } from "../base/table";
 import { address, get, getSlab } from "./client";
 
 export interface LaneEntry {
@@ -67,10 +68,10 @@ export interface EventDetails extends Spot {
 
 export interface Statistics {
   readonly names: number;
+  readonly events: number;
   readonly begin: number | null;
   readonly end: number | null;
-  /** name, key, count, total, self, min, max; times in ps. */
-  readonly rows: readonly (readonly [string, string, number, number, number, number, number])[];
+  readonly table: NamedTable;
 }
 
 export interface TimelineApi {

@@ -1,14 +1,8 @@
 /** What the server answers; `tb_profile_plugin/docs/http.md` describes the routes. */
 
-export interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly remedy: string;
-  readonly where: string;
-  readonly severity: "error" | "warning" | "info";
-  /** Properties and columns of tools that it makes doubtful. */
-  readonly figures?: readonly string[];
-}
+import type { Problem } from "../base/table";
+
+export type { Problem };
 
 export interface SessionFacts {
   readonly device?: string;

@@ -3,6 +3,7 @@
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Problem, ToolEntry } from "../api/types";
+import { Answer } from "../base/table";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import type { Page } from "../tools/page";
@@ -47,27 +48,30 @@ function usePage(tool: string): { page: Page | null; problem: Problem | null } {
   return loaded?.tool === tool ? loaded : { page: null, problem: null };
 }
 
+/** Of a tool that is streamed: its page asks for what it shows by itself. */
+const NOTHING = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
+
 function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
   const { page: Page, problem } = usePage(tool.name);
   const session = store.session.value;
-  const data = store.data.state.value;
+  const answer = store.answer.state.value;
   if (tool.unavailable) {
     return <ProblemPage problem={{ ...tool.unavailable, severity: "info" }} />;
   }
   if (problem) return <ProblemPage problem={problem} />;
-  if (data.problem && data.value === null) {
+  if (answer.problem && answer.value === null) {
     return (
-      <ProblemPage problem={data.problem}>
-        <Again act={store.data.refresh} />
+      <ProblemPage problem={answer.problem}>
+        <Again act={store.answer.refresh} />
       </ProblemPage>
     );
   }
-  if ((data.value === null && !tool.streamed) || !Page || !session) {
+  if (!Page || !session || (answer.value === null && !tool.streamed)) {
     return <Loading what={`Reading the capture for ${tool.title}`} progress={store.progress.value} />;
   }
   return (
     <Guard key={`${session.run}\n${tool.name}`}>
-      <Page data={data.value} tool={tool} session={session} store={store} />
+      <Page answer={answer.value ?? NOTHING} tool={tool} session={session} store={store} />
     </Guard>
   );
 }

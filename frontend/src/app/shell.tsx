@@ -89,7 +89,7 @@ export function Shell({ store }: { store: Store }) {
         </div>
         <Health store={store} />
       </header>
-      <main aria-busy={store.data.state.value.loading} class={store.data.state.value.loading ? "busy" : undefined}>
+      <main aria-busy={store.answer.state.value.loading} class={store.answer.state.value.loading ? "busy" : undefined}>
         <KeeperContext.Provider value={keeper}>
           <DoubtContext.Provider value={doubts}>
             <Content store={store} />

@@ -1,23 +1,23 @@
 /** Tables as CSV and JSON text. */
 
-import type { CellValue } from "./datatable";
+import type { Value } from "./table";
 
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** One field; text that a spreadsheet would run as a formula is made plain text with a leading apostrophe. */
-export function field(value: CellValue): string {
+export function field(value: Value): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
   const safe = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-export function csv(header: readonly string[], rows: readonly (readonly CellValue[])[]): string {
+export function csv(header: readonly string[], rows: readonly (readonly Value[])[]): string {
   return [header, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
 }
 
 /** An array of objects, one per row, keyed by column id. */
-export function json(ids: readonly string[], rows: readonly (readonly CellValue[])[]): string {
+export function json(ids: readonly string[], rows: readonly (readonly Value[])[]): string {
   const objects = rows.map((row) => Object.fromEntries(ids.map((id, place) => [id, row[place] ?? null])));
   return `${JSON.stringify(objects, null, 1)}\n`;
 }

@@ -150,3 +150,15 @@ export function byUnit(value: number, unit: string): string {
   if (unit === "iB") return memory(value);
   return number(value);
 }
+
+/** Any value with its unit, as a tool declares it. */
+export function shown(value: string | number | boolean | null, unit: string): string {
+  if (value === null) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "string") return value;
+  if (unit in PICOSECONDS) return time(value, unit);
+  if (unit === "share") return percent(value);
+  if (unit === "bytes") return bytes(value);
+  if (unit === "iB") return memory(value);
+  return unit === "" ? number(value) : `${number(value)}${THIN}${unit === "percent" ? "%" : unit}`;
+}

@@ -1,5 +1,15 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly remedy: string;
+  readonly where: string;
+  readonly severity: "error" | "warning" | "info";
+  /** What of the capture it makes doubtful, as figures say what they depend on. */
+  readonly affects?: readonly string[];
+}
+
 export type Value = string | number | boolean | null;
 
 export interface Declared {
@@ -111,6 +121,7 @@ export interface NamedAnswer {
   readonly headline: Headline | null;
   readonly facts: Readonly<Record<string, NamedFact>>;
   readonly tables: Readonly<Record<string, NamedTable>>;
+  readonly notes: readonly Problem[];
 }
 
 const NO_FACT: NamedFact = { label: "", kind: "string", unit: "", doc: "", depends: [], value: null };
@@ -138,6 +149,11 @@ export class Answer {
   text(id: string): string {
     const { value } = this.fact(id);
     return value === null ? "" : String(value);
+  }
+
+  /** What the reader must know before trusting the figures. */
+  get notes(): readonly Problem[] {
+    return this.raw.notes;
   }
 
   get factIds(): string[] {

@@ -1,8 +1,8 @@
-/** Which figures the findings about the capture make doubtful. */
+/** What of a capture its findings make doubtful. */
 
 import type { Problem } from "../api/types";
 
-/** The findings by the figure, a tool's property or column, that suffers from them; worst first. */
+/** The findings by what they affect, which figures rest on; worst first. */
 export type Doubts = ReadonlyMap<string, readonly Problem[]>;
 
 /** Findings about the steps that the rules found; of steps that the reader chose they say nothing. */
@@ -32,7 +32,7 @@ export function doubtsOf(
     .filter((problem) => !(ownSteps && OF_FOUND_STEPS.has(problem.code)) && concerns(problem, host, hosts))
     .sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
   for (const problem of told) {
-    for (const figure of problem.figures ?? []) found.set(figure, [...(found.get(figure) ?? []), problem]);
+    for (const name of problem.affects ?? []) found.set(name, [...(found.get(name) ?? []), problem]);
   }
   return found;
 }

@@ -3,6 +3,7 @@
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { api } from "../api/client";
 import type { Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
+import type { Answer } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
 import { type Resource, resource } from "./resource";
@@ -28,7 +29,8 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   readonly tool: ReadonlySignal<ToolEntry | undefined>;
   /** The host that the data is asked for: a name, ALL_HOSTS, or "" before a tool is known. */
   readonly host: ReadonlySignal<string>;
-  readonly data: Resource<unknown>;
+  /** What the chosen tool answers. */
+  readonly answer: Resource<Answer>;
   readonly progress: ReadonlySignal<Progress | null>;
   /** Looks for new sessions and for changes of the shown one. */
   reload(): void;
@@ -110,7 +112,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     const options = Object.fromEntries(Object.entries(view.value.options).filter(([name]) => names.has(name)));
     return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
   });
-  const data = resource<unknown>(
+  const answer = resource(
     () => request.value,
     (signal) => {
       const wanted = JSON.parse(request.peek() ?? "{}") as {
@@ -118,7 +120,7 @@ export function createStore(own: Window & typeof globalThis): Store {
         host: string;
         options: Record<string, string>;
       };
-      return api.data(run.peek(), wanted.tool, wanted.host, wanted.options, signal);
+      return api.answer(run.peek(), wanted.tool, wanted.host, wanted.options, signal);
     },
   );
   /** Options that the next tool takes as well, e.g. a range of time, go along to it. */
@@ -130,7 +132,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     const kept = Object.entries(view.value.options).filter(([name]) => taken.has(name));
     return { ...change, options: Object.fromEntries(kept) };
   };
-  const loading = computed(() => data.state.value.loading || tools.state.value.loading);
+  const loading = computed(() => answer.state.value.loading || tools.state.value.loading);
   const progress = followProgress(loading, run);
 
   effect(() => {
@@ -145,7 +147,7 @@ export function createStore(own: Window & typeof globalThis): Store {
       sessions.refresh();
       if (details.state.peek().problem) details.refresh();
       if (tools.state.peek().problem) tools.refresh();
-      if (data.state.peek().problem) data.refresh();
+      if (answer.state.peek().problem) answer.refresh();
     });
   watchSessions(sessions, own);
   if (frame.element) frame.element.reload = reload;
@@ -166,7 +168,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     tools,
     tool,
     host,
-    data,
+    answer,
     progress,
     reload,
   };

@@ -1,82 +1,52 @@
-/** Draws any tool's answer that is a DataTable or a list of them; what is none is shown as text. */
+/** Draws any tool's answer: its headline, its facts, its tables. */
 
-import { useMemo } from "preact/hooks";
-import { address } from "../api/client";
-import { type Table, tablesOf } from "../base/datatable";
+import { shown } from "../base/format";
+import type { Answer } from "../base/table";
 import { Grid } from "../view/grid";
+import { withoutEmpty } from "../view/gridmodel";
+import { ProblemLine } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
-import { level, Verdict } from "../view/verdict";
+import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 
-function readable(name: string): string {
-  const words = name.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function Properties({ table }: { table: Table }) {
-  const names = table.propertyNames.filter((name) => table.property(name) !== "" && !name.startsWith("verdict"));
-  if (!names.length) return null;
+function Facts({ answer }: { answer: Answer }) {
+  const known = answer.factIds.filter((id) => answer.fact(id).value !== null);
+  if (!known.length) return null;
   return (
     <dl class="figures">
-      {names.map((name) => (
-        <Figure key={name} label={readable(name)} value={table.property(name)} doc={table.doc(name)} of={name} />
-      ))}
+      {known.map((id) => {
+        const { label, value, unit, doc, depends } = answer.fact(id);
+        return <Figure key={id} label={label} value={shown(value, unit)} doc={doc} depends={depends} />;
+      })}
     </dl>
   );
 }
 
-/** More text than this makes the browser slow and nobody reads it. */
-const RAW_LIMIT = 40_000;
-
-function Raw({ data, tool, session, store }: PageProps) {
-  const text = useMemo(() => JSON.stringify(data, null, 2), [data]);
-  const whole = address("data", { run: session.run, tag: tool.name, host: store.host.value });
-  return (
-    <Section
-      title={tool.title}
-      doc={tool.doc}
-      controls={
-        <a href={whole} target="_blank" rel="noreferrer">
-          The whole answer as JSON
-        </a>
-      }
-    >
-      <p class="quiet">This tool has no page of its own yet{text.length > RAW_LIMIT && "; its answer begins so"}.</p>
-      <pre class="raw">{text.slice(0, RAW_LIMIT)}</pre>
-    </Section>
-  );
-}
-
 export default function Generic(props: PageProps) {
-  const { data, tool } = props;
-  const tables = useMemo(() => tablesOf(data), [data]);
-  const filled = tables.filter((table) => table.columns.length > 0 || table.propertyNames.length > 0);
-  if (!filled.length) {
-    return <Raw {...props} />;
-  }
-  const judged = filled.find((table) => table.property("verdict") !== "");
+  const { answer, tool, store } = props;
+  const { headline } = answer;
   return (
     <>
-      {judged && (
-        <Verdict
-          level={level(judged.property("verdict_level"))}
-          text={judged.property("verdict")}
-          next={linkTo(props.store, judged.property("verdict_tool"))}
-        />
+      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      {answer.notes.length > 0 && (
+        <ul class="problems">
+          {answer.notes.map((note) => (
+            <ProblemLine key={note.message} problem={note} />
+          ))}
+        </ul>
       )}
-      {filled.map((table, place) => (
-        <Section
-          key={place}
-          title={filled.length > 1 ? `${tool.title}, table ${place + 1}` : tool.title}
-          doc={tool.doc}
-        >
-          <Properties table={table} />
-          {table.columns.length > 0 && (
-            <Grid table={table} name={exportName(props, String(place + 1))} id={`t${place + 1}`} />
-          )}
-        </Section>
-      ))}
+      <Section title={tool.title} doc={tool.doc}>
+        <Facts answer={answer} />
+      </Section>
+      {answer.tableIds.map((id) => {
+        const table = answer.table(id);
+        return (
+          <Section key={id} title={table.label} doc={table.doc}>
+            <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(props, id)} id={id} />
+          </Section>
+        );
+      })}
     </>
   );
 }

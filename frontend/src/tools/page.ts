@@ -2,11 +2,11 @@
 
 import type { ComponentType } from "preact";
 import type { SessionEntry, ToolEntry } from "../api/types";
+import type { Answer } from "../base/table";
 import type { Store } from "../state/store";
 
 export interface PageProps {
-  /** The tool's answer as the server sent it. */
-  readonly data: unknown;
+  readonly answer: Answer;
   readonly tool: ToolEntry;
   readonly session: SessionEntry;
   readonly store: Store;

@@ -7,15 +7,16 @@ import { Icon } from "./icons";
 
 export const DoubtContext = createContext<Doubts>(new Map());
 
-/** Why the figure is doubtful, in sentences; "" where nothing speaks against it. */
-export function useDoubt(of: string | undefined): string {
-  const found = useContext(DoubtContext).get(of ?? "") ?? [];
-  return found.map(({ message }) => message).join(" ");
+/** Why a figure that rests on these is doubtful, in sentences; "" where nothing speaks against it. */
+export function useDoubt(depends: readonly string[]): string {
+  const doubts = useContext(DoubtContext);
+  const found = new Set(depends.flatMap((name) => doubts.get(name) ?? []));
+  return [...found].map(({ message }) => message).join(" ");
 }
 
 interface DoubtProps {
-  /** The property or column. */
-  readonly of: string | undefined;
+  /** What the figure rests on. */
+  readonly of: readonly string[];
   /** Inside of a button, which takes the focus and tells the reason itself. */
   readonly inButton?: boolean;
 }

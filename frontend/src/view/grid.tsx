@@ -8,9 +8,9 @@ import {
   type VirtualizerOptions,
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
-import type { CellValue, Table } from "../base/datatable";
 import { count, plural } from "../base/format";
 import { readChoice, type Sorted, writeChoice } from "../base/gridcodec";
+import type { Table, Value } from "../base/table";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
 import {
@@ -39,9 +39,9 @@ export interface GridProps {
   readonly id?: string;
   /** How it is sorted until the reader sorts it. */
   readonly sort?: readonly Sorted[];
-  readonly onRow?: (row: readonly CellValue[]) => void;
+  readonly onRow?: (row: readonly Value[]) => void;
   /** Where a row leads; takes the place of `onRow`. */
-  readonly link?: (row: readonly CellValue[]) => RowLink | undefined;
+  readonly link?: (row: readonly Value[]) => RowLink | undefined;
 }
 
 interface RowLink {
@@ -124,7 +124,7 @@ interface HeadProps {
 }
 
 function HeadButton({ column, sorted, toggle }: HeadProps) {
-  const tip = [column.doc, useDoubt(column.id)].filter(Boolean).join(" ");
+  const tip = [column.doc, useDoubt(column.depends)].filter(Boolean).join(" ");
   return (
     <button
       type="button"
@@ -134,7 +134,7 @@ function HeadButton({ column, sorted, toggle }: HeadProps) {
     >
       {column.label}
       {column.unit && <small> {column.unit}</small>}
-      <Doubt of={column.id} inButton />
+      <Doubt of={column.depends} inButton />
       <span class="direction" aria-hidden="true">
         {sorted === "asc" ? "▲" : sorted === "desc" ? "▼" : ""}
       </span>
@@ -166,7 +166,7 @@ function Head({ model, columns }: { model: GridModel; columns: readonly Presente
 
 interface CellProps {
   readonly column: Presented;
-  readonly value: CellValue;
+  readonly value: Value;
   /** What the cell does when it is the one that stands for its row. */
   readonly act: { readonly href?: string; readonly go: () => void } | undefined;
 }

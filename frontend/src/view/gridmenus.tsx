@@ -1,7 +1,7 @@
 /** The menus of a table: which columns are shown, and taking the rows elsewhere. */
 
 import { csv, fileName, json } from "../base/csv";
-import type { Column, Row } from "../base/datatable";
+import type { Column, Row } from "../base/table";
 import type { GridModel, Presented } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";

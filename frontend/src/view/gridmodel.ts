@@ -1,4 +1,4 @@
-/** How a DataTable is presented: units, widths, what is sorted and filtered. No DOM here. */
+/** How a table is presented: units, widths, what is sorted and filtered. No DOM here. */
 
 import {
   columnFilteringFeature,
@@ -16,7 +16,6 @@ import {
   tableFeatures,
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
-import type { CellValue, Column, Row, Table } from "../base/datatable";
 import {
   bytes,
   decimalsFor,
@@ -29,8 +28,9 @@ import {
   timeScale,
 } from "../base/format";
 import type { GridChoice } from "../base/gridcodec";
+import type { Column, Row, Table, Value } from "../base/table";
 
-/** What a page may say about a column beyond what the server says. */
+/** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {
   readonly label?: string;
   /** Draws the value as a bar behind the figure, as long as the value is against the column's largest. */
@@ -40,9 +40,9 @@ export interface ColumnSpec {
   readonly facet?: boolean;
 }
 
-/** Hides columns in which nothing stands, e.g. those of the device in a capture without one. */
+/** Hides columns in which nothing is known, e.g. those of the device in a capture without one. */
 export function withoutEmpty(table: Table, specs: Readonly<Record<string, ColumnSpec>>): Record<string, ColumnSpec> {
-  const nothing: ReadonlySet<CellValue> = new Set<CellValue>([0, null, "", "Unknown", false]);
+  const nothing: ReadonlySet<Value> = new Set<Value>([null, "", false]);
   const empty = table.columns.filter((_, place) => table.rows.every((row) => nothing.has(row[place] ?? null)));
   return { ...specs, ...Object.fromEntries(empty.map(({ id }) => [id, { ...specs[id], hidden: true }])) };
 }
@@ -53,14 +53,15 @@ export interface Presented {
   /** The unit of the shown figures; "" where the cells carry it themselves. */
   readonly unit: string;
   readonly doc: string;
+  readonly depends: readonly string[];
   readonly numeric: boolean;
   readonly facet: boolean;
   readonly hidden: boolean;
   /** Pixels that the content wants. */
   readonly width: number;
-  readonly show: (value: CellValue) => string;
+  readonly show: (value: Value) => string;
   /** Length of the bar, 0–1; null without one. */
-  readonly fill: ((value: CellValue) => number) | null;
+  readonly fill: ((value: Value) => number) | null;
 }
 
 export interface PresentedTable {
@@ -72,12 +73,7 @@ const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER = 6.7;
 const SAMPLE = 300;
 
-/** A label without the unit that its author wrote into it. */
-export function plainLabel(label: string): string {
-  return label.replace(/\s*\((?:in )?(?:us|ms|ns|s|%)\)/i, "").trim();
-}
-
-function largest(values: readonly CellValue[]): number {
+function largest(values: readonly Value[]): number {
   return values.reduce<number>(
     (most, value) => (typeof value === "number" ? Math.max(most, Math.abs(value)) : most),
     0,
@@ -96,22 +92,18 @@ function tableScale(table: Table): (unit: string) => Scale {
 
 type Show = (value: number) => string;
 
-function numbers(
-  { label, unit }: Column,
-  values: readonly CellValue[],
-  timeIn: (unit: string) => Scale,
-): [string, Show] {
+function numbers({ unit }: Column, values: readonly Value[], timeIn: (unit: string) => Scale): [string, Show] {
   const size = largest(values);
   if (TIMES.has(unit)) {
     const scale = timeIn(unit);
     return [scale.unit, (value) => scaled(value, scale)];
   }
-  if (unit === "percent") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
+  if (unit === "share") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
   if (unit === "bytes") return ["", bytes];
   if (unit === "iB") return ["", memory];
   const whole = values.every((value) => value === null || Number.isInteger(value));
   const decimals = whole ? 0 : Math.max(2, decimalsFor(size));
-  return [unit || (/\(%\)/.test(label) ? "%" : ""), (value) => fixed(value, decimals)];
+  return [unit === "percent" ? "%" : unit, (value) => fixed(value, decimals)];
 }
 
 interface Context {
@@ -123,15 +115,15 @@ interface Context {
 
 function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): Presented {
   const values = rows.map((row) => row[place] ?? null);
-  const numeric = column.type === "number";
+  const numeric = column.kind === "number";
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
-  const show = (value: CellValue) => {
+  const show = (value: Value) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "–";
     return typeof value === "number" ? number(value) : value;
   };
   const size = largest(values);
-  const label = spec.label ?? plainLabel(column.label || column.id);
+  const label = spec.label ?? (column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
   let characters = Math.max(...label.split(/\s/).map((word) => word.length), (label.length + unit.length) * 0.55);
   for (let i = 0; i < values.length; i += step) characters = Math.max(characters, show(values[i] ?? null).length);
@@ -140,9 +132,10 @@ function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): 
     label,
     unit,
     doc: column.doc,
+    depends: column.depends,
     numeric,
     facet: spec.facet ?? false,
-    hidden: spec.hidden ?? column.role === "tooltip",
+    hidden: spec.hidden ?? false,
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,

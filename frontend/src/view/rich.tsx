@@ -26,12 +26,12 @@ interface FigureProps {
   readonly value: string;
   readonly doc?: string | undefined;
   readonly note?: string | undefined;
-  /** The property that it shows, which findings may make doubtful. */
-  readonly of?: string;
+  /** What it rests on, which findings may make doubtful. */
+  readonly depends?: readonly string[];
 }
 
 /** One figure: its name, its value with the unit, and how it comes about on hover. */
-export function Figure({ label, value, doc, note, of }: FigureProps) {
+export function Figure({ label, value, doc, note, depends = [] }: FigureProps) {
   return (
     <div class="figure">
       <dt class={doc ? "explained" : undefined} data-tip={doc} tabIndex={doc ? 0 : undefined}>
@@ -40,7 +40,7 @@ export function Figure({ label, value, doc, note, of }: FigureProps) {
       <dd>
         {value}
         {note && <small> {note}</small>}
-        <Doubt of={of} />
+        <Doubt of={depends} />
       </dd>
     </div>
   );

@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { Row, Table } from "../base/datatable";
 import { percent, type Scale, scaled } from "../base/format";
 import type { Part } from "../base/parts";
+import type { Row, Table } from "../base/table";
 import type { Way } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";

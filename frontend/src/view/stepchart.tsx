@@ -1,10 +1,10 @@
 /** Step time over steps as stacked columns, one colour per part; incomplete steps are pale and named so. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import type { Row, Table } from "../base/datatable";
 import { time, timeScale } from "../base/format";
 import { type Part, partOfColumn } from "../base/parts";
 import { summarize } from "../base/statistics";
+import type { Row, Table } from "../base/table";
 import { eventsDuring, linkTo, TIMELINE, type Way } from "../state/links";
 import type { Store } from "../state/store";
 import type { Palette } from "./palette";

@@ -2,8 +2,8 @@
 
 import { useMemo } from "preact/hooks";
 import type { Arrow, EventDetails, Spot, Statistics } from "../../api/timeline";
-import { type RawTable, Table } from "../../base/datatable";
 import { count } from "../../base/format";
+import { Table } from "../../base/table";
 import { lengthLabel, tickLabel } from "../../canvas/ticks";
 import { Grid } from "../../view/grid";
 import type { Scene } from "./scene";
@@ -117,42 +117,17 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   );
 }
 
-function statisticsTable(found: Statistics): Table {
-  const us = { unit: "us" };
-  const number = (id: string, label: string, doc: string, unit = true) => ({
-    id,
-    label,
-    type: "number",
-    p: { doc, ...(unit ? us : {}) },
-  });
-  const raw: RawTable = {
-    cols: [
-      { id: "name", label: "Name", type: "string" },
-      number("count", "Count", "Events of this name that overlap the selection.", false),
-      number("total", "Total", "Their durations together, whole ones also where the selection cuts them."),
-      number("self", "Self", "Without what runs directly inside them on the same lane."),
-      number("mean", "Mean", "Total by count."),
-      number("min", "Min", "The shortest."),
-      number("max", "Max", "The longest."),
-    ],
-    rows: found.rows.map(([name, , many, total, own, least, most]) => ({
-      c: [name, many, total / 1e6, own / 1e6, total / many / 1e6, least / 1e6, most / 1e6].map((v) => ({ v })),
-    })),
-  };
-  return new Table(raw);
-}
-
 function Selection({ found, scene, actions }: { found: Statistics; scene: Scene; actions: DetailActions }) {
-  const table = useMemo(() => statisticsTable(found), [found]);
+  const table = useMemo(() => Table.of(found.table), [found]);
   const area = scene.state.area.value;
-  const many = found.rows.reduce((sum, row) => sum + row[2], 0);
   return (
     <div class="tl-selection">
       <p>
-        <b>{area && lengthLabel(area.end - area.begin)}</b> selected, {count(many)} events of {count(found.names)} names
-        {found.names > found.rows.length && `; the ${count(found.rows.length)} with the most time are listed`}
+        <b>{area && lengthLabel(area.end - area.begin)}</b> selected, {count(found.events)} events of{" "}
+        {count(found.names)} names
+        {found.names > table.rows.length && `; the ${count(table.rows.length)} with the most time are listed`}
       </p>
-      <Grid table={table} name="selection" onRow={(row) => actions.find(String(row[0]))} />
+      <Grid table={table} name="selection" onRow={(row) => actions.find(table.text(row, "name"))} />
     </div>
   );
 }

@@ -200,7 +200,7 @@ export function TopBar({ scene, actions }: { scene: Scene; actions: SearchAction
           </>
         )}
       </Menu>
-      <Doubt of="between_hosts" />
+      <Doubt of={["clocks"]} />
       <span class="spring" />
       <Export scene={scene} />
       <Keys />

@@ -1,0 +1,37 @@
+"""The table of what lies in a selected part of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .answer import Column, Table
+
+_PS_PER_US = 1e6
+
+TABLE = Table(
+    "selection",
+    "Selected events",
+    (
+        Column("name", "Name", "string"),
+        Column("count", "Count", doc="Events of this name that overlap the selection."),
+        Column("total_us", "Total", unit="us", doc="Their durations together, whole where the selection cuts them."),
+        Column("self_us", "Self", unit="us", doc="Without what runs directly inside them on the same lane."),
+        Column("mean_us", "Mean", unit="us", doc="Total by count."),
+        Column("min_us", "Min", unit="us", doc="The shortest."),
+        Column("max_us", "Max", unit="us", doc="The longest."),
+    ),
+)
+
+
+def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    """Values of the columns from rows of name, count, total, self, least and most time, ps."""
+    return {
+        "name": [name for name, *_ in rows],
+        "count": [count for _, count, *_ in rows],
+        "total_us": [row[2] / _PS_PER_US for row in rows],
+        "self_us": [row[3] / _PS_PER_US for row in rows],
+        "mean_us": [row[2] / row[1] / _PS_PER_US for row in rows],
+        "min_us": [row[4] / _PS_PER_US for row in rows],
+        "max_us": [row[5] / _PS_PER_US for row in rows],
+    }
