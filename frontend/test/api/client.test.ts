@@ -20,10 +20,10 @@ async function problemOf(promise: Promise<unknown>) {
 }
 
 it("asks beside the module and leaves empty parameters out", async () => {
-  const fetched = answer("[]");
-  await api.data("a b", "overview_page", "", { step: "", idle: "in" });
+  const fetched = answer("{}");
+  await api.answer("a b", "overview_page", "", { step: "", idle: "in" });
   expect(fetched.mock.calls[0]?.[0]).toBe(
-    "http://host/prefix/data/plugin/profile/data?idle=in&run=a+b&tag=overview_page",
+    "http://host/prefix/data/plugin/profile/answer?idle=in&run=a+b&tag=overview_page",
   );
   expect(address("sessions")).toBe("http://host/prefix/data/plugin/profile/sessions");
 });

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { Problem } from "../../src/api/types";
 import { doubtsOf } from "../../src/state/doubts";
 
-function problem(code: string, figures: string[], where = "", severity: Problem["severity"] = "warning"): Problem {
-  return { code, message: `${code}.`, remedy: "", where, severity, figures };
+function problem(code: string, affects: string[], where = "", severity: Problem["severity"] = "warning"): Problem {
+  return { code, message: `${code}.`, remedy: "", where, severity, affects };
 }
 
-describe("figures that findings make doubtful", () => {
-  it("are known by their names, with the worst finding first", () => {
+describe("what findings make doubtful", () => {
+  it("is known by name, with the worst finding first", () => {
     const found = doubtsOf([problem("one", ["a", "b"], "", "info"), problem("two", ["b"])], "ALL_HOSTS", [], false);
     expect([...found.keys()].sort()).toEqual(["a", "b"]);
     expect(found.get("b")?.map(({ code }) => code)).toEqual(["two", "one"]);

@@ -32,7 +32,7 @@ beforeEach(() => {
       "/sessions": { logdir: "/logs", searched: [], found: { event_files: 0, captures: 2, near_misses: [] }, sessions },
       "/session": { ...sessions.find((entry) => entry.run === run), problems: [] },
       "/tools": [tool("overview_page", true, ["rule"]), tool("one_host", false), tool("other", true, ["rule"])],
-      "/data": { run },
+      "/answer": { tool: run, headline: null, facts: {}, tables: {}, notes: [] },
       "/progress": { busy: false, hosts: [], computing: [] },
     };
     return new Response(JSON.stringify(answers[url.pathname]));
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-const dataRequests = () => asked.filter((url) => url.pathname === "/data").map((url) => url.search);
+const dataRequests = () => asked.filter((url) => url.pathname === "/answer").map((url) => url.search);
 
 async function started(): Promise<Store> {
   const store = createStore(own);
@@ -51,7 +51,7 @@ async function started(): Promise<Store> {
 it("opens the newest session's Overview over all hosts", async () => {
   const store = await started();
   expect(store.view.value).toMatchObject({ run: "new", tool: "overview_page" });
-  expect(store.data.state.value.value).toEqual({ run: "new" });
+  expect(store.answer.state.value.value?.tableIds).toEqual([]);
   expect(dataRequests()).toEqual(["?run=new&tag=overview_page&host=ALL_HOSTS"]);
 });
 

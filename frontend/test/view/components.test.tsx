@@ -1,14 +1,15 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { describe, expect, it } from "vitest";
-import { Table } from "../../src/base/datatable";
 import { part } from "../../src/base/parts";
+import type { Table } from "../../src/base/table";
 import { Grid } from "../../src/view/grid";
 import { Loading } from "../../src/view/loading";
 import { ProblemPage } from "../../src/view/problems";
 import { Rich } from "../../src/view/rich";
 import { StackBar } from "../../src/view/stackbar";
 import { Verdict } from "../../src/view/verdict";
+import { column, table as made } from "../table";
 import { root, withRoot } from "./root";
 
 withRoot();
@@ -18,13 +19,10 @@ async function show(content: ComponentChild): Promise<void> {
 }
 
 function table(rows: number): Table {
-  return new Table({
-    cols: [
-      { id: "op", label: "Op", type: "string", p: { doc: "The op's name." } },
-      { id: "time", label: "Time", type: "number", p: { unit: "us" } },
-    ],
-    rows: Array.from({ length: rows }, (_, place) => ({ c: [{ v: `op${place}` }, { v: place }] })),
-  });
+  return made(
+    [column("op", "string", { doc: "The op's name." }), column("time", "number", { unit: "us" })],
+    Array.from({ length: rows }, (_, place) => [`op${place}`, place]),
+  );
 }
 
 describe("the grid", () => {

@@ -1,15 +1,15 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, it } from "vitest";
-import { Table } from "../../src/base/datatable";
 import { doubtsOf } from "../../src/state/doubts";
 import { DoubtContext } from "../../src/view/doubt";
 import { Grid } from "../../src/view/grid";
 import { Figure } from "../../src/view/rich";
+import { column, table } from "../table";
 import { root, withRoot } from "./root";
 
 const DOUBTS = doubtsOf(
-  [{ code: "c", message: "Steps are cut.", remedy: "", where: "", severity: "warning", figures: ["average_ms"] }],
+  [{ code: "c", message: "Steps are cut.", remedy: "", where: "", severity: "warning", affects: ["average"] }],
   "",
   [],
   false,
@@ -23,7 +23,7 @@ async function marks(content: ComponentChild): Promise<Element[]> {
 }
 
 it("marks a figure that suffers, with the reason for eyes, pointer and keyboard", async () => {
-  const [mark, ...more] = await marks(<Figure label="Average" value="3 ms" of="average_ms" />);
+  const [mark, ...more] = await marks(<Figure label="Average" value="3 ms" depends={["host", "average"]} />);
   expect(more).toEqual([]);
   expect(mark?.getAttribute("aria-label")).toContain("Steps are cut.");
   expect(mark?.getAttribute("data-tip")).toContain("Steps are cut.");
@@ -31,16 +31,13 @@ it("marks a figure that suffers, with the reason for eyes, pointer and keyboard"
 });
 
 it("leaves other figures alone", async () => {
-  expect(await marks(<Figure label="Median" value="3 ms" of="median_ms" />)).toEqual([]);
+  expect(await marks(<Figure label="Median" value="3 ms" depends={["device"]} />)).toEqual([]);
   expect(await marks(<Figure label="Median" value="3 ms" />)).toEqual([]);
 });
 
 it("marks the head of a column, whose button tells the reason besides what the column is", async () => {
-  const cols = [
-    { id: "host", label: "Host", type: "string" },
-    { id: "average_ms", label: "Average", type: "number", p: { doc: "Over steps." } },
-  ];
-  const found = await marks(<Grid table={new Table({ cols, rows: [{ c: [{ v: "a" }, { v: 1 }] }] })} name="t" />);
+  const average = column("average_ms", "number", { doc: "Over steps.", depends: ["average"] });
+  const found = await marks(<Grid table={table([column("host", "string"), average], [["a", 1]])} name="t" />);
   expect(found.length).toBe(1);
   expect(found[0]?.closest("button")?.getAttribute("data-tip")).toBe("Over steps. Steps are cut.");
 });

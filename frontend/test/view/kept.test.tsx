@@ -1,10 +1,10 @@
 import { type ComponentChild, render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, it } from "vitest";
-import { Table } from "../../src/base/datatable";
 import { type Keeper, memoryKeeper } from "../../src/state/keeper";
 import { Grid } from "../../src/view/grid";
 import { KeeperContext, useKept } from "../../src/view/kept";
+import { column, table as made } from "../table";
 import { root, withRoot } from "./root";
 
 let keeper: Keeper;
@@ -28,14 +28,10 @@ async function show(content: ComponentChild): Promise<void> {
   await act(() => render(<KeeperContext.Provider value={keeper}>{content}</KeeperContext.Provider>, root));
 }
 
-const table = new Table({
-  cols: [
-    { id: "op", label: "Op", type: "string" },
-    { id: "kind", label: "Kind", type: "string" },
-    { id: "time", label: "Time", type: "number" },
-  ],
-  rows: Array.from({ length: 20 }, (_, at) => ({ c: [{ v: `op${at}` }, { v: at % 2 ? "odd" : "even" }, { v: at }] })),
-});
+const table = made(
+  [column("op", "string"), column("kind", "string"), column("time")],
+  Array.from({ length: 20 }, (_, at) => [`op${at}`, at % 2 ? "odd" : "even", at]),
+);
 const SPECS = { kind: { facet: true } };
 const SORT = [{ id: "time", desc: true }];
 const grid = (link?: (row: readonly unknown[]) => { href: string; go: () => void }) => (
