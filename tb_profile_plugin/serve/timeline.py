@@ -315,7 +315,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[tuple[Any, ...]] = []
     first, last = None, None
-    for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
+    for index, shift in enumerate(shown.shifts):
         mine = [area for at, area in areas if at == index]
         found = summarise(shown.hosts[index], mine, begin - shift, end - shift)
         known = shown.timeline(index).names

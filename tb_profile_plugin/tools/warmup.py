@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import store
+from ..contract.tool import Tool
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import ProblemError
@@ -17,7 +18,6 @@ from ..protos import message
 from ..timeline.search import search
 from ..timeline.selection import Area, statistics
 from ..timeline.tiles import timeline
-from .base import Tool
 
 _Row = tuple[str, int, int, dict[str, Any]]
 

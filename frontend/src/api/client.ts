@@ -1,7 +1,8 @@
 /** The only place that talks to the server. */
 
+import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
-import { Answer, type NamedAnswer } from "../base/table";
+import { Answer } from "../base/table";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -108,5 +109,5 @@ export const api = {
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
   answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) =>
-    new Answer(await get<NamedAnswer>("answer", { ...options, run, tag: tool, host }, signal)),
+    new Answer(await get<schema.Answer>("answer", { ...options, run, tag: tool, host }, signal)),
 };

@@ -1,7 +1,7 @@
 /** The timeline's routes (see docs/http.md). Times are ps since the first event that is shown. */
 
+import type { Table } from "../base/schema";
 import type { Slab } from "../base/slab";
-import type { NamedTable } from "../base/table";
 import { address, get, getSlab } from "./client";
 
 export interface LaneEntry {
@@ -71,7 +71,7 @@ export interface Statistics {
   readonly events: number;
   readonly begin: number | null;
   readonly end: number | null;
-  readonly table: NamedTable;
+  readonly table: Table;
 }
 
 export interface TimelineApi {

@@ -1,6 +1,6 @@
 /** The options of a tool, as the server declares them; what is set stands in the URL. */
 
-import type { ToolParam } from "../api/types";
+import type { Param } from "../api/types";
 import type { Store } from "../state/store";
 import { Menu } from "../view/menu";
 
@@ -8,7 +8,7 @@ function readable(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
-function Field({ store, param }: { store: Store; param: ToolParam }) {
+function Field({ store, param }: { store: Store; param: Param }) {
   const value = store.view.value.options[param.name] ?? param.default;
   const set = (text: string) => {
     const chosen = text === param.default ? "" : text;

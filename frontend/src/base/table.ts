@@ -1,43 +1,9 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
-export interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly remedy: string;
-  readonly where: string;
-  readonly severity: "error" | "warning" | "info";
-  /** What of the capture it makes doubtful, as figures say what they depend on. */
-  readonly affects?: readonly string[];
-}
+import type * as schema from "./schema";
 
 export type Value = string | number | boolean | null;
-
-export interface Declared {
-  readonly label: string;
-  readonly kind: "number" | "string" | "boolean";
-  readonly unit: string;
-  readonly doc: string;
-  /** What of a capture the figure rests on; findings that affect it mark it. */
-  readonly depends: readonly string[];
-}
-
-export interface NamedFact extends Declared {
-  readonly value: Value;
-}
-
-export interface NamedColumn extends Declared {
-  readonly id: string;
-  readonly values: readonly Value[];
-}
-
-export interface NamedTable {
-  readonly label: string;
-  readonly doc: string;
-  readonly rows: number;
-  readonly columns: readonly NamedColumn[];
-}
-
-export type Column = Omit<NamedColumn, "values">;
+export type Column = Omit<schema.Column, "values">;
 export type Row = readonly Value[];
 
 /** Columns, and rows as plain arrays; every look-up of something absent gives "" or null. */
@@ -56,7 +22,7 @@ export class Table {
     this.places = new Map(columns.map(({ id }, place) => [id, place]));
   }
 
-  static of({ columns, rows, label, doc }: NamedTable): Table {
+  static of({ columns, rows, label, doc }: schema.Table): Table {
     const lines = Array.from({ length: rows }, (_, row) => columns.map(({ values }) => values[row] ?? null));
     return new Table(columns, lines, label, doc);
   }
@@ -107,37 +73,20 @@ export class Table {
   }
 }
 
-export interface Headline {
-  readonly text: string;
-  readonly level: "ok" | "info" | "warn" | "bad" | "unknown";
-  /** The tool that shows more; "" for none. */
-  readonly tool: string;
-  /** Why the sentence may be wrong; "" where nothing speaks against it. */
-  readonly doubt: string;
-}
-
-export interface NamedAnswer {
-  readonly tool: string;
-  readonly headline: Headline | null;
-  readonly facts: Readonly<Record<string, NamedFact>>;
-  readonly tables: Readonly<Record<string, NamedTable>>;
-  readonly notes: readonly Problem[];
-}
-
-const NO_FACT: NamedFact = { label: "", kind: "string", unit: "", doc: "", depends: [], value: null };
+const NO_FACT: schema.Fact = { label: "", kind: "string", unit: "", doc: "", depends: [], value: null };
 
 /** What a page reads its figures from: by name, never by place. */
 export class Answer {
   private readonly made = new Map<string, Table>();
 
-  constructor(private readonly raw: NamedAnswer) {}
+  constructor(private readonly raw: schema.Answer) {}
 
-  get headline(): Headline | null {
+  get headline(): schema.Headline | null {
     return this.raw.headline;
   }
 
   /** A fact with its declaration; one without a value where there is none. */
-  fact(id: string): NamedFact {
+  fact(id: string): schema.Fact {
     return this.raw.facts[id] ?? NO_FACT;
   }
 
@@ -152,7 +101,7 @@ export class Answer {
   }
 
   /** What the reader must know before trusting the figures. */
-  get notes(): readonly Problem[] {
+  get notes(): readonly schema.Problem[] {
     return this.raw.notes;
   }
 

@@ -1,0 +1,231 @@
+/** What the server answers; scripts/schema writes this file from contract/schema.py. */
+
+/**
+ * What went wrong or what to know, and what to do about it.
+ */
+export interface Problem {
+  code: string;
+  message: string;
+  remedy: string;
+  where: string;
+  severity: "error" | "warning" | "info";
+  /**
+   * What of the capture it makes doubtful, as figures say what they depend on.
+   */
+  affects?: string[];
+}
+/**
+ * A column of a table with its values; what is unknown is null.
+ */
+export interface Column {
+  id: string;
+  label: string;
+  kind: "number" | "string" | "boolean";
+  unit: string;
+  /**
+   * What the figure is, its formula, its source.
+   */
+  doc: string;
+  /**
+   * What of a capture it rests on; findings that affect it make it doubtful.
+   */
+  depends: string[];
+  values: (string | number | boolean | null)[];
+}
+/**
+ * A single figure; null where it is unknown.
+ */
+export interface Fact {
+  label: string;
+  kind: "number" | "string" | "boolean";
+  unit: string;
+  /**
+   * What the figure is, its formula, its source.
+   */
+  doc: string;
+  /**
+   * What of a capture it rests on; findings that affect it make it doubtful.
+   */
+  depends: string[];
+  value: string | number | boolean | null;
+}
+/**
+ * A table, column by column.
+ */
+export interface Table {
+  label: string;
+  doc: string;
+  rows: number;
+  columns: Column[];
+}
+/**
+ * The answer in one sentence.
+ */
+export interface Headline {
+  text: string;
+  level: "ok" | "info" | "warn" | "bad" | "unknown";
+  /**
+   * The tool that shows more; empty for none.
+   */
+  tool: string;
+  /**
+   * Why the sentence may be wrong; empty where nothing speaks against it.
+   */
+  doubt: string;
+}
+/**
+ * What a tool answers.
+ */
+export interface Answer {
+  tool: string;
+  headline: Headline | null;
+  facts: {
+    [k: string]: Fact;
+  };
+  tables: {
+    [k: string]: Table;
+  };
+  notes: Problem[];
+}
+/**
+ * An option of a tool.
+ */
+export interface Param {
+  name: string;
+  default: string;
+  doc: string;
+  choices: string[];
+}
+/**
+ * A tool, as the route tools lists it.
+ */
+export interface ToolEntry {
+  name: string;
+  title: string;
+  doc: string;
+  order: number;
+  /**
+   * Whether hosts can be shown together; otherwise one is chosen.
+   */
+  all_hosts: boolean;
+  /**
+   * Whether its data is more than a page should hold.
+   */
+  streamed: boolean;
+  params: Param[];
+  /**
+   * Why it has nothing to show; null where it has.
+   */
+  unavailable: Problem | null;
+}
+/**
+ * What a session holds.
+ */
+export interface SessionFacts {
+  device: string;
+  steps: number;
+  duration_ms: number;
+  events: number;
+}
+/**
+ * A session, as the route sessions lists it.
+ */
+export interface SessionEntry {
+  run: string;
+  folder: string;
+  /**
+   * Seconds since the epoch.
+   */
+  modified: number;
+  hosts: string[];
+  /**
+   * Bytes.
+   */
+  size: number;
+  facts: SessionFacts | null;
+}
+/**
+ * A session with what is known of it.
+ */
+export interface SessionDetails {
+  run: string;
+  folder: string;
+  /**
+   * Seconds since the epoch.
+   */
+  modified: number;
+  hosts: string[];
+  /**
+   * Bytes.
+   */
+  size: number;
+  facts: SessionFacts | null;
+  /**
+   * The tracer levels that were in effect, by host; of hosts that say.
+   */
+  recorded: {
+    [k: string]: {
+      [k: string]: number;
+    };
+  };
+  problems: Problem[];
+}
+/**
+ * All sessions of a logdir.
+ */
+export interface SessionList {
+  logdir: string;
+  searched: string[];
+  /**
+   * What else lies there.
+   */
+  found: {
+    event_files: number;
+    captures: number;
+    near_misses: string[];
+  };
+  sessions: SessionEntry[];
+}
+/**
+ * What a host's capture tells about the machines and people it comes from.
+ */
+export interface Contents {
+  host: string;
+  /**
+   * What the host is called where it is redacted.
+   */
+  alias: string;
+  /**
+   * Bytes.
+   */
+  size: number;
+  /**
+   * Since the epoch; 0 where the capture does not say.
+   */
+  recorded_ns: number;
+  hosts: string[];
+  users: string[];
+  addresses: string[];
+  source_stats: number;
+  programs: string[];
+  events: number;
+  damaged: boolean;
+}
+/**
+ * What is being worked out for a session.
+ */
+export interface Progress {
+  busy: boolean;
+  /**
+   * Items: One of them.
+   */
+  hosts: {
+    host: string;
+    phase: string;
+    fraction: number;
+  }[];
+  /**
+   * Names of tools.
+   */
+  computing: string[];
+}

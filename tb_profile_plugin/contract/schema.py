@@ -1,0 +1,202 @@
+"""The JSON Schema of what the server answers, with each tool's declared names; the pages' types come from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from .answer import Column, Kind, Level, Table
+from .tool import Tool
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
+_WHOLE: Schema = {"type": "integer"}
+_FLAG: Schema = {"type": "boolean"}
+_VALUE: Schema = {"type": ["string", "number", "boolean", "null"]}
+_NAMES: Schema = {"type": "array", "items": _TEXT}
+
+
+def schema(tools: Mapping[str, Tool]) -> Schema:
+    """The whole schema; ``$defs`` holds one definition for each kind of answer and each tool."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Answers",
+        "description": "What the server answers, by kind of answer and by tool.",
+        "$defs": SHAPES | {_title(name): _tool(tool) for name, tool in tools.items() if not tool.streamed},
+    }
+
+
+def _object(doc: str, properties: Mapping[str, Schema], optional: Sequence[str] = ()) -> Schema:
+    return {
+        "type": "object",
+        "description": doc,
+        "properties": dict(properties),
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def _list(of: str) -> Schema:
+    return {"type": "array", "items": _ref(of)}
+
+
+def _map(of: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": of}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _or_null(of: Schema) -> Schema:
+    return {"anyOf": [of, {"type": "null"}]}
+
+
+def _says(of: Schema, doc: str) -> Schema:
+    return of | {"description": doc}
+
+
+_DECLARED = {
+    "label": _TEXT,
+    "kind": {"enum": list(get_args(Kind))},
+    "unit": _TEXT,
+    "doc": _says(_TEXT, "What the figure is, its formula, its source."),
+    "depends": _says(_NAMES, "What of a capture it rests on; findings that affect it make it doubtful."),
+}
+_PROBLEM = {
+    "code": _TEXT,
+    "message": _TEXT,
+    "remedy": _TEXT,
+    "where": _TEXT,
+    "severity": {"enum": ["error", "warning", "info"]},
+    "affects": _says(_NAMES, "What of the capture it makes doubtful, as figures say what they depend on."),
+}
+_ENTRY = {
+    "run": _TEXT,
+    "folder": _TEXT,
+    "modified": _says(_NUMBER, "Seconds since the epoch."),
+    "hosts": _NAMES,
+    "size": _says(_WHOLE, "Bytes."),
+    "facts": _or_null(_ref("SessionFacts")),
+}
+
+SHAPES: Schema = {
+    "Problem": _object("What went wrong or what to know, and what to do about it.", _PROBLEM, ["affects"]),
+    "Column": _object(
+        "A column of a table with its values; what is unknown is null.",
+        {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}},
+    ),
+    "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}),
+    "Table": _object(
+        "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _WHOLE, "columns": _list("Column")}
+    ),
+    "Headline": _object(
+        "The answer in one sentence.",
+        {
+            "text": _TEXT,
+            "level": {"enum": list(get_args(Level))},
+            "tool": _says(_TEXT, "The tool that shows more; empty for none."),
+            "doubt": _says(_TEXT, "Why the sentence may be wrong; empty where nothing speaks against it."),
+        },
+    ),
+    "Answer": _object(
+        "What a tool answers.",
+        {
+            "tool": _TEXT,
+            "headline": _or_null(_ref("Headline")),
+            "facts": _map(_ref("Fact")),
+            "tables": _map(_ref("Table")),
+            "notes": _list("Problem"),
+        },
+    ),
+    "Param": _object("An option of a tool.", {"name": _TEXT, "default": _TEXT, "doc": _TEXT, "choices": _NAMES}),
+    "ToolEntry": _object(
+        "A tool, as the route tools lists it.",
+        {
+            "name": _TEXT,
+            "title": _TEXT,
+            "doc": _TEXT,
+            "order": _WHOLE,
+            "all_hosts": _says(_FLAG, "Whether hosts can be shown together; otherwise one is chosen."),
+            "streamed": _says(_FLAG, "Whether its data is more than a page should hold."),
+            "params": _list("Param"),
+            "unavailable": _says(_or_null(_ref("Problem")), "Why it has nothing to show; null where it has."),
+        },
+    ),
+    "SessionFacts": _object(
+        "What a session holds.",
+        {"device": _TEXT, "steps": _WHOLE, "duration_ms": _NUMBER, "events": _WHOLE},
+    ),
+    "SessionEntry": _object("A session, as the route sessions lists it.", _ENTRY),
+    "SessionDetails": _object(
+        "A session with what is known of it.",
+        _ENTRY
+        | {
+            "recorded": _says(_map(_map(_WHOLE)), "The tracer levels that were in effect, by host; of hosts that say."),
+            "problems": _list("Problem"),
+        },
+    ),
+    "SessionList": _object(
+        "All sessions of a logdir.",
+        {
+            "logdir": _TEXT,
+            "searched": _NAMES,
+            "found": _object(
+                "What else lies there.", {"event_files": _WHOLE, "captures": _WHOLE, "near_misses": _NAMES}
+            ),
+            "sessions": _list("SessionEntry"),
+        },
+    ),
+    "Contents": _object(
+        "What a host's capture tells about the machines and people it comes from.",
+        {
+            "host": _TEXT,
+            "alias": _says(_TEXT, "What the host is called where it is redacted."),
+            "size": _says(_WHOLE, "Bytes."),
+            "recorded_ns": _says(_WHOLE, "Since the epoch; 0 where the capture does not say."),
+            "hosts": _NAMES,
+            "users": _NAMES,
+            "addresses": _NAMES,
+            "source_stats": _WHOLE,
+            "programs": _NAMES,
+            "events": _WHOLE,
+            "damaged": _FLAG,
+        },
+    ),
+    "Progress": _object(
+        "What is being worked out for a session.",
+        {
+            "busy": _FLAG,
+            "hosts": {
+                "type": "array",
+                "items": _object("One of them.", {"host": _TEXT, "phase": _TEXT, "fraction": _NUMBER}),
+            },
+            "computing": _says(_NAMES, "Names of tools."),
+        },
+    ),
+}
+
+
+def _title(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _tool(tool: Tool) -> Schema:
+    """The answer of a tool, with the names of its facts, tables and columns."""
+    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _told(fact)) for fact in tool.facts})
+    tables = _object("Its tables.", {table.id: _table(table) for table in tool.tables})
+    answer = SHAPES["Answer"]["properties"] | {"tool": {"const": tool.name}, "facts": facts, "tables": tables}
+    return _object(tool.doc.splitlines()[0], answer)
+
+
+def _table(table: Table) -> Schema:
+    column = SHAPES["Column"]["properties"] | {"id": {"enum": [column.id for column in table.columns]}}
+    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column)}
+    return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
+
+
+def _told(column: Column) -> str:
+    unit = f" [{column.unit}]" if column.unit else ""
+    return f"{column.id}{unit}: {column.doc or column.label}"
