@@ -27,9 +27,13 @@ export class Table {
     return new Table(columns, lines, label, doc);
   }
 
-  /** The same columns with some of the rows. */
+  /** The same columns with these of its rows. */
+  of(rows: readonly Row[]): Table {
+    return new Table(this.columns, rows, this.label, this.doc);
+  }
+
   filter(keep: (row: Row) => boolean): Table {
-    return new Table(this.columns, this.rows.filter(keep), this.label, this.doc);
+    return this.of(this.rows.filter(keep));
   }
 
   /** Some of the columns, in this order. */

@@ -4,7 +4,7 @@ import { shown } from "../base/format";
 import type { Answer } from "../base/table";
 import { Grid } from "../view/grid";
 import { withoutEmpty } from "../view/gridmodel";
-import { ProblemLine } from "../view/problems";
+import { Notes } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
@@ -29,13 +29,7 @@ export default function Generic(props: PageProps) {
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      {answer.notes.length > 0 && (
-        <ul class="problems">
-          {answer.notes.map((note) => (
-            <ProblemLine key={note.message} problem={note} />
-          ))}
-        </ul>
-      )}
+      <Notes notes={answer.notes} store={store} />
       <Section title={tool.title} doc={tool.doc}>
         <Facts answer={answer} />
       </Section>

@@ -1,34 +1,16 @@
 /** Which worker is slow, in which step, and what does its time go into? */
 
 import { useCallback, useMemo, useState } from "preact/hooks";
-import { percent, time } from "../base/format";
-import { part } from "../base/parts";
-import { median } from "../base/statistics";
+import { time } from "../base/format";
+import type { Row } from "../base/table";
 import type { Store } from "../state/store";
-import { ProblemLine } from "../view/problems";
+import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { WorkerChart, workerLink } from "./pod/chart";
-import { isSlow, largestExcess, type PodAnswer, type PodStep, piecesOf, stepsOf, type Worker } from "./pod/model";
-
-function Diagnostics({ answer }: { answer: PodAnswer }) {
-  const { errors = [], warnings = [], info = [] } = answer.diagnostics ?? {};
-  const all = [
-    ...errors.map((message) => ({ message, severity: "error" as const })),
-    ...warnings.map((message) => ({ message, severity: "warning" as const })),
-    ...info.map((message) => ({ message, severity: "info" as const })),
-  ];
-  if (!all.length) return null;
-  return (
-    <ul class="problems">
-      {all.map((line) => (
-        <ProblemLine key={line.message} problem={{ code: "", remedy: "", where: "", ...line }} />
-      ))}
-    </ul>
-  );
-}
+import { type PodStep, piecesOf, stepsOf } from "./pod/model";
 
 interface SliderProps {
   readonly steps: readonly PodStep[];
@@ -59,31 +41,15 @@ function StepSlider({ steps, place, move }: SliderProps) {
   );
 }
 
-function sentence(step: PodStep): string {
-  const [slowest] = [...step.workers].sort((a, b) => b.total - a.total);
-  if (!slowest) return "";
-  const middle = median(step.workers.map((worker) => worker.total));
-  const two = step.workers.length === 2;
-  if (step.workers.length === 1) {
-    return `${step.name} takes ${time(slowest.total)} on ${slowest.name}, most of it ${slowest.bottleneck}.`;
-  }
-  const other = two ? 2 * middle - slowest.total : middle;
-  const more = other > 0 ? slowest.total / other - 1 : 0;
-  if (more < 0.005) return `${step.name}: all workers take about ${time(middle)}.`;
-  const excess = largestExcess(slowest, step);
-  const cause = `mainly ${part(excess.id).label} (+${time(two ? 2 * excess.more : excess.more)})`;
-  const whom = two ? "the other worker" : "the median worker";
-  return `${step.name}: ${slowest.name} takes ${time(slowest.total)}, ${percent(more, 0)} more than ${whom}, ${cause}.`;
-}
-
-function Details({ worker, store }: { worker: Worker; store: Store }) {
-  const way = workerLink(store, worker);
-  const pieces = piecesOf(worker);
+function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }) {
+  const { workers } = step;
+  const link = workerLink(store, workers, row);
+  const pieces = piecesOf(workers, row);
   return (
     <Section
-      title={worker.name}
-      note={`${time(worker.total)}, mostly ${worker.bottleneck}`}
-      controls={way && <GoLink {...way} />}
+      title={workers.text(row, "host")}
+      note={`${time(workers.length(row, "total_ms"))}, mostly ${workers.text(row, "largest")}`}
+      controls={link && <GoLink {...link} />}
     >
       <StackBar pieces={pieces} />
       <StackLegend pieces={pieces} sumLabel="Step" />
@@ -92,41 +58,43 @@ function Details({ worker, store }: { worker: Worker; store: Store }) {
 }
 
 export default function PodPage(props: PageProps) {
-  const { data, store } = props;
-  const answer = data as PodAnswer;
+  const { answer, store } = props;
   const steps = useMemo(() => stepsOf(answer), [answer]);
   const [pointed, setPointed] = useState("");
   const wanted = store.view.value.options.step;
   const place = Math.max(
     0,
-    steps.findIndex((step) => String(step.number) === wanted),
+    steps.findIndex((step) => step.number === wanted),
   );
   const step = steps[place];
   const move = useCallback(
     (to: number) => {
-      const number = String(steps[to]?.number ?? "");
-      store.replace({ options: { ...store.view.peek().options, step: number } });
+      store.replace({ options: { ...store.view.peek().options, step: steps[to]?.number ?? "" } });
     },
     [steps, store],
   );
   if (!step) {
     return (
       <>
-        <Diagnostics answer={answer} />
+        <Notes notes={answer.notes} store={store} />
         <p class="nothing">No step was found on any worker of this capture, so there is nothing to compare.</p>
       </>
     );
   }
-  const slowest = [...step.workers].sort((a, b) => b.total - a.total)[0];
-  const worker = step.workers.find(({ name }) => name === pointed) ?? slowest;
+  const { workers } = step;
+  const chosen = workers.rows.find((row) => workers.text(row, "host") === pointed);
+  const slowest = workers.rows.reduce<Row>(
+    (most, row) => (workers.length(row, "total_ms") > workers.length(most, "total_ms") ? row : most),
+    [],
+  );
   return (
     <>
-      <Verdict level={slowest && isSlow(slowest, step) ? "warn" : "info"} text={sentence(step)} />
-      <Diagnostics answer={answer} />
+      <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} />
+      <Notes notes={answer.notes} store={store} />
       <StepSlider steps={steps} place={place} move={move} />
       <div class="columns wide-narrow">
         <WorkerChart step={step} point={setPointed} name={exportName(props, `step_${step.number}`)} store={store} />
-        {worker && <Details worker={worker} store={store} />}
+        <Details step={step} row={chosen ?? slowest} store={store} />
       </div>
     </>
   );

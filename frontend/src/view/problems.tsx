@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Problem } from "../api/types";
+import type { Store } from "../state/store";
 import { Icon, type IconName } from "./icons";
 
 const ICONS: Readonly<Record<Problem["severity"], IconName>> = { error: "error", warning: "warning", info: "info" };
@@ -16,6 +17,20 @@ export function ProblemLine({ problem }: { problem: Problem }) {
         {problem.where && <div class="where">{problem.where}</div>}
       </div>
     </li>
+  );
+}
+
+/** What a tool notes about its figures; what Capture health says already is not said twice. */
+export function Notes({ notes, store }: { notes: readonly Problem[]; store: Store }) {
+  const said = new Set(store.details.state.value.value?.problems.map(({ message }) => message));
+  const left = notes.filter(({ message, severity }) => severity !== "info" && !said.has(message));
+  if (!left.length) return null;
+  return (
+    <ul class="problems">
+      {left.map((note) => (
+        <ProblemLine key={note.message} problem={note} />
+      ))}
+    </ul>
   );
 }
 

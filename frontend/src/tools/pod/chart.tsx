@@ -3,38 +3,41 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
-import { median, summarize } from "../../base/statistics";
+import type { Row, Table } from "../../base/table";
 import { eventsDuring, type Way } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { isSlow, type PodStep, partsIn, tableOf, type Worker } from "./model";
+import { type PodStep, partsIn } from "./model";
 
 const MARK = "▲ ";
+const TOTAL = "total_ms";
 
-function sortedWorkers(step: PodStep, by: string): Worker[] {
-  if (!by) return [...step.workers];
-  const value = (worker: Worker) => (by === "total" ? worker.total : (worker.parts[by] ?? 0));
-  return [...step.workers].sort((a, b) => value(b) - value(a));
+function sorted(workers: Table, by: string): Table {
+  if (!by) return workers;
+  return workers.of([...workers.rows].sort((a, b) => workers.length(b, by) - workers.length(a, by)));
 }
 
-function stacked(step: PodStep, workers: readonly Worker[]): Stacked {
-  const totals = workers.map(({ total }) => total);
+function stacked(step: PodStep, workers: Table): Stacked {
+  const largest = workers.rows.reduce((most, row) => Math.max(most, workers.length(row, TOTAL)), 0);
   return {
-    layers: partsIn(step).map((id) => ({
+    layers: partsIn(workers).map((id) => ({
       part: part(id),
-      label: part(id).label,
-      values: workers.map((worker) => worker.parts[id] ?? 0),
+      label: workers.column(`${id}_ms`)?.label ?? id,
+      values: workers.rows.map((row) => workers.length(row, `${id}_ms`)),
     })),
-    columns: workers.map((worker) => ({
-      name: (isSlow(worker, step) ? MARK : "") + worker.name,
-      head: `${worker.name} · ${time(worker.total)} · mostly ${worker.bottleneck}`,
-      total: worker.total,
-    })),
-    scale: timeScale(summarize(totals).high),
+    columns: workers.rows.map((row) => {
+      const [host, total] = [workers.text(row, "host"), workers.length(row, TOTAL)];
+      return {
+        name: (workers.cell(row, "slow") === true ? MARK : "") + host,
+        head: `${host} · ${time(total)} · mostly ${workers.text(row, "largest")}`,
+        total,
+      };
+    }),
+    scale: timeScale(largest),
     axisName: "",
-    line: workers.length > 1 ? { label: "median", value: median(totals) } : null,
+    line: workers.rows.length > 1 ? { label: "median", value: step.medianMs } : null,
     sliderFrom: 40,
   };
 }
@@ -48,25 +51,29 @@ interface WorkerChartProps {
 }
 
 /** What the worker did in this step, on the timeline. */
-export function workerLink(store: Store, { host, begin, total }: Worker): Way | undefined {
-  return begin === null ? undefined : eventsDuring(store, begin, total, host);
+export function workerLink(store: Store, workers: Table, row: Row): Way | undefined {
+  const begin = workers.number(row, "begin_ms");
+  return begin === null ? undefined : eventsDuring(store, begin, workers.length(row, TOTAL), workers.text(row, "host"));
 }
 
 export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   const [by, setBy] = useKept("by");
-  const workers = useMemo(() => sortedWorkers(step, by), [step, by]);
-  const table = useMemo(() => tableOf(workers, partsIn(step)), [workers, step]);
+  const workers = useMemo(() => sorted(step.workers, by), [step, by]);
+  const parts = partsIn(step.workers);
+  const twin = useMemo(
+    () => workers.pick(["host", TOTAL, "largest", "slow", ...parts.map((id) => `${id}_ms`)]),
+    [workers, step],
+  );
   const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);
-  const outliers = step.workers.filter((worker) => isSlow(worker, step)).length;
   const sorter = (
     <label>
       Sort by{" "}
       <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
         <option value="">name</option>
-        <option value="total">step time</option>
-        {partsIn(step).map((id) => (
-          <option key={id} value={id}>
-            {part(id).label}
+        <option value={TOTAL}>step time</option>
+        {parts.map((id) => (
+          <option key={id} value={`${id}_ms`}>
+            {workers.column(`${id}_ms`)?.label}
           </option>
         ))}
       </select>
@@ -76,19 +83,16 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
     <ChartSection
       title="Step time by worker"
       doc="One column per worker. ▲ marks workers that take far longer than the others: over the median by 5 % and by three robust standard deviations. Click a column for its events on the timeline."
-      note={outliers > 0 ? `${outliers} far slower than the others, marked ▲` : undefined}
-      controls={step.workers.length > 1 ? sorter : undefined}
-      label={`${step.name} on ${workers.length} workers`}
+      note={step.slow > 0 ? `${step.slow} far slower than the others, marked ▲` : undefined}
+      controls={workers.rows.length > 1 ? sorter : undefined}
+      label={`${step.name} on ${workers.rows.length} workers`}
       height={300}
       build={build}
-      onPoint={({ dataIndex }) => point(workers[dataIndex]?.name ?? "")}
-      twin={table}
+      onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "host"))}
+      twin={twin}
       name={name}
       id="workers"
-      link={(row) => {
-        const worker = workers[table.rows.indexOf(row)];
-        return worker && workerLink(store, worker);
-      }}
+      link={(row) => workerLink(store, workers, workers.rows[twin.rows.indexOf(row)] ?? [])}
     />
   );
 }

@@ -1,0 +1,131 @@
+"""The same step on every worker: who is slow, and in what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import I64, Bool
+from ..model.host import Host
+from .steptime import SHARES, Share, host_steps
+
+_LEAST = 0.05
+"""A worker that takes so much longer than the median one may be slow …"""
+_SPREADS = 3.0
+"""… if that is more than so many robust standard deviations of the workers, too."""
+_ROBUST = 1.4826
+"""Standard deviation of a normal distribution by its median absolute deviation."""
+_ALIKE = 0.005
+"""Workers that differ by less take equally long."""
+_NUMBERS = re.compile(r"(\d+)")
+_UNITS = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One step on one worker; times in ps."""
+
+    host: str
+    begin_ps: int
+    """Since the worker's first event."""
+    complete: bool
+    parts_ps: I64
+    """int64[len(SHARES)]: sums to the step."""
+
+    @property
+    def total_ps(self) -> int:
+        """The whole step."""
+        return int(self.parts_ps.sum())
+
+    @property
+    def largest(self) -> Share:
+        """The part that takes most of it."""
+        return SHARES[int(self.parts_ps.argmax())]
+
+
+@dataclass(frozen=True)
+class PodStep:
+    """One step on all workers that have it."""
+
+    number: int
+    name: str
+    workers: Sequence[Worker]
+    """By name, numbers in names as numbers."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no worker's capture cuts it."""
+        return all(worker.complete for worker in self.workers)
+
+    @property
+    def totals_ps(self) -> I64:
+        """int64[workers]."""
+        return np.array([worker.total_ps for worker in self.workers], np.int64)
+
+    @property
+    def median_ps(self) -> float:
+        """Of the workers' times."""
+        return float(np.median(self.totals_ps))
+
+    @property
+    def slow(self) -> Bool:
+        """bool[workers]: far slower than the others; of fewer than three workers none."""
+        totals = self.totals_ps
+        if len(totals) < 3:
+            return np.zeros(len(totals), bool)
+        spread = _ROBUST * float(np.median(np.abs(totals - self.median_ps)))
+        return (totals > self.median_ps * (1 + _LEAST)) & (totals > self.median_ps + _SPREADS * spread)
+
+    def excess(self, worker: Worker) -> tuple[Share, float]:
+        """The part in which a worker exceeds the median worker most, and by how many ps; of two, the other one."""
+        others = [each for each in self.workers if each is not worker] if len(self.workers) == 2 else self.workers
+        more = worker.parts_ps - np.median([each.parts_ps for each in others], axis=0)
+        return SHARES[int(more.argmax())], float(more.max())
+
+    @property
+    def slowest(self) -> Worker:
+        """The one that takes longest."""
+        return self.workers[int(self.totals_ps.argmax())]
+
+    def sentence(self) -> str:
+        """Who is slow and in what."""
+        name = f"Step {self.name}" if self.name.isdigit() else self.name
+        slowest = self.slowest
+        if len(self.workers) == 1:
+            return f"{name} takes {_time(slowest.total_ps)} on {slowest.host}, most of it {slowest.largest.label}."
+        two = len(self.workers) == 2
+        other = float(self.totals_ps.min()) if two else self.median_ps
+        more = slowest.total_ps / other - 1 if other else 0.0
+        if more < _ALIKE:
+            return f"{name}: all workers take about {_time(self.median_ps)}."
+        part, excess = self.excess(slowest)
+        whom = "the other worker" if two else "the median worker"
+        lead = f"{name}: {slowest.host} takes {_time(slowest.total_ps)}, {more:.0%} more than {whom}"
+        return f"{lead}, mainly {part.label} (+{_time(excess)})."
+
+
+def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
+    """The steps that any host has, by number, each on the hosts that have it."""
+    found: dict[int, PodStep] = {}
+    for host in sorted(hosts, key=lambda host: _natural(host.name)):
+        steps = host_steps(host, step_event)
+        parts = np.stack([steps.part_ps[:, list(share.parts)].sum(axis=1) for share in SHARES], axis=1)
+        for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
+            begin = int(steps.begin[i]) - host.window[0]
+            worker = Worker(host.name, begin, bool(steps.complete[i]), parts[i])
+            step = found.setdefault(number, PodStep(number, name, []))
+            found[number] = PodStep(number, step.name, [*step.workers, worker])
+    return [found[number] for number in sorted(found)]
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts ``worker-2`` before ``worker-10``."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in _NUMBERS.split(name) if part]
+
+
+def _time(ps: float) -> str:
+    unit, scale = next(((unit, scale) for unit, scale in _UNITS if ps >= scale), ("µs", 1e6))
+    return f"{ps / scale:.3g} {unit}"

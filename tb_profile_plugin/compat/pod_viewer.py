@@ -1,0 +1,59 @@
+"""The Pod Viewer as the existing plugin answers: the protobuf message PodViewerDatabase as proto3 JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..analysis.steptime import StepTimes, host_steps
+from ..contract.answer import Json
+from ..model.host import Host
+from .datatable import Named, sentence
+from .steps import PARTS
+
+_CORES_PER_HOST = 1000
+
+
+def pod_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    each = [_records(host, host_steps(host, options["step_event"])) for host in hosts]
+    maps = []
+    for number in sorted(set().union(*each)):
+        cores = {str(_CORES_PER_HOST * i + 1): records[number] for i, records in enumerate(each) if number in records}
+        unused: dict[str, Json] = {"channelDb": [], "coreIdToReplicaIdMap": {}, "allReduceOpDb": []}
+        maps.append({"stepNum": number, "podStatsPerCore": cores} | unused)
+    texts = {
+        key: [sentence(note) for note in answer.notes if note["severity"] == severity]
+        for key, severity in (("info", "none"), ("warnings", "warning"), ("errors", "error"))
+    }
+    return {
+        "podStatsSequence": {"podStatsMap": maps},
+        "diagnostics": texts,
+        "stepBreakdownEvents": [{"id": i + 1, "name": name} for i, name in enumerate(PARTS)],
+        "deviceType": answer.fact("device_type"),
+    }
+
+
+def _records(host: Host, steps: StepTimes) -> dict[int, Json]:
+    """One worker's steps by number.
+
+    Ours are ``stepName``, ``complete`` and ``beginMs``, which counts from the worker's first event.
+    """
+    spent = np.stack([steps.part_ps[:, list(parts)].sum(axis=1) for parts in PARTS.values()], axis=1)
+    rows = zip(steps.number.tolist(), steps.name, spent.tolist(), steps.duration_ps.tolist(), strict=True)
+    return {
+        number: {
+            "hostName": host.name,
+            "chipId": 0,
+            "nodeId": 0,
+            "stepNum": number,
+            "totalDurationUs": duration / 1e6,
+            "bottleneck": max((ps, event) for ps, event in zip(parts, PARTS, strict=True))[1],
+            "stepBreakdownUs": {str(i + 1): ps / 1e6 for i, ps in enumerate(parts)},
+            "stepName": name,
+            "complete": bool(steps.complete[i]),
+            "beginMs": (int(steps.begin[i]) - host.window[0]) / 1e9,
+        }
+        for i, (number, name, parts, duration) in enumerate(rows)
+    }

@@ -1,0 +1,19 @@
+"""The parts of a step as the existing plugin has them: fewer than ours, under its names."""
+
+from __future__ import annotations
+
+from ..analysis.advice import DEVICE_COMPUTE, INPUT
+from ..analysis.breakdown import Part
+
+PARTS: dict[str, tuple[Part, ...]] = {
+    "Device compute": DEVICE_COMPUTE,
+    "Device to device": (Part.DEVICE_TO_DEVICE,),
+    "Device collective communication": (Part.COLLECTIVES,),
+    "Host compute": (Part.HOST_COMPUTE,),
+    "Kernel launch": (Part.KERNEL_LAUNCH,),
+    "Input": INPUT,
+    "Output": (Part.OUTPUT,),
+    "Compilation": (Part.COMPILE,),
+    "All others": (Part.OTHER,),
+}
+"""Names of the generic step events, ids 1 to 9, and the parts that they sum."""

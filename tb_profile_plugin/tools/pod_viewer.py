@@ -1,0 +1,94 @@
+"""The Pod Viewer: the same step on every worker, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from ..analysis import health
+from ..analysis.steptime import SHARES
+from ..analysis.workers import PodStep, pod_steps
+from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.tool import STEP_EVENT, tool
+from ..model.devices import device_type
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import CLOCKS
+
+_PS_PER_MS = 1e9
+
+_STEPS = Table(
+    "steps",
+    "Steps",
+    (
+        Column("number", "Number", doc="By which the same step is found on all workers."),
+        Column("name", "Step", "string", doc="The step as the program names it."),
+        Column("complete", "Complete", "boolean", doc="Not cut by the start or end of any worker's capture."),
+        Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' times."),
+        Column("slowest_ms", "Slowest worker", unit="ms", doc="Time of the slowest worker, which the others wait for."),
+        Column("sentence", "Who is slow", "string", doc="The slowest worker, and in what it exceeds the others."),
+        Column("slow", "Slow workers", doc="Workers far slower than the others."),
+    ),
+)
+_WORKERS = Table(
+    "workers",
+    "Workers",
+    (
+        Column("step", "Step", doc="Number of the step."),
+        Column("host", "Worker", "string"),
+        Column("total_ms", "Step time", unit="ms", doc="The whole step on this worker: the sum of its parts."),
+        Column("largest", "Most time in", "string", doc="The part that takes most of the step."),
+        Column(
+            "slow",
+            "Slow",
+            "boolean",
+            doc="Over the median worker by 5 % and by three robust standard deviations of at least three workers.",
+        ),
+        Column("begin_ms", "Begin", "number", "ms", "Since the worker's own first event.", (CLOCKS,)),
+        Column("complete", "Complete", "boolean", doc="Not cut by the start or end of the worker's capture."),
+        *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc) for share in SHARES),
+    ),
+    doc="Each step on each worker that has it.",
+)
+_FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
+
+
+@tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS))
+def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+    """Which worker is slow, and in what?"""
+    steps = pod_steps(hosts, step_event)
+    return Answer(
+        {"device_type": device_type(hosts)},
+        {"steps": _steps(steps), "workers": _workers(steps)},
+        Headline(steps[0].sentence(), "warn" if steps[0].slow.any() else "info") if steps else None,
+        health.findings(session, hosts, step_event),
+    )
+
+
+def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:
+    return {
+        "number": [step.number for step in steps],
+        "name": [step.name for step in steps],
+        "complete": [step.complete for step in steps],
+        "median_ms": [step.median_ps / _PS_PER_MS for step in steps],
+        "slowest_ms": [step.slowest.total_ps / _PS_PER_MS for step in steps],
+        "sentence": [step.sentence() for step in steps],
+        "slow": [int(step.slow.sum()) for step in steps],
+    }
+
+
+def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
+    workers = [(step, worker) for step in steps for worker in step.workers]
+    parts: dict[str, list[object]] = {
+        f"{share.id}_ms": [int(worker.parts_ps[i]) / _PS_PER_MS for _, worker in workers]
+        for i, share in enumerate(SHARES)
+    }
+    return parts | {
+        "step": [step.number for step, _ in workers],
+        "host": [worker.host for _, worker in workers],
+        "total_ms": [worker.total_ps / _PS_PER_MS for _, worker in workers],
+        "largest": [worker.largest.label for _, worker in workers],
+        "slow": list(chain.from_iterable(step.slow.tolist() for step in steps)),
+        "begin_ms": [worker.begin_ps / _PS_PER_MS for _, worker in workers],
+        "complete": [worker.complete for _, worker in workers],
+    }
