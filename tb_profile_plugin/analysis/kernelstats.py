@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,52 @@ class Kernel:
             self.occupancy_range = min(least, occupancy), max(most, occupancy)
             self.occupancy_weight += total
             self.occupancy_sum += occupancy * total
+
+
+NOT_TOLD, NOT_RECOGNISED = "Not told by the name", "Not recognised"
+_USED, _MISSED, _USELESS, _UNKNOWN = (
+    "On tensor cores",
+    "Not used by a matrix product or convolution",
+    "No use for them",
+    "Not known",
+)
+
+
+def tensor_core_use(kernel: Kernel) -> str:
+    """What a kernel has to do with tensor cores, in words."""
+    if kernel.known.tensor_core is None:
+        return _UNKNOWN
+    return _USED if kernel.known.tensor_core else _MISSED if kernel.eligible else _USELESS
+
+
+@dataclass
+class KernelGroup:
+    """Kernels that have something in common; times in ps."""
+
+    name: str
+    occurrences: int = 0
+    total_ps: int = 0
+    min_ps: int = 0
+    max_ps: int = 0
+    tensor_core_ps: int = 0
+    members: list[Kernel] = field(default_factory=list)
+
+    def add(self, kernel: Kernel) -> None:
+        """Take a kernel in."""
+        self.min_ps = min(self.min_ps, kernel.min_ps) if self.members else kernel.min_ps
+        self.max_ps = max(self.max_ps, kernel.max_ps)
+        self.occurrences += kernel.occurrences
+        self.total_ps += kernel.total_ps
+        self.tensor_core_ps += kernel.total_ps if kernel.known.tensor_core else 0
+        self.members.append(kernel)
+
+
+def grouped(found: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[KernelGroup]:
+    """The kernels by a text that they share, by total time descending, then by name."""
+    groups: dict[str, KernelGroup] = {}
+    for kernel in found:
+        groups.setdefault(key(kernel), KernelGroup(key(kernel))).add(kernel)
+    return sorted(groups.values(), key=lambda group: (-group.total_ps, group.name))
 
 
 @dataclass

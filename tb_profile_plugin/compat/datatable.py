@@ -21,6 +21,7 @@ class Old:
     unit: str | None = None
     """As the named column where it is None."""
     doc: str | None = None
+    """As the named column where it is None."""
     role: str = ""
     filler: Any = None
     """Stands where the named table says unknown."""
@@ -44,6 +45,10 @@ class Named:
         """A column with its declaration and ``values``."""
         found: dict[str, Any] = next(each for each in self._answer["tables"][table]["columns"] if each["id"] == column)
         return found
+
+    def columns(self, table: str) -> list[str]:
+        """Ids of a table's columns."""
+        return [column["id"] for column in self._answer["tables"][table]["columns"]]
 
     def values(self, table: str, column: str) -> list[Any]:
         """The values of a column."""
@@ -75,6 +80,11 @@ def table(
 ) -> dict[str, Json]:
     """A named table under its old columns."""
     return data_table(old_heads(answer, name, columns), old_rows(answer, name, columns), properties, docs)
+
+
+def as_named(answer: Named, name: str) -> list[Old]:
+    """The columns of a named table under their own ids: tables that the existing plugin does not have."""
+    return [Old(id, id) for id in answer.columns(name)]
 
 
 def old_heads(answer: Named, name: str, columns: Sequence[Old]) -> list[dict[str, Json]]:

@@ -1,0 +1,70 @@
+"""GPU Kernel Stats as the existing plugin answers, with copies and devices beside the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..contract.answer import Json
+from ..model.host import Host
+from .datatable import Named, Old, as_named, data_table, head, old_heads, old_rows, table
+
+_COLUMNS = (
+    Old("kernel_name", "kernel", "Kernel Name"),
+    Old(
+        "registers_per_thread",
+        "registers",
+        "Registers per thread",
+        doc="As launched; blank where the capture does not say.",
+    ),
+    Old(
+        "shmem_bytes",
+        "shared_bytes",
+        "Shared Mem bytes",
+        doc="Shared memory of a block, static and dynamic (AMD: group memory).",
+    ),
+    Old("block_dim", "block", "Block dim"),
+    Old("grid_dim", "grid", "Grid dim"),
+    Old(
+        "occupancy_pct",
+        "occupancy_percent",
+        "Theoretical Occupancy %",
+        "",
+        "Percent of a multiprocessor's threads that such blocks can fill; mean over time. Blank if unknown.",
+    ),
+    Old("is_op_tensor_core_eligible", "eligible", "Op is TensorCore eligible"),
+    Old("is_kernel_using_tensor_core", "tensor_core", "Kernel uses TensorCore"),
+    Old("op_name", "op", "Op Name"),
+    Old("occurrences", "occurrences", "Occurrences"),
+    Old("total_duration_us", "total_us", "Total Duration (μs)"),
+    Old("avg_duration_us", "average_us", "Avg Duration (μs)"),
+    Old("min_duration_us", "min_us", "Min Duration (μs)"),
+    Old("max_duration_us", "max_us", "Max Duration (μs)"),
+    Old("share", "share", "Share", filler=0.0),
+    Old("library", "library"),
+    Old("dtype", "dtype"),
+    Old("generation", "generation"),
+    Old("occupancy_min_pct", "occupancy_min_percent", "Least occupancy %", unit=""),
+    Old("occupancy_max_pct", "occupancy_max_percent", "Greatest occupancy %", unit=""),
+    Old("private_bytes", "private_bytes"),
+)
+_SHARES = ("tensor_core_share", "missed_share", "unknown_share")
+
+
+def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    headline = answer.headline
+    properties = {
+        "kernels": str(answer.fact("kernels")),
+        "launches": str(answer.fact("launches")),
+        "kernel_time_us": f"{answer.fact('kernel_time_us'):.3f}",
+        "verdict": headline["text"],
+        "verdict_level": headline["level"],
+        "tensor_cores": "yes" if answer.fact("tensor_cores") else "no",
+    }
+    properties |= {name: f"{answer.fact(name) or 0.0:.6f}" for name in _SHARES}
+    docs = {name: answer.doc(name) for name in ("kernel_time_us", "launches", *_SHARES, "kernels", "tensor_cores")}
+    docs["verdict"] = "Whether the tensor cores do the work that they could do."
+    heads = [head("rank", "Rank", doc="By total duration."), *old_heads(answer, "kernels", _COLUMNS)]
+    rows = [(rank, *row) for rank, row in enumerate(old_rows(answer, "kernels", _COLUMNS), 1)]
+    beside = {name: table(answer, name, as_named(answer, name)) for name in ("copies", "devices")}
+    return data_table(heads, rows, properties, docs) | beside

@@ -1,0 +1,361 @@
+"""GPU Kernel Stats: every kernel that ran, how long, how it was launched, and whether it used the tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ..analysis import kernelstats
+from ..analysis.kernelstats import NOT_RECOGNISED, NOT_TOLD, Copies, Kernel, KernelGroup, grouped, tensor_core_use
+from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.tool import tool
+from ..model.capabilities import Capabilities, capabilities
+from ..model.devices import host_device_type
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import DEVICE, Problem
+
+_PS_PER_US = 1e6
+_NO_GPU = "This capture holds no GPU, so there are no kernels to count."
+_NO_KERNEL = "The capture names a GPU but holds no kernel of it."
+
+
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if not any(kernelstats.has_gpus(host) for host in hosts):
+        remedy = "Capture a program that runs on a GPU; on the CPU, Ops shows what takes the time."
+        return Problem("no_gpu", _NO_GPU, remedy, session.name, "info")
+    if any(kernelstats.has_kernels(host) for host in hosts):
+        return None
+    failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
+    remedy = (
+        failed[0] if failed else "Let the GPU work while capturing, and look for errors of CUPTI or ROCm in the log."
+    )
+    return Problem("no_kernels", _NO_KERNEL, remedy, session.name, "warning")
+
+
+_TIMES = (
+    Column("total_us", "Total", "number", "us", "Sum over all launches.", (DEVICE,)),
+    Column("share", "Share", "number", "share", "Total duration as a share of all kernels' durations.", (DEVICE,)),
+    Column("occurrences", "Count", doc="Launches, over all GPUs shown."),
+    Column("average_us", "Average", unit="us", doc="Total duration per launch."),
+    Column("min_us", "Least", unit="us", doc="Of the shortest launch."),
+    Column("max_us", "Most", unit="us", doc="Of the longest launch."),
+)
+_LIBRARY = Column(
+    "library", "Library", "string", doc="Where the kernel comes from, by its name; blank if not recognised."
+)
+_DTYPE = Column("dtype", "Type", "string", doc="Type of the numbers it works on, by its name; blank if not recognised.")
+_KERNELS = Table(
+    "kernels",
+    "Kernels",
+    (
+        Column("kernel", "Kernel", "string", doc="As the compiler named it."),
+        *_TIMES,
+        Column("op", "Op", "string", doc="Op that launched it: TensorFlow, JAX or HLO op."),
+        Column(
+            "eligible",
+            "Tensor core possible",
+            "boolean",
+            doc="Whether tensor cores could run such an op: matrix products and convolutions.",
+        ),
+        Column(
+            "tensor_core",
+            "Tensor core used",
+            "boolean",
+            doc="Whether it runs on tensor cores (AMD: matrix cores), by its name. Blank if the name does not tell.",
+        ),
+        _LIBRARY,
+        _DTYPE,
+        Column("registers", "Registers per thread", doc="As launched; blank where the capture does not say."),
+        Column(
+            "shared_bytes", "Shared memory, B", doc="Shared memory of a block, static and dynamic (AMD: group memory)."
+        ),
+        Column("block", "Block", "string", doc="Threads of a block along x, y, z."),
+        Column("grid", "Grid", "string", doc="Blocks along x, y, z."),
+        Column(
+            "occupancy_percent",
+            "Occupancy",
+            unit="percent",
+            doc="Percent of a multiprocessor's threads that such blocks can fill; mean over time. Blank if unknown.",
+        ),
+        Column("occupancy_min_percent", "Least occupancy", unit="percent", doc="Of all its launches."),
+        Column("occupancy_max_percent", "Greatest occupancy", unit="percent", doc="Of all its launches."),
+        Column(
+            "generation", "Built for", "string", doc="Generation of GPUs that its name mentions; newer ones run it too."
+        ),
+        Column("private_bytes", "Private bytes", doc="Scratch memory of a thread (AMD)."),
+    ),
+    doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
+)
+
+
+def _grouping(id: str, label: str, name: Column, others: str) -> Table:
+    used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Of this time.")
+    return Table(
+        id,
+        label,
+        (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE),
+        doc=f"{label}, by total time.",
+    )
+
+
+_BY_KERNEL = _grouping("by_kernel", "Kernels, whatever op and size", _KERNELS.columns[0], "Ops")
+_BY_OP = _grouping(
+    "by_op", "Ops by what they launch", Column("op", "Op", "string", doc="Op that launched them."), "Kernels"
+)
+_SHARES = Table(
+    "shares",
+    "Shares of kernel time",
+    (
+        Column("of", "Of", "string", doc="What the time is divided by."),
+        Column("name", "Name", "string"),
+        _TIMES[0],
+        _TIMES[1],
+    ),
+)
+_COPIES = Table(
+    "copies",
+    "Copies",
+    (
+        Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
+        Column("kind", "Direction", "string", doc="From where to where."),
+        Column("occurrences", "Copies", doc="How many."),
+        Column("bytes", "Bytes", unit="bytes", doc="Sum of their sizes; blank where the capture states none."),
+        Column("total_us", "Total", unit="us", doc="Sum of their durations."),
+        Column("average_us", "Average", unit="us", doc="Total per copy."),
+        Column("longest_us", "Longest", unit="us", doc="Of the longest copy."),
+        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the total duration, in 10⁹ bytes per second."),
+    ),
+    doc="Copies between host and devices and between devices, as the devices recorded them.",
+)
+_PEAKS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
+_DEVICES = Table(
+    "devices",
+    "Devices",
+    (
+        Column("device", "Device", "string", doc="Host and GPU."),
+        Column("type", "Type", "string", doc="Vendor and generation, from the plane's facts."),
+        Column("cores", "Cores", doc="Streaming multiprocessors (AMD: compute units)."),
+        Column("clock_ghz", "Clock, GHz", doc="As the capture states it."),
+        Column("memory_bytes", "Memory", unit="iB", doc="Of the device."),
+        Column("memory_gigabytes_per_second", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
+        *[
+            Column(f"peak_{kind}", f"{kind} TFLOP/s", doc="Dense peak at that clock, by the vendor's tables.")
+            for kind in _PEAKS
+        ],
+    ),
+    doc="What the GPUs of this capture can do at best.",
+)
+_FACTS = (
+    Column("kernels", "Kernels", doc="Different kernels, sizes and ops."),
+    Column("launches", "Launches", doc="How many kernels were launched."),
+    Column(
+        "kernel_time_us",
+        "Kernel time",
+        unit="us",
+        doc="Sum of all kernels' durations; kernels of several streams run side by side.",
+    ),
+    Column(
+        "tensor_core_share",
+        "On tensor cores",
+        unit="share",
+        doc="Share of the kernels' time that ran on tensor cores (AMD: matrix cores).",
+    ),
+    Column(
+        "missed_share",
+        "Tensor cores missed",
+        unit="share",
+        doc="Share of the kernels' time in matrix products and convolutions with no kernel on tensor cores.",
+    ),
+    Column(
+        "unknown_share",
+        "Not known",
+        unit="share",
+        doc="Share of the kernels' time in kernels whose names do not tell whether they use tensor cores.",
+    ),
+    Column("tensor_cores", "Tensor cores", "boolean", doc="Whether any of the devices has them, or may have them."),
+)
+
+
+@tool(
+    "Kernels",
+    order=40,
+    facts=_FACTS,
+    tables=(_KERNELS, _BY_KERNEL, _BY_OP, _SHARES, _COPIES, _DEVICES),
+    unavailable=_unavailable,
+)
+def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
+    """Which kernels take the GPU's time, and do they use its tensor cores?"""
+    found = kernelstats.kernel_stats(hosts)
+    whole = sum(each.total_ps for each in found)
+    gpus = [(host, device, can) for host in hosts for device, can in _gpus(host)]
+    has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
+    facts = _facts(found, whole) | {"tensor_cores": has_tensor_cores}
+    by_kernel, by_op = grouped(found, lambda each: each.name), grouped(found, lambda each: each.op)
+    return Answer(
+        facts,
+        {
+            "kernels": _kernels(found, whole),
+            "by_kernel": {"kernel": _names(by_kernel), **_groups(by_kernel, whole, lambda kernel: kernel.op)},
+            "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)},
+            "shares": _shares(found, whole, has_tensor_cores),
+            "copies": _copies(kernelstats.copies(hosts)),
+            "devices": _devices(gpus),
+        },
+        _headline(facts, gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
+    )
+
+
+def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
+    ranges = [each.occupancy_range or (None, None) for each in found]
+    return {
+        "kernel": [each.name for each in found],
+        **_times(found, whole),
+        "op": [each.op for each in found],
+        "eligible": [each.eligible for each in found],
+        "tensor_core": [each.known.tensor_core for each in found],
+        "library": [each.known.library for each in found],
+        "dtype": [each.known.dtype for each in found],
+        "registers": [each.launch.registers for each in found],
+        "shared_bytes": [each.launch.shared_bytes for each in found],
+        "block": [_size(each.launch.block) for each in found],
+        "grid": [_size(each.launch.grid) for each in found],
+        "occupancy_percent": [each.occupancy for each in found],
+        "occupancy_min_percent": [least for least, _ in ranges],
+        "occupancy_max_percent": [most for _, most in ranges],
+        "generation": [each.known.generation for each in found],
+        "private_bytes": [each.launch.private_bytes for each in found],
+    }
+
+
+def _times(found: Sequence[Kernel] | Sequence[KernelGroup], whole: int) -> dict[str, list[object]]:
+    return {
+        "total_us": [each.total_ps / _PS_PER_US for each in found],
+        "share": [each.total_ps / whole if whole else None for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
+        "min_us": [each.min_ps / _PS_PER_US for each in found],
+        "max_us": [each.max_ps / _PS_PER_US for each in found],
+    }
+
+
+def _names(groups: Sequence[KernelGroup]) -> list[object]:
+    return [each.name for each in groups]
+
+
+def _size(size: tuple[int, ...]) -> str:
+    return ",".join(map(str, size))
+
+
+def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
+    def distinct(name: Callable[[Kernel], str]) -> list[list[str]]:
+        return [list(dict.fromkeys(filter(None, map(name, each.members)))) for each in groups]
+
+    return {
+        **_times(groups, whole),
+        "tensor_core_share": [each.tensor_core_ps / each.total_ps if each.total_ps else None for each in groups],
+        "others": [len({other(kernel) for kernel in each.members}) for each in groups],
+        "library": [", ".join(names) for names in distinct(lambda kernel: kernel.known.library)],
+        "dtype": [", ".join(names) for names in distinct(lambda kernel: kernel.known.dtype)],
+    }
+
+
+def _shares(found: Sequence[Kernel], whole: int, has_tensor_cores: bool) -> dict[str, list[object]]:
+    divisions: dict[str, Callable[[Kernel], str]] = {
+        "Tensor cores": tensor_core_use,
+        "Type of the arithmetic": lambda kernel: kernel.known.dtype or NOT_TOLD,
+        "Library": lambda kernel: kernel.known.library or NOT_RECOGNISED,
+    }
+    if not has_tensor_cores:
+        del divisions["Tensor cores"]
+    rows = [(of, each) for of, key in divisions.items() for each in grouped(found, key)]
+    return {
+        "of": [of for of, _ in rows],
+        "name": [each.name for _, each in rows],
+        "total_us": [each.total_ps / _PS_PER_US for _, each in rows],
+        "share": [each.total_ps / whole if whole else None for _, each in rows],
+    }
+
+
+_MUCH = 0.1
+"""Share of kernel time from which unused tensor cores are worth a warning."""
+
+
+def _facts(found: Sequence[Kernel], whole: int) -> dict[str, float | None]:
+    served = {each.op for each in found if each.known.tensor_core is not False}
+    sums = {
+        "tensor_core_share": sum(each.total_ps for each in found if each.known.tensor_core),
+        "missed_share": sum(each.total_ps for each in found if each.eligible and each.op not in served),
+        "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
+    }
+    shares = {name: time / whole if whole else None for name, time in sums.items()}
+    launches = sum(each.occurrences for each in found)
+    return {"kernels": len(found), "launches": launches, "kernel_time_us": whole / _PS_PER_US} | shares
+
+
+def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
+    def look() -> list[tuple[str, Capabilities]]:
+        return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
+
+    return host.once("gpus", look)
+
+
+_Gpus = Sequence[tuple[Host, str, Capabilities]]
+
+
+def _headline(facts: Mapping[str, float | None], gpus: _Gpus) -> Headline:
+    used, missed = facts["tensor_core_share"] or 0.0, facts["missed_share"] or 0.0
+    if not facts["tensor_cores"]:
+        text = (
+            f"This device ({host_device_type(gpus[0][0])}) has no tensor cores: all kernels run on its ordinary cores."
+        )
+        return Headline(text, "info")
+    if missed >= _MUCH:
+        text = (
+            f"{missed:.0%} of the kernel time are matrix products and convolutions that leave the tensor cores unused "
+            f"({used:.0%} use them): try mixed precision, and sizes that are multiples of 8."
+        )
+        return Headline(text, "warn", "framework_op_stats")
+    if not used and not missed:
+        return Headline("No kernel of this capture has a use for tensor cores.", "info", "framework_op_stats")
+    more = f"{missed:.0%} more could" if missed >= 0.005 else "no other kernel could"
+    text = f"{used:.0%} of the kernel time runs on tensor cores; {more}."
+    return Headline(text, "ok", "framework_op_stats")
+
+
+_DIRECTIONS = {
+    "MemcpyHToD": "host to device",
+    "MemcpyDToH": "device to host",
+    "MemcpyDToD": "device to device",
+    "MemcpyHToH": "host to host",
+}
+
+
+def _copies(found: Sequence[Copies]) -> dict[str, list[object]]:
+    return {
+        "device": [each.device for each in found],
+        "kind": [_DIRECTIONS[each.kind] for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "bytes": [each.bytes or None for each in found],
+        "total_us": [each.total_ps / _PS_PER_US for each in found],
+        "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
+        "longest_us": [each.max_ps / _PS_PER_US for each in found],
+        "gigabytes_per_second": [
+            each.bytes / each.total_ps * 1e3 if each.bytes and each.total_ps else None for each in found
+        ],
+    }
+
+
+def _devices(gpus: _Gpus) -> dict[str, list[object]]:
+    peaks: dict[str, list[object]] = {
+        f"peak_{kind}": [can.peak_flops[kind] / 1e12 if kind in can.peak_flops else None for _, _, can in gpus]
+        for kind in _PEAKS
+    }
+    return {
+        "device": [f"{host.name} {device}" for host, device, _ in gpus],
+        "type": [host_device_type(host) for host, _, _ in gpus],
+        "cores": [can.cores or None for _, _, can in gpus],
+        "clock_ghz": [can.clock_ghz or None for _, _, can in gpus],
+        "memory_bytes": [can.memory_bytes or None for _, _, can in gpus],
+        "memory_gigabytes_per_second": [can.memory_bandwidth / 1e9 or None for _, _, can in gpus],
+        **peaks,
+    }
