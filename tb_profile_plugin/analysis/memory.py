@@ -64,7 +64,7 @@ def holdings(memory: Allocations, moment: int) -> list[Holding]:
     return sorted(found, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
 
 
-def course(memory: Allocations, begin: int, end: int, columns: int) -> Array:
+def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Array:
     """int64[k]: events that show all that can be seen of the time from ``begin`` to ``end`` (ps) at so many columns.
 
     All events where they are few; else of each column those with the most and the least in use and with the highest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .tfdata import SLOW_PS, Pipeline, Stage
+from .words import duration
 
 FILES = frozenset(
     "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
@@ -287,13 +288,3 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         "dataset = dataset.with_options(options)"
     )
     return Finding("contention", title, evidence, code, pipeline.bottleneck, held, level)
-
-
-def duration(ps: float) -> str:
-    """A time as people read it, e.g. ``1.64 s``."""
-    unit, size = next(((unit, size) for unit, size in _UNITS if abs(ps) >= size), ("µs", 1e6))
-    figure = ps / size
-    return f"{figure:.{max(0, 2 - len(f'{abs(figure):.0f}') + 1)}f} {unit}"
-
-
-_UNITS = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))

@@ -13,7 +13,8 @@ from ..model.host import Host
 from . import steptime
 from .breakdown import Part
 from .tfdata import Pipeline, TfData
-from .tfdata_advice import Finding, duration, findings, outermost
+from .tfdata_advice import Finding, findings, outermost
+from .words import duration
 
 _POOL = "tf_"
 """How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""

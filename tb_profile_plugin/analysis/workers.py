@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import I64, Bool
 from ..model.host import Host
 from .steptime import SHARES, Share, host_steps
+from .words import duration
 
 _LEAST = 0.05
 """A worker that takes so much longer than the median one may be slow …"""
@@ -21,7 +22,6 @@ _ROBUST = 1.4826
 _ALIKE = 0.005
 """Workers that differ by less take equally long."""
 _NUMBERS = re.compile(r"(\d+)")
-_UNITS = (("s", 1e12), ("ms", 1e9), ("µs", 1e6))
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,16 @@ class PodStep:
         name = f"Step {self.name}" if self.name.isdigit() else self.name
         slowest = self.slowest
         if len(self.workers) == 1:
-            return f"{name} takes {_time(slowest.total_ps)} on {slowest.host}, most of it {slowest.largest.label}."
+            return f"{name} takes {duration(slowest.total_ps)} on {slowest.host}, most of it {slowest.largest.label}."
         two = len(self.workers) == 2
         other = float(self.totals_ps.min()) if two else self.median_ps
         more = slowest.total_ps / other - 1 if other else 0.0
         if more < _ALIKE:
-            return f"{name}: all workers take about {_time(self.median_ps)}."
+            return f"{name}: all workers take about {duration(self.median_ps)}."
         part, excess = self.excess(slowest)
         whom = "the other worker" if two else "the median worker"
-        lead = f"{name}: {slowest.host} takes {_time(slowest.total_ps)}, {more:.0%} more than {whom}"
-        return f"{lead}, mainly {part.label} (+{_time(excess)})."
+        lead = f"{name}: {slowest.host} takes {duration(slowest.total_ps)}, {more:.0%} more than {whom}"
+        return f"{lead}, mainly {part.label} (+{duration(excess)})."
 
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
@@ -124,8 +124,3 @@ def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
 def _natural(name: str) -> list[tuple[int, str]]:
     """Sorts ``worker-2`` before ``worker-10``."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in _NUMBERS.split(name) if part]
-
-
-def _time(ps: float) -> str:
-    unit, scale = next(((unit, scale) for unit, scale in _UNITS if ps >= scale), ("µs", 1e6))
-    return f"{ps / scale:.3g} {unit}"

@@ -1,43 +1,22 @@
-/** The tool's tables for what the reader looks at: another memory, a part of the time, another moment. */
+/** The tool's answer for what the reader looks at: another memory, a part of the time, another moment. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/client";
 import type { Problem } from "../../api/types";
-import { isRawTable, Table } from "../../base/datatable";
+import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import type { PageProps } from "../page";
-
-export interface Tables {
-  readonly summary: Table;
-  readonly timeline: Table;
-  readonly breakdown: Table;
-  readonly steps: Table;
-  readonly growth: Table;
-}
 
 /** What the page keeps in the URL, and the tool's option for each. */
 const OPTIONS: Readonly<Record<string, string>> = { memory: "memory_id", from: "begin_ms", to: "end_ms", at: "at_ms" };
 
-export function tablesIn(answer: unknown): Tables {
-  const parts = (answer as { tables?: Record<string, unknown> } | null)?.tables ?? {};
-  const table = (name: string) => {
-    const part = parts[name];
-    return new Table(isRawTable(part) ? part : {});
-  };
-  return {
-    summary: table("summary"),
-    timeline: table("timeline"),
-    breakdown: table("breakdown"),
-    steps: table("steps"),
-    growth: table("growth"),
-  };
+interface Shown {
+  readonly answer: Answer;
+  readonly problem: Problem | null;
 }
 
-/** The tables for the view's options; while they are fetched those from before stay. */
-export function useTables({ data, tool, session, store }: PageProps): {
-  tables: Tables;
-  problem: Problem | null;
-} {
+/** The answer for the view's options; while it is fetched the one from before stays. */
+export function useShown({ answer: first, tool, session, store }: PageProps): Shown {
   const { options } = store.view.value;
   const taken = new Set(tool.params.map((param) => param.name));
   const wanted: Record<string, string> = Object.fromEntries(
@@ -52,20 +31,18 @@ export function useTables({ data, tool, session, store }: PageProps): {
     }
   }
   const key = own ? JSON.stringify([session.run, session.modified, store.host.value, wanted]) : "";
-  const [answer, setAnswer] = useState<{ data: unknown; problem: Problem | null } | null>(null);
+  const [shown, setShown] = useState<Shown | null>(null);
   useEffect(() => {
     if (!key) {
-      setAnswer(null);
+      setShown(null);
       return;
     }
     const controller = new AbortController();
-    api.data(session.run, tool.name, store.host.peek(), wanted, controller.signal).then(
-      (found) => setAnswer({ data: found, problem: null }),
-      (error: unknown) => !controller.signal.aborted && setAnswer({ data, problem: toProblem(error) }),
+    api.answer(session.run, tool.name, store.host.peek(), wanted, controller.signal).then(
+      (answer) => setShown({ answer, problem: null }),
+      (error: unknown) => !controller.signal.aborted && setShown({ answer: first, problem: toProblem(error) }),
     );
     return () => controller.abort();
   }, [key]);
-  const chosen = answer?.data ?? data;
-  const tables = useMemo(() => tablesIn(chosen), [chosen]);
-  return { tables, problem: answer?.problem ?? null };
+  return shown ?? { answer: first, problem: null };
 }

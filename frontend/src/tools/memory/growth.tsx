@@ -1,8 +1,8 @@
 /** From step to step: what stays when a step ends, and which ops leave it. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import type { Table } from "../../base/datatable";
 import { memory, memoryScale } from "../../base/format";
+import type { Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
 import { Grid } from "../../view/grid";
 import type { Palette } from "../../view/palette";
@@ -15,7 +15,7 @@ const LINES: readonly (readonly [string, string, string, string])[] = [
 ];
 
 function option(steps: Table, palette: Palette) {
-  const largest = Math.max(1, ...steps.rows.map((row) => steps.number(row, "in_use_bytes")));
+  const largest = Math.max(1, ...steps.rows.map((row) => steps.length(row, "in_use_bytes")));
   const scale = memoryScale(largest);
   return {
     animation: false,
@@ -38,7 +38,7 @@ function option(steps: Table, palette: Palette) {
       type: "line" as const,
       symbolSize: 4,
       color: palette.dark ? dark : light,
-      data: steps.rows.map((row) => steps.number(row, id) * scale.factor),
+      data: steps.rows.map((row) => steps.length(row, id) * scale.factor),
     })),
   };
 }

@@ -2,15 +2,15 @@
 
 import type { EChartsType } from "echarts/core";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import type { Table } from "../../base/datatable";
+import type { Table } from "../../base/table";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
-import { type Course, courseOption, merged } from "./course";
+import { merged, type Usage, usageOption } from "./usage";
 
 const ZOOM_DELAY_MS = 250;
 
 interface MemoryTimelineProps {
-  readonly course: Course;
+  readonly usage: Usage;
   /** Points of the whole capture, so that something is there where the finer ones end. */
   readonly coarse: Table;
   readonly zoom: (from: number, to: number) => void;
@@ -23,9 +23,9 @@ interface Zoom {
   readonly endValue?: number;
 }
 
-export function MemoryTimeline({ course, coarse, zoom, choose, name }: MemoryTimelineProps) {
-  const rows = useMemo(() => merged(coarse, course.points), [coarse, course.points]);
-  const build = useCallback((palette: Palette) => courseOption(course, rows, palette), [course, rows]);
+export function MemoryTimeline({ usage, coarse, zoom, choose, name }: MemoryTimelineProps) {
+  const rows = useMemo(() => merged(coarse, usage.points), [coarse, usage.points]);
+  const build = useCallback((palette: Palette) => usageOption(usage, rows, palette), [usage, rows]);
   const act = useRef({ zoom, choose });
   act.current = { zoom, choose };
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -54,9 +54,9 @@ export function MemoryTimeline({ course, coarse, zoom, choose, name }: MemoryTim
       height={280}
       build={build}
       onReady={listen}
-      twin={course.points}
+      twin={usage.points}
       name={name}
-      id="course"
+      id="usage"
     />
   );
 }

@@ -1,11 +1,11 @@
-/** The course of memory use as a chart: stacked areas of real events, fragmentation on the right. */
+/** Memory use over time as a chart: stacked areas of real events, fragmentation on the right. */
 
-import type { Row, Table } from "../../base/datatable";
 import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
-export interface Course {
+export interface Usage {
   readonly points: Table;
   /** ms: all of the capture, what of it is shown, and the moment whose allocations are listed. */
   readonly whole: readonly [number, number];
@@ -37,12 +37,12 @@ export function merged(coarse: Table, fine: Table): Row[] {
       const key = JSON.stringify(row);
       return !seen.has(key) && seen.add(key);
     })
-    .sort((a, b) => coarse.number(a, "time_ms") - coarse.number(b, "time_ms"));
+    .sort((a, b) => coarse.length(a, "time_ms") - coarse.length(b, "time_ms"));
 }
 
 const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => string])[] = [
-  ["Requested", "requested_bytes", (table, row) => memory(table.number(row, "requested_bytes"))],
-  ["Allocated", "allocation_bytes", (table, row) => memory(table.number(row, "allocation_bytes"))],
+  ["Requested", "requested_bytes", (table, row) => memory(table.length(row, "requested_bytes"))],
+  ["Allocated", "allocation_bytes", (table, row) => memory(table.length(row, "allocation_bytes"))],
   ["Op", "op_name", (table, row) => table.text(row, "op_name")],
   ["Step id", "step", (table, row) => table.text(row, "step")],
   ["Region", "region_type", (table, row) => table.text(row, "region_type")],
@@ -52,26 +52,26 @@ const FACTS: readonly (readonly [string, string, (table: Table, row: Row) => str
 
 function describe(table: Table, row: Row | undefined, palette: Palette): string {
   if (!row) return "";
-  const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.number(row, "time_ms"))}`;
+  const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.length(row, "time_ms"))}`;
   const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
     const short = text.length > 60 ? `…${text.slice(-60)}` : text;
     return tooltipRow("transparent", label, short);
   });
-  const amounts = LAYERS.filter(({ id }) => table.number(row, id) > 0).map((layer) =>
-    tooltipRow(colour(layer, palette), layer.label, memory(table.number(row, layer.id))),
+  const amounts = LAYERS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
+    tooltipRow(colour(layer, palette), layer.label, memory(table.length(row, layer.id))),
   );
-  const use = tooltipRow("transparent", "In use", memory(table.number(row, "in_use_bytes")));
+  const use = tooltipRow("transparent", "In use", memory(table.length(row, "in_use_bytes")));
   const worst = tooltipRow(
     colour(FRAGMENTATION, palette),
     "Fragmentation",
-    percent(table.number(row, "fragmentation")),
+    percent(table.length(row, "fragmentation")),
   );
   return `<div style="margin-bottom:4px">${head}</div>${[...facts, use, ...amounts.reverse(), worst].join("")}`;
 }
 
 function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palette) {
-  return LAYERS.filter(({ id }) => rows.some((row) => table.number(row, id) > 0)).map((layer) => ({
+  return LAYERS.filter(({ id }) => rows.some((row) => table.length(row, id) > 0)).map((layer) => ({
     name: layer.label,
     type: "line" as const,
     stack: "memory",
@@ -80,13 +80,13 @@ function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palett
     lineStyle: { width: layer.id === "free_bytes" ? 0 : 1, color: colour(layer, palette) },
     itemStyle: { color: colour(layer, palette) },
     areaStyle: { color: colour(layer, palette), opacity: layer.id === "free_bytes" ? 0.5 : 0.75 },
-    data: rows.map((row) => [table.number(row, "time_ms"), table.number(row, layer.id) * scale.factor]),
+    data: rows.map((row) => [table.length(row, "time_ms"), table.length(row, layer.id) * scale.factor]),
   }));
 }
 
-export function courseOption(course: Course, rows: readonly Row[], palette: Palette) {
-  const { points, shown, whole, moment } = course;
-  const scale = memoryScale(Math.max(1, ...rows.map((row) => points.number(row, "in_use_bytes"))));
+export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette) {
+  const { points, shown, whole, moment } = usage;
+  const scale = memoryScale(Math.max(1, ...rows.map((row) => points.length(row, "in_use_bytes"))));
   const clock = timeScale(whole[1]);
   return {
     animation: false,
@@ -156,7 +156,7 @@ export function courseOption(course: Course, rows: readonly Row[], palette: Pale
         symbol: "none",
         lineStyle: { width: 1, type: "dashed" as const, color: colour(FRAGMENTATION, palette) },
         itemStyle: { color: colour(FRAGMENTATION, palette) },
-        data: rows.map((row) => [points.number(row, "time_ms"), points.number(row, "fragmentation") * 100]),
+        data: rows.map((row) => [points.length(row, "time_ms"), points.length(row, "fragmentation") * 100]),
         markLine: {
           silent: true,
           symbol: "none",

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { memory, memoryScale } from "../../src/base/format";
+import { merged } from "../../src/tools/memory/usage";
+import { column, table } from "../table";
+
+it("counts memory by 1024", () => {
+  expect([memory(0), memory(512), memory(3_213_240_832), memoryScale(1024).unit]).toEqual([
+    "0\u202fB",
+    "512\u202fB",
+    "2.99\u202fGiB",
+    "KiB",
+  ]);
+});
+
+it("merges points by time without repeating any", () => {
+  const points = (times: readonly number[]) =>
+    table(
+      [column("time_ms"), column("in_use_bytes")],
+      times.map((at) => [at, at * 2]),
+    );
+  expect(merged(points([0, 5, 10]), points([4, 5, 6])).map((row) => row[0])).toEqual([0, 4, 5, 6, 10]);
+});

@@ -1,0 +1,341 @@
+"""Memory Profile: who holds a device's memory at its peak, how its use goes over time, and what does not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..analysis import memory as analysis
+from ..analysis.memory import Holding
+from ..analysis.words import memory as amount
+from ..arrays import Array
+from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.tool import STEP_EVENT, Param, tool
+from ..model.allocations import Allocations, allocations, has_allocations, origin
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import Problem, ProblemError
+
+_PS_PER_MS = 1e9
+_PIXELS = 1000
+"""Columns of pixels that the points over time are chosen for."""
+
+_UNNAMED = "(no op recorded)"
+
+_NO_EVENTS = "This capture holds no event of a memory allocator."
+_REMEDY = (
+    "Allocators of GPUs and TPUs report to the profiler (TensorFlow's BFC allocator, JAX's as well) while it runs at "
+    "host_tracer_level 2 or higher; those of the CPU seldom do. Capture steps that run on a device."
+)
+
+
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(has_allocations(host) for host in hosts):
+        return None
+    return Problem("no_allocations", _NO_EVENTS, _REMEDY, session.name, "info")
+
+
+_MEMORIES = Table(
+    "memories",
+    "Memories",
+    (
+        Column("host", "Host", "string", doc="Whose memory it is."),
+        Column("memory_id", "Memory", "string", doc="Name of the allocator, or number of the device."),
+        Column("allocations", "Allocations", doc="Recorded in the capture."),
+        Column("deallocations", "Deallocations", doc="Recorded in the capture."),
+        Column("capacity_bytes", "Capacity", unit="iB", doc="Stack, heap and free memory together, at the peak."),
+        Column(
+            "peak_lifetime_bytes",
+            "Peak heap of the lifetime",
+            unit="iB",
+            doc="The most that the allocator ever had in use since the program began, as it reports it itself.",
+        ),
+        Column("peak_bytes", "Peak in the capture", unit="iB", doc="The most stack and heap in use at one moment."),
+        Column("peak_ms", "Peak at", unit="ms", doc="When that was, since the host's first recorded line begins."),
+        Column("stack_bytes", "Stack at the peak", unit="iB", doc="Reserved for programs (TPU)."),
+        Column("heap_bytes", "Heap at the peak", unit="iB", doc="Allocated for tensors."),
+        Column("free_bytes", "Free at the peak", unit="iB", doc="What the allocator could still have given out."),
+        Column(
+            "fragmentation",
+            "Fragmentation at the peak",
+            unit="share",
+            doc="1 − largest free block ÷ all free memory: at 0 all free memory is one piece.",
+        ),
+    ),
+    doc="Every allocator or device that reported its allocations.",
+)
+_USAGE = Table(
+    "usage",
+    "Memory over time",
+    (
+        Column("time_ms", "Time", unit="ms", doc="Since the host's first recorded line begins."),
+        Column("activity", "Event", "string", doc="Allocation or deallocation."),
+        Column("requested_bytes", "Requested", unit="iB", doc="What the op asked for."),
+        Column("allocation_bytes", "Allocated", unit="iB", doc="What it got: rounded up, or a larger free block."),
+        Column("op_name", "Op", "string", doc="Op that allocated it."),
+        Column("step", "Step id", doc="Group of the profiler that the event belongs to."),
+        Column("region_type", "Region", "string", doc="What for: output, temp, persist, dynamic …"),
+        Column("data_type", "Type", "string", doc="Of the tensor."),
+        Column("shape", "Shape", "string", doc="Of the tensor, as far as it was recorded."),
+        Column("in_use_bytes", "In use", unit="iB", doc="Stack and heap after the event."),
+        Column("stack_bytes", "Stack", unit="iB", doc="Reserved for programs."),
+        Column("heap_bytes", "Heap", unit="iB", doc="Allocated for tensors."),
+        Column("free_bytes", "Free", unit="iB", doc="Still to be given out."),
+        Column("fragmentation", "Fragmentation", unit="share", doc="1 − largest free block ÷ all free memory."),
+    ),
+    doc="Events of the shown memory: of each column of pixels those with the most and the least in use.",
+)
+_HELD = Table(
+    "held",
+    "Allocations",
+    (
+        Column("op_name", "Op Name", "string", doc="Op that allocated it, or what else holds memory."),
+        Column("total_bytes", "Total", unit="iB", doc="Allocation size times occurrences."),
+        Column("share", "Share", unit="share", doc="Total as a share of all that is in use at this moment."),
+        Column("allocation_bytes", "Allocation Size", unit="iB", doc="What each of them takes."),
+        Column("requested_bytes", "Requested Size", unit="iB", doc="What each of them asked for."),
+        Column("occurrences", "Occurrences", doc="Allocations alike in all these columns."),
+        Column("region_type", "Region Type", "string", doc="What for: output, temp, persist, dynamic …"),
+        Column("data_type", "Data Type", "string", doc="Of the tensor."),
+        Column("shape", "Shape", "string", doc="Of the tensor, as far as it was recorded."),
+        Column("since_ms", "Since", unit="ms", doc="When the first of them was allocated."),
+    ),
+    doc="Everything alive at the chosen moment; what was there before the capture is one remainder.",
+)
+_STEPS = Table(
+    "steps",
+    "From step to step",
+    (
+        Column("step", "Step", "string", doc="As the program counts."),
+        Column("end_ms", "End", unit="ms", doc="Since the host's first recorded line begins."),
+        Column("in_use_bytes", "In use at the end", unit="iB", doc="Stack and heap after the step's last event."),
+        Column("peak_bytes", "Peak", unit="iB", doc="The most in use within the step."),
+        Column("left_bytes", "Left behind", unit="iB", doc="Allocated in this step and still there at its end."),
+        Column(
+            "held_bytes",
+            "Held",
+            unit="iB",
+            doc="Allocated since the capture began and still there at the step's end; if it climbs, memory leaks.",
+        ),
+    ),
+)
+_GROWTH = Table(
+    "growth",
+    "Left behind by steps",
+    (
+        Column("op_name", "Op Name", "string", doc="Op whose allocations outlive the step that they were made in."),
+        Column("steps", "Steps", doc="In how many steps it leaves something behind."),
+        Column("occurrences", "Occurrences", doc="Allocations that outlive their step."),
+        Column("left_bytes", "Left behind", unit="iB", doc="Their bytes, summed over all steps."),
+        Column("kept_bytes", "Never freed", unit="iB", doc="Those of them that are there when the capture ends."),
+    ),
+)
+_FACTS = (
+    Column("host", "Host", "string", "", "Host that the figures are of."),
+    Column("memory_id", "Memory", "string", "", "Allocator or device that the figures are of."),
+    Column(
+        "moment_ms",
+        "Moment",
+        "number",
+        "ms",
+        "Time of the listed allocations, since the host's first recorded line begins.",
+    ),
+    Column("moment_event", "Event", "number", "", "What happened at that moment."),
+    Column("first_ms", "First event", "number", "ms", "Time of the first allocator event."),
+    Column("last_ms", "Last event", "number", "ms", "Time of the last allocator event."),
+    Column(
+        "timeline_offset_ms",
+        "Offset on the Timeline",
+        "number",
+        "ms",
+        "Add it to a time for the same moment on the Timeline, which counts from its first event.",
+    ),
+)
+
+
+@tool(
+    "Memory",
+    order=50,
+    params=[
+        Param("memory_id", "", "Memory to show, as summary lists it; the one with the highest peak by default."),
+        Param("begin_ms", "", "Where the timeline begins; at the first event by default."),
+        Param("end_ms", "", "Where the timeline ends; at the last event by default."),
+        Param("at_ms", "", "Moment whose allocations are listed; the peak by default."),
+        STEP_EVENT,
+    ],
+    facts=_FACTS,
+    tables=(_MEMORIES, _USAGE, _HELD, _STEPS, _GROWTH),
+    unavailable=_unavailable,
+)
+def memory_profile(
+    session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
+) -> Answer:
+    """Who holds the memory at its peak, is it fragmented, and does it leak?"""
+    found = [(host, each) for host in hosts for each in host.once("memories", partial(memories, host))]
+    host, chosen = _chosen(found, memory_id)
+    memory = next(each for each in reporting(host) if each.memory == chosen.memory_id)
+    begin = _ps(begin_ms, int(memory.time[0]) if len(memory) else 0)
+    end = _ps(end_ms, int(memory.time[-1]) if len(memory) else 0)
+    moment = _moment(memory, at_ms)
+    held = sorted(analysis.holdings(memory, moment), key=lambda each: -each.total)
+    facts = {
+        "host": host.name,
+        "memory_id": memory.memory,
+        "moment_ms": memory.time[moment] / _PS_PER_MS,
+        "moment_event": moment,
+        "first_ms": memory.time[0] / _PS_PER_MS,
+        "last_ms": memory.time[-1] / _PS_PER_MS,
+        "timeline_offset_ms": (origin(host) - host.window[0]) / _PS_PER_MS,
+    }
+    return Answer(
+        facts,
+        {
+            "memories": {name: [vars(each)[name] for _, each in found] for name in vars(chosen)},
+            "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
+            "held": _held(memory, held),
+            "steps": _steps(analysis.step_memory(host, memory, step_event)),
+            "growth": _growth(analysis.growth(host, memory, step_event)),
+        },
+        _headline(chosen, analysis.holdings(memory, memory.peak)),
+    )
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A row of the memories: one of a host, at its peak."""
+
+    host: str
+    memory_id: str
+    allocations: int
+    deallocations: int
+    capacity_bytes: int
+    peak_lifetime_bytes: int
+    peak_bytes: int
+    peak_ms: float
+    stack_bytes: int
+    heap_bytes: int
+    free_bytes: int
+    fragmentation: float
+
+
+def reporting(host: Host) -> list[Allocations]:
+    """The memories of a host that reported any allocation."""
+    return [each for each in allocations(host).values() if len(each)]
+
+
+def memories(host: Host) -> list[Memory]:
+    """The same, each at its peak."""
+    return [_at_peak(host, each) for each in reporting(host)]
+
+
+def _at_peak(host: Host, memory: Allocations) -> Memory:
+    at = memory.peak
+    stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
+    count, most = int(memory.allocates.sum()), int(memory.peak_in_use.max())
+    sizes = (stack + heap + free, most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free)
+    return Memory(host.name, memory.memory, count, len(memory) - count, *sizes, float(memory.fragmentation[at]))
+
+
+def _chosen(found: Sequence[tuple[Host, Memory]], memory_id: str) -> tuple[Host, Memory]:
+    fitting = [(host, each) for host, each in found if memory_id in ("", each.memory_id)]
+    if not fitting:
+        known = ", ".join(dict.fromkeys(each.memory_id for _, each in found)) or "none"
+        where = f"There is no memory {memory_id!r} here." if memory_id else _NO_EVENTS
+        raise ProblemError(Problem("no_memory", where, f"Memories: {known}." if memory_id else _REMEDY), 404)
+    return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
+
+
+def _ps(text: str, default: int) -> int:
+    try:
+        return round(float(text) * _PS_PER_MS) if text else default
+    except (ValueError, OverflowError):
+        raise ProblemError(Problem("bad_option", f"{text!r} is no time.", "Give milliseconds, e.g. 12.5.")) from None
+
+
+def _moment(memory: Allocations, at_ms: str) -> int:
+    """The last event at that time or before it; the peak where no time is given."""
+    if not at_ms:
+        return memory.peak
+    return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
+
+
+_TIGHT, _FRAGMENTED, _MUCH = 0.9, 0.5, 0.25
+"""Shares of the capacity in use, of free memory in pieces, and of the peak held from before, that are worth a word."""
+
+
+def _headline(memory: Memory, held: Sequence[Holding]) -> Headline:
+    share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
+    name = f"Memory {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
+    text = f"{name} peaks at {amount(memory.peak_bytes)}, {share:.0%} of its {amount(memory.capacity_bytes)}"
+    whole = sum(each.total for each in held)
+    before = next((each for each in held if each.event < 0), None)
+    if before and before.total > _MUCH * whole:
+        text += f", {before.total / whole:.0%} of it {before.op or _UNNAMED}"
+    made = [each for each in held if each.event >= 0]
+    if made:
+        largest = max(made, key=lambda each: each.total)
+        text += f". The largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
+    worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
+    return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")
+
+
+def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
+    rows = events.tolist()
+    types = [memory.dtype_name(i) for i in rows]
+    return {
+        "time_ms": (memory.time[events] / _PS_PER_MS).tolist(),
+        "activity": ["allocation" if each else "deallocation" for each in memory.allocates[events].tolist()],
+        "requested_bytes": memory.requested[events].tolist(),
+        "allocation_bytes": memory.size[events].tolist(),
+        "op_name": [memory.text("op", i) for i in rows],
+        "step": [group if group >= 0 else None for group in memory.group[events].tolist()],
+        "region_type": [memory.text("region", i) for i in rows],
+        "data_type": ["" if each == "INVALID" else each for each in types],
+        "shape": [memory.text("shape", i) for i in rows],
+        "in_use_bytes": memory.in_use[events].tolist(),
+        "stack_bytes": memory.stack[events].tolist(),
+        "heap_bytes": memory.heap[events].tolist(),
+        "free_bytes": memory.free[events].tolist(),
+        "fragmentation": memory.fragmentation[events].tolist(),
+    }
+
+
+def _held(memory: Allocations, found: Sequence[Holding]) -> dict[str, Sequence[Any]]:
+    whole = sum(each.total for each in found)
+    return {
+        "op_name": [each.op or _UNNAMED for each in found],
+        "total_bytes": [each.total for each in found],
+        "share": [each.total / whole if whole else None for each in found],
+        "allocation_bytes": [each.size for each in found],
+        "requested_bytes": [each.requested for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "region_type": [each.region for each in found],
+        "data_type": ["" if each.dtype == "INVALID" else each.dtype for each in found],
+        "shape": [each.shape if each.event >= 0 else "" for each in found],
+        "since_ms": [memory.time[each.event] / _PS_PER_MS if each.event >= 0 else None for each in found],
+    }
+
+
+def _steps(found: Sequence[analysis.StepMemory]) -> dict[str, Sequence[Any]]:
+    return {
+        "step": [each.name for each in found],
+        "end_ms": [each.end_ps / _PS_PER_MS for each in found],
+        "in_use_bytes": [each.in_use for each in found],
+        "peak_bytes": [each.peak for each in found],
+        "left_bytes": [each.left for each in found],
+        "held_bytes": [each.held for each in found],
+    }
+
+
+def _growth(found: Sequence[analysis.Growth]) -> dict[str, Sequence[Any]]:
+    return {
+        "op_name": [each.op or _UNNAMED for each in found],
+        "steps": [each.steps for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "left_bytes": [each.left for each in found],
+        "kept_bytes": [each.kept for each in found],
+    }
