@@ -7,7 +7,7 @@ A tool declares `Table` and `Column` beside its function, which returns an `Answ
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -68,6 +68,15 @@ class Answer:
     headline: Headline | None = None
     notes: Sequence[Problem] = ()
     """What the reader must know before trusting the figures."""
+
+
+def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows in the order of the table's columns, as an `Answer` takes them."""
+    values: list[list[Any]] = [[] for _ in table.columns]
+    for row in rows:
+        for column, value in zip(values, row, strict=True):
+            column.append(value)
+    return {column.id: each for column, each in zip(table.columns, values, strict=True)}
 
 
 def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .answer import Column, Table
+from .answer import Column, Table, by_column
 
 _PS_PER_US = 1e6
 
@@ -26,12 +26,6 @@ TABLE = Table(
 
 def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
     """Values of the columns from rows of name, count, total, self, least and most time, ps."""
-    return {
-        "name": [name for name, *_ in rows],
-        "count": [count for _, count, *_ in rows],
-        "total_us": [row[2] / _PS_PER_US for row in rows],
-        "self_us": [row[3] / _PS_PER_US for row in rows],
-        "mean_us": [row[2] / row[1] / _PS_PER_US for row in rows],
-        "min_us": [row[4] / _PS_PER_US for row in rows],
-        "max_us": [row[5] / _PS_PER_US for row in rows],
-    }
+    times = [(row[2], row[3], row[2] / row[1], row[4], row[5]) for row in rows]
+    figures = [[time / _PS_PER_US for time in each] for each in times]
+    return by_column(TABLE, [(*row[:2], *each) for row, each in zip(rows, figures, strict=True)])

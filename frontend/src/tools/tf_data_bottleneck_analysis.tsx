@@ -1,9 +1,8 @@
 /** Does tf.data keep up, which transformation holds it up, and what is the code that helps? */
 
 import { Fragment } from "preact";
-import { useMemo } from "preact/hooks";
-import { type Table, tableAt } from "../base/datatable";
 import { time } from "../base/format";
+import type { Row, Table } from "../base/table";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Code } from "../view/rich";
@@ -24,48 +23,32 @@ const LONG_NAME =
   "[i] after a name counts its inputs (zip, concatenate) or what it makes per element or epoch (interleave, repeat).";
 
 export default function TfDataPage(props: PageProps) {
-  const { data } = props;
-  const tables = useMemo(
-    () => ({
-      calls: tableAt(data, 0),
-      pipelines: tableAt(data, 1),
-      bottlenecks: tableAt(data, 2),
-      stages: tableAt(data, 3),
-      histogram: tableAt(data, 4),
-      checks: tableAt(data, 5),
-      advice: tableAt(data, 6),
-      summary: tableAt(data, 7),
-      damage: tableAt(data, 8),
-    }),
-    [data],
-  );
-  const { summary, pipelines } = tables;
+  const { answer } = props;
+  const pipelines = answer.table("pipelines");
   return (
     <>
-      <Verdict level={level(summary.property("verdict_level"))} text={summary.property("verdict")} />
+      {answer.headline && <Verdict {...answer.headline} />}
       <div class="columns halves">
-        <Checklist checks={tables.checks} />
-        <Bottleneck bottlenecks={tables.bottlenecks} advice={tables.advice} />
+        <Checklist checks={answer.table("checks")} />
+        <Bottleneck bottlenecks={answer.table("bottlenecks")} advice={answer.table("advice")} />
       </div>
       <div class="columns halves">
-        <Section title="All input pipelines" doc="Each iterator that a program asks for elements, on every host shown.">
+        <Section title={pipelines.label} doc={pipelines.doc}>
           <Grid
             table={pipelines}
             specs={PIPELINES}
             name={exportName(props, "pipelines")}
             id="pipelines"
-            sort={[{ id: "max", desc: true }]}
+            sort={[{ id: "max_us", desc: true }]}
           />
         </Section>
-        <Latencies histogram={tables.histogram} name={exportName(props, "latencies")} />
+        <Latencies latencies={answer.table("latencies")} name={exportName(props, "latencies")} />
       </div>
-      {pipelines.rows.length > 0 && (
-        <PipelineGraph pipelines={pipelines} stages={tables.stages} calls={tables.calls} page={props} />
-      )}
-      {tables.damage.rows.length > 0 && (
+      {pipelines.rows.length > 0 && <PipelineGraph page={props} />}
+      {answer.notes.length > 0 && (
         <ul class="statements">
-          {tables.damage.rows.map((row) => (
-            <li key={tables.damage.text(row, "message")}>{tables.damage.text(row, "message")}</li>
+          {answer.notes.map(({ message }) => (
+            <li key={message}>{message}</li>
           ))}
         </ul>
       )}
@@ -75,10 +58,7 @@ export default function TfDataPage(props: PageProps) {
 
 function Checklist({ checks }: { checks: Table }) {
   return (
-    <Section
-      title="Step by step"
-      doc="The questions of TensorFlow's guide in their order, with what this capture shows."
-    >
+    <Section title={checks.label} doc={checks.doc}>
       <table class="checks">
         <tbody>
           {checks.rows.map((row) => (
@@ -107,12 +87,12 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
   const mine = where(advice, { host, input_pipeline: pipeline });
-  const us = (id: string) => time(bottlenecks.number(row, id), "us");
+  const us = (id: string) => time(bottlenecks.length(row, id), "us");
   return (
     <Section
       title="What to do"
       doc="For the pipeline with the slowest call; the advice with the largest possible gain stands first."
-      note={`${pipeline} on ${host}, slowest call ${us("max_latency")}`}
+      note={`${pipeline} on ${host}, slowest call ${us("max_us")}`}
     >
       {bottlenecks.text(row, "overall") && (
         <p>
@@ -123,7 +103,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
           <br />
           <span class="quiet">
-            In the slowest call: {bottlenecks.text(row, "bottleneck")}, {us("latency")}
+            In the slowest call: {bottlenecks.text(row, "bottleneck")}, {us("bottleneck_us")}
           </span>
         </p>
       )}
@@ -152,8 +132,8 @@ function LongName({ text }: { text: string }) {
   );
 }
 
-function Advice({ table, row }: { table: Table; row: Table["rows"][number] }) {
-  const gain = table.number(row, "gain_ms");
+function Advice({ table, row }: { table: Table; row: Row }) {
+  const gain = table.length(row, "gain_ms");
   return (
     <li class="hint">
       <LevelMark of={level(table.text(row, "level"))} />

@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { Table } from "../../src/base/datatable";
+import type { Table } from "../../src/base/table";
 import { callGraph, distinct, stageGraph, where } from "../../src/tools/tfdata/model";
+import { column, table as made } from "../table";
 
 function table(ids: readonly string[], ...rows: readonly (string | number | boolean)[][]): Table {
-  return new Table({
-    cols: ids.map((id) => ({ id, label: id, type: "string", p: { doc: `about ${id}` } })),
-    rows: rows.map((cells) => ({ c: cells.map((v) => ({ v })) })),
-  });
+  return made(
+    ids.map((id) => column(id, "string", { doc: `about ${id}` })),
+    rows,
+  );
 }
 
-const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "num_calls", "critical_us", "asynchronous"];
+const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "num_calls", "share", "asynchronous"];
 const zero = [0, 0, 0, 0];
 
 describe("rows of one pipeline", () => {
@@ -31,8 +32,8 @@ describe("rows of one pipeline", () => {
 describe("the graph over all calls", () => {
   const stages = table(
     ["stage", "parent", "label", "long_name", "path", ...FIGURES],
-    [0, -1, "Root", "Iterator::Root", 1, ...zero, 5, 25, false],
-    [1, 0, "Prefetch", "Iterator::Root::Prefetch", 2, ...zero, 5, 75, true],
+    [0, -1, "Root", "Iterator::Root", 1, ...zero, 5, 0.25, false],
+    [1, 0, "Prefetch", "Iterator::Root::Prefetch", 2, ...zero, 5, 0.75, true],
     [2, 1, "Map", "Iterator::Root::Prefetch::Map", 0, ...zero, 9, 0, false],
   );
   const nodes = stageGraph(stages);

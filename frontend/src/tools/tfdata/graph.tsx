@@ -1,8 +1,8 @@
 /** The input pipeline as a graph, with its figures as a table and those of the picked node beside it. */
 
 import { useMemo } from "preact/hooks";
-import type { Row, Table } from "../../base/datatable";
 import { time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
 import type { Options } from "../../state/keeper";
 import { theEvent, type Way } from "../../state/links";
 import { Graph } from "../../view/graph";
@@ -64,14 +64,9 @@ function Select({ label, value, values, choose }: SelectProps) {
   );
 }
 
-interface PipelineGraphProps {
-  readonly pipelines: Table;
-  readonly stages: Table;
-  readonly calls: Table;
-  readonly page: PageProps;
-}
-
-export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphProps) {
+export function PipelineGraph({ page }: { page: PageProps }) {
+  const { answer } = page;
+  const [pipelines, stages, calls] = [answer.table("pipelines"), answer.table("stages"), answer.table("calls")];
   const [choices, change] = useChoices();
   const { host, pipeline, call } = chosen(pipelines, choices);
   const mine = useMemo(() => where(calls, { host, input_pipeline: pipeline }), [calls, host, pipeline]);
@@ -108,7 +103,7 @@ export function PipelineGraph({ pipelines, stages, calls, page }: PipelineGraphP
       <Select
         label="Calls"
         value={call}
-        values={rankNames(mine)}
+        values={rankNames(where(answer.table("requests"), { host, input_pipeline: pipeline }))}
         choose={(value) => choose({ call: value === ALL ? "" : value })}
       />
     </>
@@ -155,20 +150,15 @@ function nodeName(table: Table, row: Row): string {
 
 /** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
 function longestCall({ store, session }: PageProps, table: Table, row: Row): Way | undefined {
-  return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.number(row, "event"));
+  return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
 }
 
 /** All calls together, then each described call by its rank and latency. */
-function rankNames(calls: Table): [string, string][] {
-  const latencies = new Map<string, number>();
-  for (const row of calls.rows) {
-    const rank = calls.text(row, "rank");
-    latencies.set(rank, (latencies.get(rank) ?? 0) + calls.number(row, "critical_us"));
-  }
-  const names = [...latencies].map(([rank, us]): [string, string] => [
-    rank,
-    `${rank === "0" ? "slowest" : `rank ${rank}`}: ${time(us, "us")}`,
-  ]);
+function rankNames(requests: Table): [string, string][] {
+  const names = requests.rows.map((row): [string, string] => {
+    const rank = requests.text(row, "rank");
+    return [rank, `${rank === "0" ? "slowest" : `rank ${rank}`}: ${time(requests.length(row, "latency_us"), "us")}`];
+  });
   return [[ALL, "all together"], ...names];
 }
 
@@ -211,7 +201,7 @@ function Details({ table, place, page }: { table: Table; place: number; page: Pa
               <dt data-tip={doc} class="explained">
                 {label}
               </dt>
-              <dd>{time(table.number(row, id), "us")}</dd>
+              <dd>{time(table.length(row, id), "us")}</dd>
             </div>
           ))}
       </dl>

@@ -1,37 +1,26 @@
 /** How long the pipelines took to answer: calls by latency, slow ones in the colour of input. */
 
-import { useCallback, useMemo } from "preact/hooks";
-import type { Table } from "../../base/datatable";
+import { useCallback } from "preact/hooks";
 import { plural, time } from "../../base/format";
 import { part } from "../../base/parts";
+import type { Row, Table } from "../../base/table";
 import { axis, escapeHtml, textStyle, tooltip } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 import { ChartSection } from "../../view/stacked";
 
-/** From here on the guide calls an answer slow, in µs. */
-const SLOW = 50;
-
-interface Bin {
-  readonly from: number;
-  readonly to: number;
-  readonly calls: number;
-}
-
-function sums(histogram: Table): Bin[] {
-  const bins = new Map<number, Bin>();
-  for (const row of histogram.rows) {
-    const from = histogram.number(row, "from_us");
-    const calls = (bins.get(from)?.calls ?? 0) + histogram.number(row, "num_calls");
-    bins.set(from, { from, to: histogram.number(row, "to_us"), calls });
-  }
-  return [...bins.values()].sort((a, b) => a.from - b.from);
-}
-
-function nameOf({ from, to }: Bin): string {
+function nameOf(table: Table, row: Row): string {
+  const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
   return from > 0 ? `≥ ${time(from, "us")}` : `< ${time(to, "us")}`;
 }
 
-function option(bins: readonly Bin[], palette: Palette) {
+function told(table: Table, row: Row | undefined): string {
+  if (!row) return "";
+  const [from, to] = [table.length(row, "from_us"), table.length(row, "to_us")];
+  const calls = plural(table.length(row, "num_calls"), "call");
+  return escapeHtml(`${from > 0 ? `${time(from, "us")} to` : "below"} ${time(to, "us")}: ${calls}`);
+}
+
+function option(table: Table, palette: Palette) {
   const slow = part("input");
   const colour = palette.dark ? slow.dark : slow.light;
   return {
@@ -41,41 +30,33 @@ function option(bins: readonly Bin[], palette: Palette) {
     tooltip: {
       ...tooltip(palette),
       trigger: "item" as const,
-      formatter: (item: unknown) => {
-        const bin = bins[(item as { dataIndex: number }).dataIndex];
-        return bin
-          ? escapeHtml(
-              `${bin.from > 0 ? `${time(bin.from, "us")} to` : "below"} ${time(bin.to, "us")}: ${plural(bin.calls, "call")}`,
-            )
-          : "";
-      },
+      formatter: (item: unknown) => told(table, table.rows[(item as { dataIndex: number }).dataIndex]),
     },
-    xAxis: { ...axis(palette, ""), type: "category" as const, data: bins.map(nameOf) },
+    xAxis: { ...axis(palette, ""), type: "category" as const, data: table.rows.map((row) => nameOf(table, row)) },
     yAxis: { ...axis(palette, "calls", "right"), type: "value" as const, minInterval: 1 },
     series: [
       {
         type: "bar" as const,
         barCategoryGap: "12%",
-        data: bins.map(({ from, calls }) => ({
-          value: calls,
-          itemStyle: { color: from >= SLOW ? colour : palette.quiet },
+        data: table.rows.map((row) => ({
+          value: table.length(row, "num_calls"),
+          itemStyle: { color: table.cell(row, "slow") === true ? colour : palette.quiet },
         })),
       },
     ],
   };
 }
 
-export function Latencies({ histogram, name }: { histogram: Table; name: string }) {
-  const bins = useMemo(() => sums(histogram), [histogram]);
-  const build = useCallback((palette: Palette) => option(bins, palette), [bins]);
+export function Latencies({ latencies, name }: { latencies: Table; name: string }) {
+  const build = useCallback((palette: Palette) => option(latencies, palette), [latencies]);
   return (
     <ChartSection
-      title="Latencies"
-      doc="How long the calls of all pipelines took; from 50 µs on, in the colour of input, the program waits for data."
+      title={latencies.label}
+      doc={latencies.doc}
       label="Calls by latency"
       height={180}
       build={build}
-      twin={histogram}
+      twin={latencies}
       name={name}
       id="latencies"
     />

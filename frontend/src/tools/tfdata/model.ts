@@ -1,7 +1,7 @@
 /** The pipelines of a tf.data answer, and the graph of one of them, over all calls or for one. */
 
-import { type Row, Table } from "../../base/datatable";
 import { percent, plural, time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
 import type { Emphasis, GraphNode } from "../../view/graph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
@@ -9,11 +9,7 @@ const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 /** Those rows of a table that hold these values. */
 export function where(table: Table, wanted: Readonly<Record<string, string>>): Table {
   const wants = Object.entries(wanted);
-  const rows = table.rows.filter((row) => wants.every(([id, value]) => table.text(row, id) === value));
-  return new Table({
-    cols: table.columns.map(({ id, label, type, unit, doc, role }) => ({ id, label, type, p: { unit, doc, role } })),
-    rows: rows.map((row) => ({ c: row.map((v) => ({ v })) })),
-  });
+  return table.filter((row) => wants.every(([id, value]) => table.text(row, id) === value));
 }
 
 /** The values of a column, in the order of the table. */
@@ -21,9 +17,8 @@ export function distinct(table: Table, id: string): string[] {
   return [...new Set(table.rows.map((row) => table.text(row, id)))];
 }
 
-function node(table: Table, row: Row, type: string, parent: number, total: number): GraphNode {
-  const us = (id: string) => time(table.number(row, id), "us");
-  const share = total > 0 ? table.number(row, "critical_us") / total : 0;
+function node(table: Table, row: Row, type: string, parent: number): GraphNode {
+  const us = (id: string) => time(table.length(row, id), "us");
   return {
     title: table.text(row, "label"),
     lines: [
@@ -31,10 +26,10 @@ function node(table: Table, row: Row, type: string, parent: number, total: numbe
       `total ${us("total_us")}`,
       `self ${us("self_us")}`,
       `waits on input ${us("wait_us")}`,
-      `${plural(table.number(row, "num_calls"), "call")} · blame ${percent(share, 0)}`,
+      `${plural(table.length(row, "num_calls"), "call")} · blame ${percent(table.length(row, "share"), 0)}`,
     ],
     parent,
-    emphasis: EMPHASIS[table.number(row, type)] ?? "aside",
+    emphasis: EMPHASIS[table.length(row, type)] ?? "aside",
     asynchronous: false,
     tip: table.text(row, "long_name"),
   };
@@ -48,24 +43,16 @@ function acrossThreads(nodes: readonly GraphNode[], table: Table): GraphNode[] {
   });
 }
 
-function total(table: Table): number {
-  return table.rows.reduce((sum, row) => sum + table.number(row, "critical_us"), 0);
-}
-
 /** The transformations of one pipeline over all calls. */
 export function stageGraph(stages: Table): GraphNode[] {
-  const places = new Map(stages.rows.map((row, index) => [stages.number(row, "stage"), index]));
-  const sum = total(stages);
-  const nodes = stages.rows.map((row) =>
-    node(stages, row, "path", places.get(stages.number(row, "parent")) ?? -1, sum),
-  );
+  const places = new Map(stages.rows.map((row, index) => [stages.length(row, "stage"), index]));
+  const nodes = stages.rows.map((row) => node(stages, row, "path", places.get(stages.length(row, "parent")) ?? -1));
   return acrossThreads(nodes, stages);
 }
 
 /** The iterators of one call. */
 export function callGraph(call: Table): GraphNode[] {
   const places = new Map(call.rows.map((row, index) => [call.text(row, "name"), index]));
-  const sum = total(call);
-  const nodes = call.rows.map((row) => node(call, row, "type", places.get(call.text(row, "parent")) ?? -1, sum));
+  const nodes = call.rows.map((row) => node(call, row, "type", places.get(call.text(row, "parent")) ?? -1));
   return acrossThreads(nodes, call);
 }

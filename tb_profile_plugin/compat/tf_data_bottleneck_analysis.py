@@ -1,0 +1,107 @@
+"""tf.data bottleneck analysis as the existing plugin answers: nine tables in a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
+from ..contract.answer import Json
+from ..model.host import Host
+from ..model.iterators import kind_of
+from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
+from .datatable import Named, Old, as_named, data_table, head, old_heads, old_rows, table
+
+_PIPELINES = (
+    *(Old(id, id) for id in ("host", "input_pipeline")),
+    *(Old(id, f"{id}_us") for id in ("min", "mean", "max")),
+    *(Old(id, id) for id in ("num_calls", "num_slow_calls")),
+    *(Old(id, f"{id}_us") for id in ("median", "total")),
+    *(Old(id, id) for id in ("not_recorded_us", "bottleneck")),
+)
+_LEADING = (
+    Old("host", "host"),
+    Old("input_pipeline", "input_pipeline"),
+    Old("max_latency", "max_us"),
+    Old("bottleneck", "bottleneck", filler=""),
+)
+_TRAILING = (
+    Old(
+        "long_name",
+        "bottleneck_long_name",
+        "Long name",
+        doc="The path from the pipeline's root to that iterator.",
+        filler="",
+    ),
+    Old("latency", "bottleneck_us", filler=0.0),
+    *(Old(id, id, filler="") for id in ("overall", "overall_long_name")),
+    Old("overall_us", "overall_us", filler=0.0),
+    *(Old(id, id, filler="") for id in ("finding", "todo")),
+)
+_SUGGESTION = head("suggestion", "Suggestion", "string", doc="By the type of that iterator.")
+_CRITICAL = "What it is to blame for; over a call's nodes these sum to the call's latency."
+_SLOW = "A tf.data pipeline needed more than 50 µs for an element: each slow one is listed with its bottleneck."
+_FAST = "No tf.data pipeline needed more than 50 µs for an element on the hosts captured; others may be slower."
+
+
+def tf_data_bottleneck_analysis(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    calls = [
+        Old("critical_us", "critical_us", doc=_CRITICAL) if each.id == "critical_us" else each
+        for each in as_named(answer, "calls")
+        if each.id != "share"
+    ]
+    described = {"calls_described": str(answer.fact("calls_described"))}
+    headline = answer.headline
+    summary = {
+        "verdict": headline["text"],
+        "verdict_level": headline["level"],
+        "verdict_tool": "",
+        "pipelines": str(answer.fact("pipelines")),
+        "hosts_shown": ", ".join(host.name for host in hosts),
+        "slowest_host": answer.fact("slowest_host") or "",
+        "slowest_pipeline": answer.fact("slowest_pipeline") or "",
+    }
+    told = [head("severity", "Severity", "string"), head("message", "Message", "string")]
+    return [
+        table(answer, "calls", calls, described, {"calls_described": "Slowest calls of each pipeline in this table."}),
+        table(answer, "pipelines", _PIPELINES),
+        _bottlenecks(answer),
+        table(answer, "stages", _filled(answer, "stages")),
+        table(answer, "histogram", as_named(answer, "histogram")),
+        table(answer, "checks", as_named(answer, "checks")),
+        table(answer, "advice", as_named(answer, "advice")),
+        data_table(properties=summary),
+        data_table(told, [["INFO", note["message"]] for note in answer.notes]),
+    ]
+
+
+def _filled(answer: Named, name: str) -> list[Old]:
+    return [Old(each.id, each.of, filler=0.0 if each.id == "share" else None) for each in as_named(answer, name)]
+
+
+def _bottlenecks(answer: Named) -> Json:
+    heads = [*old_heads(answer, "bottlenecks", _LEADING), _SUGGESTION, *old_heads(answer, "bottlenecks", _TRAILING)]
+    rows = [
+        (*first, _suggestion(first[-1]) if first[-1] else "", *rest)
+        for first, rest in zip(
+            old_rows(answer, "bottlenecks", _LEADING), old_rows(answer, "bottlenecks", _TRAILING), strict=True
+        )
+    ]
+    slow = answer.fact("slow")
+    message = _SLOW if slow else _FAST if rows else NO_PIPELINE
+    return data_table(heads, rows, {"is_input_bound": str(slow).lower(), "summary_message": message})
+
+
+def _suggestion(label: str) -> str:
+    kind = kind_of(label)
+    if kind in FILES:
+        return "A slow source: keep the data near this host, and read in parallel with interleave."
+    if kind == "DataService":
+        return "A tf.data service: profile its workers."
+    if kind in REMOTE:
+        return "A remote source: profile the host that serves it."
+    if kind in PARALLELISABLE:
+        return "Set num_parallel_calls=tf.data.AUTOTUNE, and cache the results if they fit."
+    if kind in SEQUENTIAL:
+        return "A sequential transformation: run parts of the data side by side, and cache the results if they fit."
+    return "See https://www.tensorflow.org/guide/data_performance_analysis"
