@@ -30,7 +30,8 @@ class Problem:
 
     def as_json(self) -> dict[str, Any]:
         """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
-        return {name: value for name, value in asdict(self).items() if value or name != "affects"}
+        facts = {name: value for name, value in asdict(self).items() if name != "affects"}
+        return facts | ({"affects": list(self.affects)} if self.affects else {})
 
     def __str__(self) -> str:
         where = f" ({self.where})" if self.where else ""

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import jsonschema
 import pytest
 from werkzeug.test import Client
 
 import tb_profile_plugin
-from tb_profile_plugin import cli, tools
+from tb_profile_plugin import cli, problems, tools
 from tb_profile_plugin.api import Capture
+from tb_profile_plugin.contract.schema import schema
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
@@ -28,6 +30,7 @@ def captures(folder: Path) -> list[Path]:
 OWN = captures(ROOT / "tests" / "traces")
 PUBLIC = captures(ROOT.parent / "shared" / "profiles")
 TOOLS = pytest.mark.parametrize("name", list(tools.find()))
+AFFECTED = {problems.AVERAGE, problems.SPREAD, problems.HOST, problems.DEVICE, problems.INPUT, problems.CLOCKS}
 SHELVES = {"plugins", "profile", "run", "traces", "profiles"}
 
 
@@ -37,6 +40,31 @@ def called(path: Path) -> str:
 
 
 CAPTURES = pytest.mark.parametrize("capture", [*OWN, *PUBLIC], ids=called)
+
+
+SCHEMA = schema(tools.find())
+VALIDATORS = {
+    name: jsonschema.Draft202012Validator({"$ref": f"#/$defs/{title}", "$defs": SCHEMA["$defs"]})
+    for name, title in ((name, name.title().replace("_", "")) for name in tools.find())
+    if title in SCHEMA["$defs"]
+}
+
+
+def check_named(name: str, answer: Any) -> None:
+    """As the schema says; every figure explained, cells as their columns say, nothing that is no number."""
+    if name not in VALIDATORS:
+        return
+    json.dumps(answer, allow_nan=False)
+    VALIDATORS[name].validate(answer)
+    kinds = {"number": (int, float), "string": (str,), "boolean": (bool,)}
+    for table in answer["tables"].values():
+        for column in table["columns"]:
+            assert len(column["values"]) == table["rows"]
+            assert all(value is None or isinstance(value, kinds[column["kind"]]) for value in column["values"])
+    declared = [column for table in answer["tables"].values() for column in table["columns"]]
+    for each in [*declared, *answer["facts"].values()]:
+        assert each["label"] and (each["kind"] != "number" or each["doc"]), each["label"]
+        assert set(each["depends"]) <= AFFECTED
 
 
 def tables(answer: Any) -> Iterator[dict[str, Any]]:
@@ -77,11 +105,13 @@ def test_every_tool_on_every_capture(name: str, capture: Path, tmp_path: Path) -
     hosts = ["", *session.hosts] if len(session.hosts) > 1 else [""]
     for host in hosts:
         try:
-            status, answer = 200, session.tool(name, host)
+            status, answer, named = 200, session.tool(name, host), session.answer(name, host)
             check(answer)
+            check_named(name, named)
         except ProblemError as error:
             assert tools.get(name).unavailable(session) and error.problem.remedy
             status, answer = error.status, error.problem.as_json()
+            named = answer
         out = tmp_path / "answer.json"
         command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
         assert cli.main(command) == (status != 200)
@@ -92,6 +122,11 @@ def test_every_tool_on_every_capture(name: str, capture: Path, tmp_path: Path) -
         query = {"run": run["run"], "tag": name} | ({"host": host} if host else {})
         response = client.get("/data", query_string=query)
         assert (response.status_code, response.get_json()) == (status, answer)
+        if not tools.get(name).streamed:
+            response = client.get("/answer", query_string=query)
+            assert (response.status_code, response.get_json()) == (status, named)
+            assert cli.main([*command, "--format", "named"]) == (status != 200)
+            assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
 
 
 @CAPTURES
@@ -163,6 +198,7 @@ def answers(name: str, session: Capture) -> None:
     """Either a checked answer or a problem for people."""
     try:
         check(session.tool(name))
+        check_named(name, session.answer(name))
         tools.get(name).unavailable(session)
     except ProblemError as error:
         assert error.problem.message and error.problem.remedy
