@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from .. import store
 from ..model import clock
 from ..model.devices import host_device_type
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.recorded import levels, versions
 from ..model.session import Session
 from ..problems import Problem
@@ -72,10 +72,11 @@ def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> l
     """All findings about a session and the hosts that are shown, each once, with the figures that suffer from it."""
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
-        found += host.once(("health", step_event), partial(_of_host, host, step_event))
+        found += _of_host(host, step_event)
     return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
 
 
+@per_host(keep=True)
 def _of_host(host: Host, step_event: str) -> list[Problem]:
     return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
+from ..model.per_host import per_host
 from . import steptime
 from .breakdown import Part
 from .tfdata import Pipeline, TfData
@@ -110,10 +110,11 @@ _ENTRIES = {
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
     """Durations, ps, of the calls by which programs ask for an element, by their names."""
-    found = [host.once("iterator_entries", partial(_entries, host)) for host in hosts]
+    found = [_entries(host) for host in hosts]
     return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
 
 
+@per_host(keep=True)
 def _entries(host: Host) -> dict[str, Array]:
     found = {name: np.empty(0) for name in _ENTRIES}
     if host.cpu:

@@ -1,7 +1,7 @@
 """A session: the hosts of one capture, each decoded when it is first asked for.
 
 What a tool needs of each host is a *question*, asked where the host is decoded: here, or by an executor's worker that
-gets one file and sends back a `Portion`. Hosts of which all questions are answered need not be decoded again.
+gets one file and sends back a `HostSummary`. Hosts of which all questions are answered need not be decoded again.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
 from .devices import device_type
-from .host import Host, Portion
+from .host import Host, HostSummary
+from .per_host import per_host
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
 
-_Work = tuple[Jobs, Callable[..., "Host | Portion"], int]
+_Work = tuple[Jobs, Callable[..., "Host | HostSummary"], int]
 """As `HostExecutor.each` takes it."""
 _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
@@ -61,6 +62,7 @@ class Session:
         self._unreadable: dict[str, Problem] = {}
         self._phases: dict[str, tuple[str, float]] = {}
         self._locks = {host: threading.Lock() for host in self.hosts}
+        self._answered: set[tuple[str, Question]] = set()
         self._executor = executor or LocalThreads()
         self._asking = threading.Lock()
         self._losses: Counter[str] = Counter()
@@ -87,7 +89,7 @@ class Session:
         return host
 
     def _undecoded(self, name: str) -> Host:
-        return Host(name, load=self._decode, loaded=self._decoded, size=self._files[name].size)
+        return Host(name, load=self._decode, loaded=self._decoded)
 
     def close(self) -> None:
         """Let go of what is decoded, now and by those who are still at it."""
@@ -104,7 +106,7 @@ class Session:
 
     def _thin(self, host: Host) -> None:
         self._residing.discard(host)
-        self._hosts[host.name] = host.thinned()
+        self._hosts[host.name] = host.evicted()
 
     def _decode(self, host: Host) -> XSpace:
         name = host.name
@@ -162,8 +164,9 @@ class Session:
                         failures[name] = outcome
                         self._unreadable[name] = outcome.problem
                         self._losses[name] += outcome.problem.code == "worker_lost"
-                    elif isinstance(outcome, Portion):
+                    elif isinstance(outcome, HostSummary):
                         self._install(name, outcome)
+                        self._answered.update((name, question) for question in questions)
             finally:
                 self._phases.pop(ALL_HOSTS, None)
             return failures
@@ -177,9 +180,10 @@ class Session:
         given_up = self._given_up()
         for name in [each for each in self.hosts if questions and each not in given_up]:
             host = self._hosts.get(name)
-            missing = tuple(each for each in questions if not (host and each in host.answered))
+            missing = tuple(each for each in questions if (name, each) not in self._answered)
             if missing and host and host.decoded:
                 _put(missing, self, host)
+                self._answered.update((name, question) for question in missing)
             elif missing:
                 jobs[name] = self._files[name], missing, __version__
         work = portion if self._executor.remote else partial(portion, decoded_pool=self._residents)
@@ -190,7 +194,7 @@ class Session:
         """Hosts that cost workers more than once: who asks again would lose more of them."""
         return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
 
-    def _install(self, name: str, found: Portion) -> None:
+    def _install(self, name: str, found: HostSummary) -> None:
         with self._locks[name]:
             host = self._hosts.setdefault(name, self._undecoded(name))
             host.adopt(found)
@@ -237,7 +241,7 @@ class Session:
 
 def portion(
     file: store.StoredFile, questions: Sequence[Question], version: str, decoded_pool: DecodedPool | None = None
-) -> Portion:
+) -> HostSummary:
     """What is asked of one host, worked out from its file by any process that can read it.
 
     Raises `ProblemError` for a file that cannot be read or is another one here, and where the process that asks has
@@ -252,7 +256,7 @@ def portion(
         host = session.host(file.host)
         _check(file)
         _put(questions, session, host)
-        return host.portion()
+        return host.summary()
     finally:
         session.close()
 
@@ -260,7 +264,6 @@ def portion(
 def _put(questions: Sequence[Question], session: Session, host: Host) -> None:
     for question in questions:
         question(session, host)
-        host.note(question)
 
 
 def _check(file: store.StoredFile) -> None:
@@ -284,10 +287,7 @@ def _look(session: Session, host: Host) -> None:
     _figures(host)
 
 
+@per_host(keep=True)
 def _figures(host: Host) -> dict[str, Any]:
     """What `Session.facts` needs of a host."""
-
-    def look() -> dict[str, Any]:
-        return {"steps": len(host.steps), "events": len(host.trace), "window": host.window, "type": device_type([host])}
-
-    return host.once("figures", look)
+    return {"steps": len(host.steps), "events": len(host.trace), "window": host.window, "type": device_type([host])}

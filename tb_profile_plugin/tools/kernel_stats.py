@@ -10,6 +10,7 @@ from ..model.capabilities import Capabilities, capabilities
 from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.kernels import Launch
+from ..model.per_host import per_host
 from ..model.session import Session
 from ..problems import Problem
 from .base import Column, DataTable, JsonValue, tool
@@ -152,11 +153,9 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
     return facts | {name: f"{share:.6f}" for name, share in shares.items()}
 
 
+@per_host(keep=True)
 def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
-    def look() -> list[tuple[str, Capabilities]]:
-        return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
-
-    return host.once("gpus", look)
+    return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
 
 
 def _verdict(used: float, missed: float, hosts: Sequence[Host], lacking: bool) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ..analysis import memory as analysis
 from ..analysis.memory import Holding
 from ..model.allocations import Allocations, allocations, has_allocations, origin
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
 from .base import STEP_EVENT, Column, DataTable, JsonValue, Param, tool
@@ -52,7 +52,7 @@ def memory_profile(
     session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
 ) -> JsonValue:
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
-    found = [(host, each) for host in hosts for each in host.once("memories", partial(_memories, host))]
+    found = [(host, each) for host in hosts for each in _memories(host)]
     host, chosen = _chosen(found, memory_id)
     reporting = _reporting(host)
     memory = next(each for each in reporting if each.memory == chosen.name)
@@ -85,6 +85,7 @@ def _reporting(host: Host) -> list[Allocations]:
     return [each for each in allocations(host).values() if len(each)]
 
 
+@per_host(keep=True)
 def _memories(host: Host) -> list[_Memory]:
     return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in _reporting(host)]
 

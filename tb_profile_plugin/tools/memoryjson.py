@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from ..analysis.memory import Holding, holdings, sampled
 from ..model.allocations import Allocations, origin
 from ..model.host import Host
+from ..model.per_host import per_host
 from .base import JsonValue
 
 _SNAPSHOTS = 1000
@@ -23,7 +23,7 @@ def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, JsonVa
         "numHosts": 1,
         "memoryIds": [each.memory for each in memories],
         "version": 1,
-        "hloModules": host.once("module_runs", partial(_modules, host)),
+        "hloModules": _modules(host),
     }
 
 
@@ -103,6 +103,7 @@ def _special(holding: Holding, step: int) -> dict[str, JsonValue]:
     }
 
 
+@per_host
 def _modules(host: Host) -> list[dict[str, JsonValue]]:
     """Runs of XLA modules on TPUs."""
     found: list[dict[str, JsonValue]] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..model import clock, kernels
 from ..model.devices import GPU, TPU, device_count, device_type, hardware_type
 from ..model.host import Host
 from ..model.names import is_gradient
+from ..model.per_host import per_host
 from ..model.session import Session
 from ..model.steps import SOURCES
 from .base import STEP_EVENT, Column, DataTable, JsonValue, tool
@@ -123,7 +123,7 @@ def _placement(
     steps: StepTimes, hosts: Sequence[Host], on_host: OpTable, on_device: OpTable, on_gpu: bool
 ) -> dict[str, str]:
     both = on_host.occurrences + on_device.occurrences
-    utilization = [host.once("host_facts", partial(_host_facts, host)) for host in hosts]
+    utilization = [_host_facts(host) for host in hosts]
     answer = {
         "device_op_time_eager_percent": _percent(on_device.eager_ps, on_device.self_ps),
         "device_tf_op_percent": _percent(on_device.occurrences, both),
@@ -142,7 +142,7 @@ def _placement(
         answer["device_compute_unknown_percent"] = _percent(rest, half + single + rest)
         answer["device_idle_time_percent"] = _percent(on_device.idle_ps, on_device.window_ps)
         return answer
-    on_tpu = any(host.once("on_tpu", partial(_has_tpus, host)) for host in hosts)
+    on_tpu = any(_has_tpus(host) for host in hosts)
     return answer | {
         "device_duty_cycle_high_confidence_percent": "0.0%",
         "device_duty_cycle_percent": _percent(on_device.busy_ps, on_device.window_ps),
@@ -164,7 +164,7 @@ def _mean(values: Sequence[float]) -> str:
 def _run_environment(hosts: Sequence[Host], kind: str) -> DataTable:
     columns = [Column(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
     names = {host.hostname for host in hosts}
-    training = hosts[-1].once("is_training", lambda: _is_training(hosts[-1]))
+    training = _is_training(hosts[-1])
     properties = {
         "device_core_count": str(sum(device_count(host) for host in hosts)),
         "device_type": kind,
@@ -180,14 +180,17 @@ def _run_environment(hosts: Sequence[Host], kind: str) -> DataTable:
     return DataTable(columns, [], properties, docs)
 
 
+@per_host(keep=True)
 def _host_facts(host: Host) -> dict[str, Any]:
     return host.cpu.facts() if host.cpu else {}
 
 
+@per_host(keep=True)
 def _has_tpus(host: Host) -> bool:
     return bool(host.tpus)
 
 
+@per_host(keep=True)
 def _is_training(host: Host) -> bool:
     instructions = [each for module in host.modules.values() for each in module.instructions.values()]
     return any(is_gradient(instruction.op_name, instruction.op_type) for instruction in instructions)

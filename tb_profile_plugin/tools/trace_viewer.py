@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from ..export.chrome import Excerpt, pieces
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
 from .base import Param, tool
 
 
 def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(host.once("recorded", partial(_events, host)) for host in hosts):
+    if any(_events(host) for host in hosts):
         return None
     return Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
 
@@ -41,6 +41,7 @@ def trace_viewer(
     return pieces(hosts, excerpt)
 
 
+@per_host(keep=True)
 def _events(host: Host) -> int:
     return len(host.trace)
 

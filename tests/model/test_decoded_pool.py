@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import draw
-import numpy as np
 import pytest
 
 from tb_profile_plugin import store, tools
-from tb_profile_plugin.model.host import is_small
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
@@ -157,12 +155,3 @@ def test_the_least_recently_used_leave() -> None:
     decoded_pool.drop(4)
     assert left == [1, 2, 0, 3, 4]
     assert decoded_pool.hold(3) and not decoded_pool.hold(4)
-
-
-def test_what_counts_as_small(stored: store.StoredSession) -> None:
-    host = Session(stored).host("host-0")
-    assert is_small({"a": [1, "x", (2.0, np.zeros(10))]}, 2000)
-    assert not is_small([np.zeros(1000)], 2000)
-    assert not is_small(np.zeros(1000)[:2], 2000), "a view keeps its base"
-    assert not is_small(host.trace, 1 << 40) and not is_small([host], 1 << 40)
-    assert not is_small(lambda: None, 1 << 40)
