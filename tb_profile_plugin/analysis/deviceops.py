@@ -97,6 +97,13 @@ def _stated(plane: Plane, stat: str) -> Array:
     return answer
 
 
+@per_host(keep=True)
+def is_training(host: Host) -> bool:
+    """Whether the XLA programs of a host hold gradient ops; False without such programs."""
+    instructions = [each for module in host.modules.values() for each in module.instructions.values()]
+    return any(names.is_gradient(instruction.op_name, instruction.op_type) for instruction in instructions)
+
+
 @per_host
 def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
     """Of each device int32[events], the op of each event or -1, and the ops that these index.

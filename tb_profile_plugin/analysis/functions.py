@@ -51,13 +51,14 @@ def function_calls(hosts: Sequence[Host]) -> list[FunctionCalls]:
     """All tf.functions of the hosts, the most expensive share first."""
     found: dict[str, FunctionCalls] = {}
     for host in hosts:
-        for name, one in _collect(host).items():
+        for name, one in calls_of_host(host).items():
             found.setdefault(name, FunctionCalls(name)).add(one)
     return sorted(found.values(), key=lambda calls: (-calls.expensive_percent, calls.name))
 
 
 @per_host(keep=True)
-def _collect(host: Host) -> dict[str, FunctionCalls]:
+def calls_of_host(host: Host) -> dict[str, FunctionCalls]:
+    """The tf.functions of one host by name."""
     found: dict[str, FunctionCalls] = {}
     plane = host.cpu
     column = plane.stat("tf_function_call") if plane else None

@@ -82,7 +82,7 @@ def _enqueues(op_type: str) -> bool:
 
 
 @per_host(keep=True)
-def _enqueuing(host: Host) -> tuple[int, int]:
+def enqueuing(host: Host) -> tuple[int, int]:
     """Time in which the enqueuing threads enqueue, and from the begin of each such event to the next one's, ps."""
     plane = host.cpu
     if plane is None:
@@ -99,8 +99,8 @@ def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
     busy = between = 0
     for host in hosts:
-        enqueuing, from_one_to_next = _enqueuing(host)
-        busy += enqueuing
+        spent, from_one_to_next = enqueuing(host)
+        busy += spent
         between += from_one_to_next
     if between > 0:
         return min(1.0, busy / between)

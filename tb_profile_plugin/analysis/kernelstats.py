@@ -88,7 +88,7 @@ def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     found: dict[Any, Kernel] = {}
     for host in hosts:
-        for name, op, launch, eligible, figures in _launches(host):
+        for name, op, launch, eligible, figures in launches(host):
             key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
             if key not in found:
                 found[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
@@ -106,7 +106,7 @@ _Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
 
 
 @per_host(keep=True)
-def _launches(host: Host) -> list[_Launched]:
+def launches(host: Host) -> list[_Launched]:
     """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
     return [each for device in device_events(host) for each in _launches_of(host, *device)] if host.gpus else []
 
@@ -159,12 +159,13 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
 
 def copies(hosts: Sequence[Host]) -> list[Copies]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
-    found = [each for host in hosts for each in _copies(host)]
+    found = [each for host in hosts for each in copies_of_host(host)]
     return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
 
 
 @per_host(keep=True)
-def _copies(host: Host) -> list[Copies]:
+def copies_of_host(host: Host) -> list[Copies]:
+    """Copies to, from and between the GPUs of one host, by device and direction."""
     return [each for plane in host.gpus for each in _copies_of(host, plane)]
 
 

@@ -138,33 +138,37 @@ def summary(samples: Array) -> Summary:
 
 
 @per_host(keep=True)
-def _parts(host: Host, step_event: str) -> Array:
-    """int64[steps, len(Part)] ps."""
+def step_parts(host: Host, step_event: str = "") -> Array:
+    """int64[steps, len(Part)] ps: what each step of a host consists of."""
     return breakdown(host, host.steps_in_full(step_event)).part_ps
 
 
 def host_steps(host: Host, step_event: str = "") -> StepTimes:
     """The steps of one host."""
     steps = host.steps_named(step_event)
-    part_ps = _parts(host, step_event)
+    part_ps = step_parts(host, step_event)
     return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps)
 
 
 @per_host(keep=True)
-def _whole(host: Host) -> Array:
-    """int64[1, len(Part)] ps."""
-    return whole_capture(host).part_ps
+def whole_parts(host: Host, step_event: str = "") -> Array | None:
+    """int64[1, len(Part)] ps: what the whole capture of a host consists of; None where it has steps to go by."""
+    return None if len(host.steps_named(step_event)) else whole_capture(host).part_ps
 
 
-def whole(hosts: Sequence[Host]) -> StepTimes:
-    """Each host's whole capture as if it were a step: for captures without steps."""
-    parts = [_whole(host) for host in hosts]
+def whole(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
+    """Each host's whole capture as if it were a step: for captures in which no host has steps."""
+    parts = [part for host in hosts if (part := whole_parts(host, step_event)) is not None]
     begin = np.array([host.window[0] for host in hosts], np.int64)
     count = len(hosts)
     names = ["capture"] * count
     return StepTimes(
         names, [h.name for h in hosts], np.zeros(count, np.int64), begin, np.ones(count, bool), np.concatenate(parts)
     )
+
+
+NEEDS = (Host.steps_named, step_parts)
+"""Per-host functions that `slowest` and `over_hosts` merge."""
 
 
 def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:

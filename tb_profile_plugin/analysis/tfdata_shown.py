@@ -26,13 +26,13 @@ class Shown:
 
 
 @per_host(keep=True)
-def shown(host: Host, limit: int) -> Shown | None:
+def shown(host: Host, calls: int) -> Shown | None:
     """With so many requests of each pipeline node by node; None where the capture holds no tf.data."""
     data = tf_data(host)
     if not data:
         return None
     first = host.trace.rows(data.calls.plane).start
-    return Shown(data.pipelines, _nodes(data, limit), first, threads(data), data.calls.damage)
+    return Shown(data.pipelines, _nodes(data, calls), first, threads(data), data.calls.damage)
 
 
 def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:

@@ -110,12 +110,13 @@ _ENTRIES = {
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
     """Durations, ps, of the calls by which programs ask for an element, by their names."""
-    found = [_entries(host) for host in hosts]
+    found = [entries_of_host(host) for host in hosts]
     return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
 
 
 @per_host(keep=True)
-def _entries(host: Host) -> dict[str, Array]:
+def entries_of_host(host: Host) -> dict[str, Array]:
+    """Of one host, float64[calls] each: see `entries`."""
     found = {name: np.empty(0) for name in _ENTRIES}
     if host.cpu:
         events = host.cpu.events

@@ -327,6 +327,8 @@ class XSpace:
     """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
     problems: Sequence[Problem] = field(default_factory=tuple)
     """What could not be read, and where."""
+    size: int = 0
+    """Bytes that it was decoded from."""
 
     def plane(self, name: str) -> Plane | None:
         """The first plane of exactly that name."""

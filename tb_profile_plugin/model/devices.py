@@ -36,6 +36,18 @@ def device_count(host: Host) -> int:
     return len(host.gpus or host.tpus)
 
 
+@per_host(keep=True)
+def has_tpus(host: Host) -> bool:
+    """Whether a host has TPUs."""
+    return bool(host.tpus)
+
+
+@per_host(keep=True)
+def host_facts(host: Host) -> dict[str, Any]:
+    """What the plane of a host's threads states about the host."""
+    return host.cpu.facts() if host.cpu else {}
+
+
 def hardware_type(kind: str) -> str:
     """``GPU``, ``TPU``, ``CPU_ONLY`` or ``UNKNOWN_HARDWARE`` by the device's name."""
     if "GPU" in kind:

@@ -8,7 +8,7 @@ from workers in other processes. All others go with the events.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -54,7 +54,7 @@ class Need(NamedTuple):
     arguments: tuple[Hashable, ...]
 
 
-def need(function: Callable[..., object], options: Mapping[str, Hashable]) -> Need:
+def need(function: Callable[..., object], **options: Hashable) -> Need:
     """The function with those of the options that it has parameters for, and its defaults for the others."""
     _, *parameters = inspect.signature(function).parameters.values()
     return Need(function, tuple(options.get(each.name, each.default) for each in parameters))

@@ -160,8 +160,8 @@ class Workspace:
         def examine() -> dict[str, Any]:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
-            facts = session.facts(precheck, first.question())
-            found = health.findings(session, session.select("", precheck))
+            facts = session.facts([*precheck(), *first.needed()])
+            found = health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
@@ -184,7 +184,7 @@ class Workspace:
         from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:
-            return {host.name: found for host in session.select("", precheck) if (found := levels(host))}
+            return {host.name: found for host in session.select("", precheck()) if (found := levels(host))}
 
         try:
             found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..model.host import Host
-from ..model.session import ALL_HOSTS, Question, Session
+from ..model.per_host import Need, need
+from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 
 JsonValue = Any
@@ -93,13 +93,31 @@ class Param:
     default: str
     doc: str
     choices: tuple[str, ...] = ()
+    kind: str = "text"
+    """``text``, or ``count`` for a whole number of 1 or more."""
 
+    def value(self, text: str) -> str | int:
+        """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
+        if self.choices and text not in self.choices:
+            remedy = f"Choose {', '.join(self.choices)}."
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is none of its choices.", remedy))
+        if self.kind == "text":
+            return text
+        if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is no such number.", "Give 1 or more."))
+        return int(text)
+
+
+_DIGITS = 10
+"""Numbers of so many digits are mistakes."""
 
 STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
 """The option of every tool that speaks of steps."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
 ToolFunction = Callable[..., JsonValue]
+PerHost = Callable[..., object]
+"""Decorated by `per_host`."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +136,13 @@ class Tool:
     lacking: Availability | None
     """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
     function: ToolFunction
+    needs: tuple[PerHost, ...] = ()
+    """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
+
+    Where hosts are many, this is worked out side by side; then the function needs no host's events.
+    """
+    precheck: tuple[PerHost, ...] = ()
+    """The same for ``lacking``."""
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
 
@@ -143,50 +168,28 @@ class Tool:
 
         if not self.lacking:
             return None
-        return self.lacking(session, session.select(ALL_HOSTS, precheck))
+        return self.lacking(session, session.select(ALL_HOSTS, precheck()))
 
-    def question(self, **options: str) -> Question:
-        """What the tool wants to know of each host; raises `ProblemError` as `run` does."""
-        return _Question(self, tuple(self._options(options).items()))
+    def needed(self, **options: str) -> list[Need]:
+        """`needs` with these options; raises `ProblemError` as `run` does."""
+        known = self._options(options)
+        return [need(function, **known) for function in self.needs]
 
     def _answer(self, session: Session, host: str, options: Mapping[str, str]) -> JsonValue:
         known = self._options(options)
         if not self.all_hosts:
             return self.function(session, session.select(host or session.hosts[0])[:1], **known)
-        questions = [] if self.streamed else [self.question(**options)]
-        return self.function(session, session.select(host, *questions), **known)
+        return self.function(session, session.select(host, self.needed(**options)), **known)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from . import get
-
-        return get, (self.name,)
-
-    def _options(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _options(self, given: Mapping[str, str]) -> dict[str, str | int]:
         known = {param.name: param for param in self.params}
-        for name, value in given.items():
+        for name in given:
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise ProblemError(
                     Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
                 )
-            choices = known[name].choices
-            if choices and value not in choices:
-                raise ProblemError(
-                    Problem("bad_option", f"{name}={value!r} is none of its choices.", f"Choose {', '.join(choices)}.")
-                )
-        return {name: given.get(name, param.default) for name, param in known.items()}
-
-
-@dataclass(frozen=True)
-class _Question:
-    """A tool with its options: what it works out of a host it remembers there, and later works with that alone."""
-
-    tool: Tool
-    options: tuple[tuple[str, str], ...]
-
-    def __call__(self, session: Session, host: Host) -> None:
-        with suppress(ProblemError):
-            as_json(self.tool.function(session, [host], **dict(self.options)))
+        return {name: param.value(given.get(name, param.default)) for name, param in known.items()}
 
 
 def tool(
@@ -195,6 +198,8 @@ def tool(
     order: int = 100,
     all_hosts: bool = True,
     params: Sequence[Param] = (),
+    needs: Sequence[PerHost] = (),
+    precheck: Sequence[PerHost] = (),
     unavailable: Availability | None = None,
     streamed: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
@@ -203,7 +208,8 @@ def tool(
     def make(function: ToolFunction) -> Tool:
         doc = (function.__doc__ or "").strip()
         name = function.__name__
-        return Tool(name, title, doc, order, all_hosts, tuple(params), unavailable, function, streamed)
+        asked = tuple(needs), tuple(precheck)
+        return Tool(name, title, doc, order, all_hosts, tuple(params), unavailable, function, *asked, streamed)
 
     return make
 

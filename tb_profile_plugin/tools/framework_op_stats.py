@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.ops import IDLE, Op, OpTable, merged
-from ..model.devices import GPU, device_type, hardware_type
+from ..model.devices import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
 from ..model.names import is_gradient
 from ..model.session import Session
@@ -17,7 +17,7 @@ _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as t
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."
 
 
-@tool("Ops", order=20)
+@tool("Ops", order=20, needs=(device_ops, host_ops, host_device_type))
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> JsonValue:
     """Which operations take the time?"""
     on_device, on_host = merged([device_ops(h) for h in hosts]), merged([host_ops(h) for h in hosts])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis import advice, between, steptime
+from ..analysis import advice, between, health, steptime
 from ..analysis.hostops import host_ops
-from ..analysis.inputpipeline import HostInput, host_input
+from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS
 from ..arrays import Array
+from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.session import Session
 from .base import STEP_EVENT, Column, DataTable, JsonValue, tool
@@ -17,13 +18,18 @@ from .diagnostics import diagnostics
 from .steptable import next_step, step_table
 
 
-@tool("Input", order=10, params=[STEP_EVENT])
+@tool(
+    "Input",
+    order=10,
+    params=[STEP_EVENT],
+    needs=(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, enqueuing, host_device_type),
+)
 def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str) -> JsonValue:
     """Does the input pipeline keep up with the model?"""
     steps = steptime.slowest(hosts, step_event)
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
     found = advice.bottlenecks(steps, tf_data)
-    basis = steps if len(steps) else steptime.whole(hosts)
+    basis = steps if len(steps) else steptime.whole(hosts, step_event)
     return [
         DataTable(),
         step_table(steps, hosts, found, next_step(found, tf_data)),

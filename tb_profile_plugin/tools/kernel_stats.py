@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from ..analysis import kernelstats
 from ..analysis.kernelstats import Copies, Kernel
-from ..model.capabilities import Capabilities, capabilities
+from ..model.capabilities import gpu_capabilities
 from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.kernels import Launch
-from ..model.per_host import per_host
 from ..model.session import Session
 from ..problems import Problem
 from .base import Column, DataTable, JsonValue, tool
@@ -33,7 +32,13 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     return Problem("no_kernels", _NO_KERNEL, remedy, session.name, "warning")
 
 
-@tool("Kernels", order=40, unavailable=_unavailable)
+@tool(
+    "Kernels",
+    order=40,
+    needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type),
+    precheck=(kernelstats.has_gpus, kernelstats.has_kernels),
+    unavailable=_unavailable,
+)
 def kernel_stats(session: Session, hosts: Sequence[Host]) -> JsonValue:
     """Which kernels take the GPU's time, and do they use its tensor cores?"""
     found = kernelstats.kernel_stats(hosts)
@@ -141,7 +146,7 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
         "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
     }
     shares = {name: time / whole if whole else 0.0 for name, time in sums.items()}
-    gpus = [can for host in hosts for _, can in _gpus(host)]
+    gpus = [can for host in hosts for _, can in gpu_capabilities(host)]
     lacking = bool(gpus) and all(can.tensor_cores is False for can in gpus)
     if found:
         text, level = _verdict(shares["tensor_core_share"], shares["missed_share"], hosts, lacking)
@@ -153,14 +158,9 @@ def _properties(found: Sequence[Kernel], hosts: Sequence[Host]) -> dict[str, str
     return facts | {name: f"{share:.6f}" for name, share in shares.items()}
 
 
-@per_host(keep=True)
-def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
-    return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
-
-
 def _verdict(used: float, missed: float, hosts: Sequence[Host], lacking: bool) -> tuple[str, str]:
     if lacking:
-        kind = next(host_device_type(host) for host in hosts if _gpus(host))
+        kind = next(host_device_type(host) for host in hosts if gpu_capabilities(host))
         return f"This device ({kind}) has no tensor cores: all kernels run on its ordinary cores.", "info"
     if missed >= _MUCH:
         return (
@@ -227,7 +227,7 @@ def _devices(hosts: Sequence[Host]) -> DataTable:
     ]
     rows = []
     for host in hosts:
-        for device, can in _gpus(host):
+        for device, can in gpu_capabilities(host):
             peaks = [can.peak_flops[kind] / 1e12 if kind in can.peak_flops else None for kind in _PEAKS]
             name = f"{host.name} {device}"
             facts = [can.cores or None, can.clock_ghz or None, can.memory_bytes or None]

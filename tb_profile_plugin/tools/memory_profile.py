@@ -36,6 +36,26 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     return Problem("no_allocations", _NO_EVENTS, _REMEDY, session.name, "info")
 
 
+@dataclass(frozen=True)
+class _Memory:
+    """What is told of each memory of each host."""
+
+    name: str
+    peak: int
+    """The most in use at a moment, bytes."""
+    row: list[JsonValue]
+    """In the summary."""
+
+
+def _reporting(host: Host) -> list[Allocations]:
+    return [each for each in allocations(host).values() if len(each)]
+
+
+@per_host(keep=True)
+def _memories(host: Host) -> list[_Memory]:
+    return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in _reporting(host)]
+
+
 @tool(
     "Memory",
     order=50,
@@ -46,6 +66,8 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
         Param("at_ms", "", "Moment whose allocations are listed; the peak by default."),
         STEP_EVENT,
     ],
+    needs=(_memories,),
+    precheck=(has_allocations,),
     unavailable=_unavailable,
 )
 def memory_profile(
@@ -68,26 +90,6 @@ def memory_profile(
     }
     mine = [each for each in reporting if memory_id in ("", each.memory)]
     return memory_json(host, mine) | {"tables": {name: table.as_json() for name, table in tables.items()}}
-
-
-@dataclass(frozen=True)
-class _Memory:
-    """What is told of each memory of each host."""
-
-    name: str
-    peak: int
-    """The most in use at a moment, bytes."""
-    row: list[JsonValue]
-    """In the summary."""
-
-
-def _reporting(host: Host) -> list[Allocations]:
-    return [each for each in allocations(host).values() if len(each)]
-
-
-@per_host(keep=True)
-def _memories(host: Host) -> list[_Memory]:
-    return [_Memory(each.memory, int(each.in_use[each.peak]), _peak_row(host, each)) for each in _reporting(host)]
 
 
 def _chosen(found: Sequence[tuple[Host, _Memory]], memory_id: str) -> tuple[Host, _Memory]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..analysis import advice, health, steptime
-from ..analysis.deviceops import device_ops
+from ..analysis.deviceops import device_ops, is_training
+from ..analysis.functions import calls_of_host
 from ..analysis.hostops import host_ops
 from ..analysis.ops import OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..model import clock, kernels
-from ..model.devices import GPU, TPU, device_count, device_type, hardware_type
+from ..model.devices import GPU, TPU, device_count, device_type, hardware_type, has_tpus, host_device_type, host_facts
 from ..model.host import Host
-from ..model.names import is_gradient
-from ..model.per_host import per_host
 from ..model.session import Session
 from ..model.steps import SOURCES
 from .base import STEP_EVENT, Column, DataTable, JsonValue, tool
@@ -30,6 +28,10 @@ _TOP = 10
     "Overview",
     order=0,
     params=[STEP_EVENT],
+    needs=(
+        *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
+        *(host_device_type, device_count, host_facts, has_tpus, is_training),
+    ),
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> JsonValue:
     """Why is my step slow, and what do I do about it?"""
@@ -37,7 +39,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> J
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
     found = advice.bottlenecks(steps, tf_data)
-    basis = steps if len(steps) else steptime.whole(hosts)
+    basis = steps if len(steps) else steptime.whole(hosts, step_event)
     span = "step time" if len(steps) else "the capture"
     evidence = advice.Evidence(hosts, basis, on_host, on_device, span)
     kind = device_type(hosts)
@@ -123,7 +125,7 @@ def _placement(
     steps: StepTimes, hosts: Sequence[Host], on_host: OpTable, on_device: OpTable, on_gpu: bool
 ) -> dict[str, str]:
     both = on_host.occurrences + on_device.occurrences
-    utilization = [_host_facts(host) for host in hosts]
+    utilization = [host_facts(host) for host in hosts]
     answer = {
         "device_op_time_eager_percent": _percent(on_device.eager_ps, on_device.self_ps),
         "device_tf_op_percent": _percent(on_device.occurrences, both),
@@ -142,7 +144,7 @@ def _placement(
         answer["device_compute_unknown_percent"] = _percent(rest, half + single + rest)
         answer["device_idle_time_percent"] = _percent(on_device.idle_ps, on_device.window_ps)
         return answer
-    on_tpu = any(_has_tpus(host) for host in hosts)
+    on_tpu = any(has_tpus(host) for host in hosts)
     return answer | {
         "device_duty_cycle_high_confidence_percent": "0.0%",
         "device_duty_cycle_percent": _percent(on_device.busy_ps, on_device.window_ps),
@@ -164,7 +166,7 @@ def _mean(values: Sequence[float]) -> str:
 def _run_environment(hosts: Sequence[Host], kind: str) -> DataTable:
     columns = [Column(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
     names = {host.hostname for host in hosts}
-    training = _is_training(hosts[-1])
+    training = is_training(hosts[-1])
     properties = {
         "device_core_count": str(sum(device_count(host) for host in hosts)),
         "device_type": kind,
@@ -178,22 +180,6 @@ def _run_environment(hosts: Sequence[Host], kind: str) -> DataTable:
         "task_count": "Captures in this session.",
     }
     return DataTable(columns, [], properties, docs)
-
-
-@per_host(keep=True)
-def _host_facts(host: Host) -> dict[str, Any]:
-    return host.cpu.facts() if host.cpu else {}
-
-
-@per_host(keep=True)
-def _has_tpus(host: Host) -> bool:
-    return bool(host.tpus)
-
-
-@per_host(keep=True)
-def _is_training(host: Host) -> bool:
-    instructions = [each for module in host.modules.values() for each in module.instructions.values()]
-    return any(is_gradient(instruction.op_name, instruction.op_type) for instruction in instructions)
 
 
 _TF_GUIDES = (

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..analysis import health
 from ..analysis.advice import DEVICE_COMPUTE, INPUT
 from ..analysis.breakdown import Part
-from ..analysis.steptime import StepTimes, host_steps
-from ..model.devices import device_type
+from ..analysis.steptime import NEEDS, StepTimes, host_steps
+from ..model.devices import device_type, host_device_type
 from ..model.host import Host
 from ..model.session import Session
 from .base import STEP_EVENT, JsonValue, tool
@@ -31,7 +32,7 @@ _EVENTS: tuple[tuple[str, tuple[Part, ...]], ...] = (
 _CORES_PER_HOST = 1000
 
 
-@tool("Pod", order=70, params=[STEP_EVENT])
+@tool("Pod", order=70, params=[STEP_EVENT], needs=(*NEEDS, *health.NEEDS, host_device_type))
 def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> JsonValue:
     """Which worker is slow, and in what?"""
     each = [_records(host, host_steps(host, step_event)) for host in hosts]

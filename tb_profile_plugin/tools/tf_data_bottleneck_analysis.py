@@ -10,16 +10,16 @@ from ..analysis import steptime, tfdata
 from ..analysis.tfdata import Pipeline
 from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL, Finding, duration, findings
 from ..analysis.tfdata_shown import Shown, shown, slowest_first
-from ..analysis.tfdata_workflow import checklist, entries
+from ..analysis.tfdata_workflow import checklist, entries, entries_of_host
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..model.session import Session
-from ..problems import Problem, ProblemError
+from ..problems import Problem
 from . import tfdatatables as tables
 from .base import STEP_EVENT, Column, DataTable, JsonValue, Param, tool
 from .tfdatatables import PS_PER_US, WHERE, us
 
-_CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are described node by node.")
+_CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are told node by node.", kind="count")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -34,16 +34,21 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     )
 
 
-@tool("tf.data", order=60, params=[_CALLS, STEP_EVENT], unavailable=_unavailable)
-def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: str, step_event: str) -> JsonValue:
+@tool(
+    "tf.data",
+    order=60,
+    params=[_CALLS, STEP_EVENT],
+    needs=(shown, entries_of_host, *steptime.NEEDS),
+    precheck=(tfdata.has_tf_data,),
+    unavailable=_unavailable,
+)
+def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> JsonValue:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    if not (calls.isdecimal() and len(calls) < 10 and int(calls)):
-        raise ProblemError(Problem("bad_option", f"calls={calls!r} is no number of calls.", "Give 1 or more."))
-    by_host = {host.name: each for host in hosts if (each := shown(host, int(calls)))}
+    by_host = {host.name: each for host in hosts if (each := shown(host, calls))}
     ordered = slowest_first(list(by_host.values()))
     found = [(pipeline, findings(pipeline)) for _, pipeline in ordered if not pipeline.device]
     return [
-        tables.calls(ordered, int(calls)),
+        tables.calls(ordered, calls),
         _pipelines(ordered),
         _bottlenecks(ordered, found),
         tables.stages(ordered),

@@ -30,21 +30,28 @@ def stored(tmp_path: Path) -> store.StoredSession:
 
 
 @pytest.mark.parametrize("tool", [each.name for each in tools.find().values() if not each.streamed])
-def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[str], tool: str) -> None:
+def test_a_tool_merges_what_it_declared_without_any_event(
+    stored: store.StoredSession, decoded: list[str], tool: str
+) -> None:
     stored.files[0].path.write_bytes(draw.space(draw.GPU, steps=3).SerializeToString())
     stored = store.resolve(stored.folder)
     wanted = tools.get(tool).run(Session(stored))
     assert len(decoded) == HOSTS
     decoded.clear()
-    assert tools.get(tool).run(Session(stored, DecodedPool(1))) == wanted
+    session = Session(stored, DecodedPool(1))
+    assert not any(host.decoded for host in session.select("", tools.get(tool).needed()))
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
+    decoded.clear()
+    assert tools.get(tool).run(session) == wanted
+    # The memory page shows one host of all, and looks into that one.
+    assert len(decoded) == (tool == "memory_profile")
 
 
 def test_whether_tools_have_something_to_show_takes_one_decoding(
     stored: store.StoredSession, decoded: list[str]
 ) -> None:
     session = Session(stored, DecodedPool(1))
-    session.facts(tools.precheck)
+    session.facts(tools.precheck())
     for tool in tools.find().values():
         tool.unavailable(session)
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
