@@ -17,7 +17,8 @@ from distributed import Client
 from hosts import copies
 
 from tb_profile_plugin import __version__, store, tools
-from tb_profile_plugin.model.session import Session, summarise
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.runtime.executors import executor
 
 HOSTS = 256

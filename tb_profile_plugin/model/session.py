@@ -22,6 +22,7 @@ from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
 from . import facts
 from .host import Host, HostSummary
 from .per_host import Need, need
+from .worker import check_unchanged, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
@@ -167,7 +168,7 @@ class Session:
             file = self._files[name]
             content = store.read(file, lambda fraction: progress("Fetching", fraction))
             if host.known:
-                _check(file)
+                check_unchanged(file)
             return xspace.decode(content, file.where, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
@@ -217,47 +218,3 @@ class Session:
         """What is being decoded now, and how far it is; never decodes."""
         phases = list(self._phases.items())
         return [{"host": host, "phase": phase, "fraction": fraction} for host, (phase, fraction) in phases]
-
-
-def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> HostSummary:
-    """What is needed of one host, worked out from its file by any process that can read it.
-
-    Raises `ProblemError` for a file that cannot be read or is another one here, and where the process that asks has
-    another `version` of this package.
-    """
-    if version != __version__:
-        message = f"A worker has version {__version__} of tb-profile-plugin, where {version} is asked for."
-        raise ProblemError(Problem("worker_failed", message, "Install the same one everywhere.", file.host), 502)
-    file = store.relocated(file)
-    session = Session(store.StoredSession(file.host, file.where, (file,)))
-    try:
-        host = session.host(file.host)
-        _check(file)
-        work_out(host, needs)
-        return host.summary()
-    finally:
-        session.close()
-
-
-def work_out(host: Host, needs: Sequence[Need]) -> None:
-    """Let a host know these needs; raises `ProblemError` where its file cannot be read."""
-    _ = host.space
-    for function, arguments in needs:
-        function(host, *arguments)
-
-
-def _check(file: store.StoredFile) -> None:
-    """Raise `ProblemError` where the file on disk is another one than was found, or none."""
-    if file.url:
-        return
-    try:
-        found = file.path.stat()
-        same = (found.st_size, found.st_mtime_ns) == (file.size, file.mtime_ns)
-    except OSError:
-        same = False
-    if not same:
-        message, remedy = (
-            "The capture was replaced or deleted meanwhile.",
-            "Reload the page, which shows what is there.",
-        )
-        raise ProblemError(Problem("changed", message, remedy, file.where), 409)

@@ -13,8 +13,8 @@ import pytest
 from werkzeug.serving import make_server
 
 from tb_profile_plugin import tools
-from tb_profile_plugin.runtime import cancellation
-from tb_profile_plugin.serve import App, results, standalone
+from tb_profile_plugin.runtime import cancellation, memo
+from tb_profile_plugin.serve import App, standalone
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools.base import tool
 
@@ -126,13 +126,13 @@ def test_work_ends_when_its_client_has_gone(port: int, patient: Patient) -> None
 
 
 def test_another_who_waits_is_still_answered(port: int, patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    joined, awaited = threading.Event(), results._Work.awaited
+    joined, awaited = threading.Event(), memo._Work.awaited
 
     def told(work: Any, wanted: Any) -> bytes:
         joined.set()
         return awaited(work, wanted)
 
-    monkeypatch.setattr(results._Work, "awaited", told)
+    monkeypatch.setattr(memo._Work, "awaited", told)
     first = ask(port)
     assert patient.working.wait(20)
     second = HTTPConnection("127.0.0.1", port, timeout=60)
