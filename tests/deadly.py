@@ -1,20 +1,22 @@
-"""Questions that harm whoever asks them, for workers to import."""
+"""What harms whoever works it out, for workers to import."""
 
 import os
 
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.model.per_host import per_host
 
 VICTIM = "host-1"
 
 
-def end(session: Session, host: Host) -> None:
+@per_host(keep=True)
+def end(host: Host) -> None:
     """Ends the process of a worker that gets the victim, as a lack of memory does."""
     if host.name == VICTIM:
         os._exit(1)
 
 
-def fail(session: Session, host: Host) -> None:
+@per_host(keep=True)
+def fail(host: Host) -> None:
     """Fails for the victim as faulty code does."""
     if host.name == VICTIM:
         raise ValueError("a fault")

@@ -72,6 +72,11 @@ def test_nothing_imports_tensorflow() -> None:
     assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_no_property_shares_a_lock_with_those_of_other_objects() -> None:
+    pattern = re.compile(r"^from functools import .*\bcached_property\b|@(?:functools\.)?cached_property", re.MULTILINE)
+    assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_every_folder_of_the_package_is_in_the_order() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE}
     assert folders <= set(ORDER)

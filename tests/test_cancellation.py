@@ -8,7 +8,7 @@ import pytest
 from tb_profile_plugin import open as open_capture
 from tb_profile_plugin.runtime import cancellation
 from tb_profile_plugin.runtime.cancellation import Cancelled, Waiters
-from tb_profile_plugin.serve.results import Results
+from tb_profile_plugin.runtime.memo import Memo
 
 RUN = Path(__file__).parent / "traces" / "two_workers" / "plugins" / "profile" / "run"
 
@@ -47,7 +47,7 @@ def test_an_abandoned_decode_leaves_no_trace(checks: int) -> None:
 class Asking:
     """A thread that asks for a result, as a request does, until its client hangs up."""
 
-    def __init__(self, results: Results, work: threading.Event):
+    def __init__(self, results: Memo[bytes], work: threading.Event):
         self.here = True
         self.told: bytes | type[BaseException] | None = None
         self.working = threading.Event()
@@ -70,7 +70,7 @@ class Asking:
 
 
 def test_who_waits_for_work_that_another_began_is_answered() -> None:
-    results, done = Results(100), threading.Event()
+    results, done = Memo[bytes](), threading.Event()
     first = Asking(results, done)
     assert first.working.wait(10)
     second, third = Asking(results, done), Asking(results, done)
@@ -87,7 +87,7 @@ def test_who_waits_for_work_that_another_began_is_answered() -> None:
 
 
 def test_work_ends_when_the_last_has_gone_and_begins_anew() -> None:
-    results, done = Results(100), threading.Event()
+    results, done = Memo[bytes](), threading.Event()
     first = Asking(results, done)
     assert first.working.wait(10)
     first.here = False

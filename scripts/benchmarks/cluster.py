@@ -17,7 +17,8 @@ from distributed import Client
 from hosts import copies
 
 from tb_profile_plugin import __version__, store, tools
-from tb_profile_plugin.model.session import Session, portion
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.runtime.executors import executor
 
 HOSTS = 256
@@ -66,11 +67,11 @@ def main(path: str) -> None:
 
 def one_host(stored: store.StoredSession) -> tuple[float, int, float]:
     """Seconds of the processor that a host takes, bytes that are sent back, and seconds to make sense of them."""
-    questions = (tools.get("overview_page").question(),)
-    portion(stored.files[0], questions, __version__)
+    needs = tools.get("overview_page").needed()
+    summarise(stored.files[0], needs, __version__)
     begin = time.process_time()
     for file in stored.files[:SAMPLE]:
-        found = portion(file, questions, __version__)
+        found = summarise(file, needs, __version__)
     host_s = (time.process_time() - begin) / SAMPLE
     sent = pickle.dumps(found)
     return host_s, len(sent), min(measured(lambda: pickle.loads(sent))[-1] for _ in range(20))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
+from ..model.per_host import per_host
 
 NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
@@ -36,18 +37,15 @@ class Waits:
         return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
 
 
-def waits(host: Host, step_event: str = "") -> Waits:
-    """The waits of one host; none where no mark of the program tells where its steps begin."""
-    return host.once(("between", step_event), lambda: _waits(host, step_event))
-
-
 def worst(hosts: Sequence[Host], step_event: str = "") -> Waits | None:
     """The waits of the host that waits most, where they are notable."""
     found = [each for each in (waits(host, step_event) for host in hosts) if each.share > NOTABLE]
     return max(found, key=lambda each: each.share, default=None)
 
 
-def _waits(host: Host, step_event: str) -> Waits:
+@per_host(keep=True)
+def waits(host: Host, step_event: str = "") -> Waits:
+    """The waits of one host; none where no mark of the program tells where its steps begin."""
     steps, plane = host.steps_named(step_event), host.cpu
     nothing = Waits(host.name, 0, 0, 0)
     if plane is None or len(steps) < 2:

@@ -9,22 +9,23 @@ from ..columns import Plane
 from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .ops import Op, OpTable, append, merged, nested_times
 
 
+@per_host(keep=True)
 def device_ops(host: Host) -> OpTable:
     """The ops of all devices of the host, with executions, kernels and the capture's own counts of FLOPs and bytes."""
-    return host.once("device_ops", lambda: merged([_device_ops(host, plane) for plane in host.devices]))
+    return merged([_device_ops(host, *each) for each in device_events(host)])
 
 
-def _device_ops(host: Host, plane: Plane) -> OpTable:
+def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTable:
     lines = host.stream_lines(plane) if host.gpus else _op_lines(plane)
     spans = [plane.lines.events(line) for line in lines.tolist()]
     rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
     if not len(rows):
         return OpTable()
-    chosen, ops = op_of_event(host, plane)
     chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
     if host.gpus:
         place = np.stack((plane.events.line[rows], host.steps_in_full().of_event[host.trace.rows(plane)][rows]))
@@ -96,10 +97,20 @@ def _stated(plane: Plane, stat: str) -> Array:
     return answer
 
 
-def op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    """int32[events] and the ops they index (-1: none): by HLO op and program, else ``tf_op``, ``level 0`` or
-    ``annotation``."""
-    return host.once(("op_of_event", id(plane)), lambda: _op_of_event(host, plane))
+@per_host(keep=True)
+def is_training(host: Host) -> bool:
+    """Whether the XLA programs of a host hold gradient ops; False without such programs."""
+    instructions = [each for module in host.modules.values() for each in module.instructions.values()]
+    return any(names.is_gradient(instruction.op_name, instruction.op_type) for instruction in instructions)
+
+
+@per_host
+def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
+    """Of each device int32[events], the op of each event or -1, and the ops that these index.
+
+    An op is told by HLO op and program, else by ``tf_op``, ``level 0`` or ``annotation``.
+    """
+    return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:

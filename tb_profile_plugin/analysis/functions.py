@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
 from ..model.host import Host
+from ..model.per_host import per_host
 from .ops import nested_times
 
 _MODES = {
@@ -51,12 +51,14 @@ def function_calls(hosts: Sequence[Host]) -> list[FunctionCalls]:
     """All tf.functions of the hosts, the most expensive share first."""
     found: dict[str, FunctionCalls] = {}
     for host in hosts:
-        for name, one in host.once("function_calls", partial(_collect, host)).items():
+        for name, one in calls_of_host(host).items():
             found.setdefault(name, FunctionCalls(name)).add(one)
     return sorted(found.values(), key=lambda calls: (-calls.expensive_percent, calls.name))
 
 
-def _collect(host: Host) -> dict[str, FunctionCalls]:
+@per_host(keep=True)
+def calls_of_host(host: Host) -> dict[str, FunctionCalls]:
+    """The tf.functions of one host by name."""
     found: dict[str, FunctionCalls] = {}
     plane = host.cpu
     column = plane.stat("tf_function_call") if plane else None

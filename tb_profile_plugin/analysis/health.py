@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from .. import store
 from ..model import clock
 from ..model.devices import host_device_type
-from ..model.host import Host
+from ..model.host import Host, window
+from ..model.per_host import per_host
 from ..model.recorded import levels, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
@@ -53,16 +53,22 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 """The same for a tracer that was off."""
 
 
+@per_host(keep=True)
+def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
+    """What one host has to tell by itself."""
+    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
+
+
+NEEDS = (findings_of_host, between.waits, Host.steps_named, window)
+"""Per-host functions that `findings` merges."""
+
+
 def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
     """All findings about a session and the hosts that are shown, each once, with what it affects."""
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
-        found += host.once(("health", step_event), partial(_of_host, host, step_event))
+        found += findings_of_host(host, step_event)
     return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
-
-
-def _of_host(host: Host, step_event: str) -> list[Problem]:
-    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
 
 
 def _grouped(found: Sequence[Problem]) -> list[Problem]:

@@ -9,15 +9,13 @@ from ..columns import Plane
 from ..jit import jit
 from ..model import names
 from ..model.host import Host
+from ..model.per_host import per_host
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
 
 
+@per_host(keep=True)
 def host_ops(host: Host) -> OpTable:
     """Framework ops, tf.data iterators, input stages and XLA:CPU ops on the host's threads; times by nesting."""
-    return host.once("host_ops", lambda: _host_ops(host))
-
-
-def _host_ops(host: Host) -> OpTable:
     plane = host.cpu
     if plane is None or not len(plane.events):
         return OpTable()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ..model import names
 from ..model.host import Host
+from ..model.per_host import per_host
 from .breakdown import Part
 from .hostops import host_ops
 from .ops import INPUT_PIPELINE, Op, merged
@@ -81,7 +81,8 @@ def _enqueues(op_type: str) -> bool:
     return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
 
 
-def _enqueuing(host: Host) -> tuple[int, int]:
+@per_host(keep=True)
+def enqueuing(host: Host) -> tuple[int, int]:
     """Time in which the enqueuing threads enqueue, and from the begin of each such event to the next one's, ps."""
     plane = host.cpu
     if plane is None:
@@ -98,8 +99,8 @@ def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
     busy = between = 0
     for host in hosts:
-        enqueuing, from_one_to_next = host.once("enqueuing", partial(_enqueuing, host))
-        busy += enqueuing
+        spent, from_one_to_next = enqueuing(host)
+        busy += spent
         between += from_one_to_next
     if between > 0:
         return min(1.0, busy / between)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,9 @@ from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
-from .deviceops import op_of_event
+from ..model.per_host import per_host
+from .deviceops import device_events
+from .ops import Op
 
 
 @dataclass
@@ -117,17 +118,15 @@ class Copies:
     bytes: int
 
 
+@per_host(keep=True)
 def has_gpus(host: Host) -> bool:
     """Whether the capture names any."""
-    return host.once("has_gpus", lambda: bool(host.gpus))
+    return bool(host.gpus)
 
 
+@per_host(keep=True)
 def has_kernels(host: Host) -> bool:
     """Whether any kernel is in it."""
-    return has_gpus(host) and host.once("has_kernels", lambda: _has_kernels(host))
-
-
-def _has_kernels(host: Host) -> bool:
     return any(len(plane.stat("kernel_details")) for plane in host.gpus)
 
 
@@ -135,7 +134,7 @@ def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
     """Kernels of all GPUs of these hosts, by total time descending, then by name, size and op."""
     found: dict[Any, Kernel] = {}
     for host in hosts:
-        for name, op, launch, eligible, figures in host.once("launches", partial(_launches, host)):
+        for name, op, launch, eligible, figures in launches(host):
             key = (name, launch.grid, launch.block, launch.registers, launch.shared_bytes, op)
             if key not in found:
                 found[key] = Kernel(name, op, launch, kernels.recognise(name), eligible)
@@ -152,18 +151,18 @@ def _rank(kernel: Kernel) -> Any:
 _Launched = tuple[str, str, Launch, bool, tuple[int, int, int, int]]
 
 
-def _launches(host: Host) -> list[_Launched]:
+@per_host(keep=True)
+def launches(host: Host) -> list[_Launched]:
     """(kernel, op, size, eligible, (count, total, min, max)) per device, kernel, ``kernel_details`` and op."""
-    return [each for plane in host.gpus for each in _launches_of(host, plane)]
+    return [each for device in device_events(host) for each in _launches_of(host, *device)] if host.gpus else []
 
 
-def _launches_of(host: Host, plane: Plane) -> Iterator[_Launched]:
+def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Iterator[_Launched]:
     column = plane.stat("kernel_details")
     if not len(column):
         return
     codes, details = column.codes
     rows, kept = _on_streams(host, plane, column.owner)
-    op_of, ops = op_of_event(host, plane)
     op, detail = op_of[rows], codes[kept]
     example, group = combine(plane.events.name[rows], detail, op)
     equations = _equations(plane)
@@ -206,11 +205,13 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
 
 def copies(hosts: Sequence[Host]) -> list[Copies]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
-    found = [each for host in hosts for each in host.once("copies", partial(_copies, host))]
+    found = [each for host in hosts for each in copies_of_host(host)]
     return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
 
 
-def _copies(host: Host) -> list[Copies]:
+@per_host(keep=True)
+def copies_of_host(host: Host) -> list[Copies]:
+    """Copies to, from and between the GPUs of one host, by device and direction."""
     return [each for plane in host.gpus for each in _copies_of(host, plane)]
 
 

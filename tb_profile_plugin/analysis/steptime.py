@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 
 import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
+from ..model.per_host import per_host
+from ..runtime.memo import lazy
 from .breakdown import Part, breakdown, whole_capture
 
 PS_PER_MS = 1e9
@@ -93,13 +94,13 @@ class StepTimes:
     def __len__(self) -> int:
         return len(self.number)
 
-    @cached_property
+    @lazy
     def duration_ps(self) -> Array:
         """int64[n]."""
         answer: Array = self.part_ps.sum(axis=1)
         return answer
 
-    @cached_property
+    @lazy
     def counted(self) -> Array:
         """int64[m]: the steps that averages go over: the complete ones, or all where none is."""
         complete = np.flatnonzero(self.complete)
@@ -136,30 +137,38 @@ def summary(samples: Array) -> Summary:
     return Summary(float(samples.mean()), deviation, low, high, float(np.median(samples)))
 
 
-def _parts(host: Host, step_event: str) -> Array:
+@per_host(keep=True)
+def step_parts(host: Host, step_event: str = "") -> Array:
+    """int64[steps, len(Part)] ps: what each step of a host consists of."""
     return breakdown(host, host.steps_in_full(step_event)).part_ps
 
 
 def host_steps(host: Host, step_event: str = "") -> StepTimes:
     """The steps of one host."""
     steps = host.steps_named(step_event)
-    part_ps = host.once(("parts", step_event), partial(_parts, host, step_event))
+    part_ps = step_parts(host, step_event)
     return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps)
 
 
-def _whole(host: Host) -> Array:
-    return whole_capture(host).part_ps
+@per_host(keep=True)
+def whole_parts(host: Host, step_event: str = "") -> Array | None:
+    """int64[1, len(Part)] ps: what the whole capture of a host consists of; None where it has steps to go by."""
+    return None if len(host.steps_named(step_event)) else whole_capture(host).part_ps
 
 
-def whole(hosts: Sequence[Host]) -> StepTimes:
-    """Each host's whole capture as if it were a step: for captures without steps."""
-    parts = [host.once("whole", partial(_whole, host)) for host in hosts]
+def whole(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
+    """Each host's whole capture as if it were a step: for captures in which no host has steps."""
+    parts = [part for host in hosts if (part := whole_parts(host, step_event)) is not None]
     begin = np.array([host.window[0] for host in hosts], np.int64)
     count = len(hosts)
     names = ["capture"] * count
     return StepTimes(
         names, [h.name for h in hosts], np.zeros(count, np.int64), begin, np.ones(count, bool), np.concatenate(parts)
     )
+
+
+NEEDS = (Host.steps_named, step_parts)
+"""Per-host functions that `slowest` and `over_hosts` merge."""
 
 
 def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,9 @@ import numpy as np
 from ..arrays import Array
 from ..model.host import Host
 from ..model.iterators import ASYNCHRONOUS, WRAPPERS, Calls, calls, kind_of, place_of
+from ..model.per_host import per_host
 from ..model.trace import MISSING
+from ..runtime.memo import lazy
 from .tfdata_work import Work, work
 
 SLOW_PS = 50_000_000
@@ -96,7 +97,7 @@ class Pipeline:
     between_ps: int
     """Time between requests, when the program did something else."""
 
-    @cached_property
+    @lazy
     def slow(self) -> int:
         """How many requests took longer than 50 µs."""
         return int((self.latency_ps > SLOW_PS).sum())
@@ -111,13 +112,13 @@ class Pipeline:
         """All requests together."""
         return int(self.latency_ps.sum())
 
-    @cached_property
+    @lazy
     def bottleneck(self) -> int:
         """The stage that is to blame for most of the time of all requests; -1 where none took any."""
         blame = [stage.critical_ps if self.contended else stage.blame_ps for stage in self.stages]
         return int(np.argmax(blame)) if max(blame, default=0) > 0 else -1
 
-    @cached_property
+    @lazy
     def held_ps(self) -> int:
         """Time of requests in which an element was there, but the thread that asked did not get on."""
         return sum(stage.held_ps for stage in self.stages)
@@ -127,7 +128,7 @@ class Pipeline:
         """Whether most of the time of requests went so."""
         return 2 * self.held_ps > self.total_ps
 
-    @cached_property
+    @lazy
     def children(self) -> list[list[int]]:
         """Inputs of each stage."""
         answer: list[list[int]] = [[] for _ in self.stages]
@@ -251,7 +252,7 @@ class TfData:
         low, high = np.searchsorted(tops, [request, request + 1])
         return order[low:high]
 
-    @cached_property
+    @lazy
     def _requests(self) -> tuple[Array, Array]:
         order = np.argsort(self.calls.top, kind="stable")
         return order, self.calls.top[order]
@@ -334,16 +335,14 @@ def _outer_first(rows: Array, parents: Array) -> list[int]:
     return answer
 
 
+@per_host
 def tf_data(host: Host) -> TfData | None:
     """The host's pipelines; None where the capture holds none."""
-
-    def compute() -> TfData | None:
-        found = calls(host)
-        return None if found is None else TfData(host, found)
-
-    return host.once("tf_data", compute)
+    found = calls(host)
+    return None if found is None else TfData(host, found)
 
 
+@per_host(keep=True)
 def has_tf_data(host: Host) -> bool:
     """Whether it has any."""
-    return host.once("has_tf_data", lambda: calls(host) is not None)
+    return calls(host) is not None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from ..model.host import Host
+from ..model.per_host import per_host
 from .tfdata import Node, Pipeline, TfData, tf_data
 from .tfdata_workflow import Threads, threads
 
@@ -25,17 +25,14 @@ class Shown:
     """As `Calls.damage`."""
 
 
-def shown(host: Host, limit: int) -> Shown | None:
+@per_host(keep=True)
+def shown(host: Host, calls: int) -> Shown | None:
     """With so many requests of each pipeline node by node; None where the capture holds no tf.data."""
-    return host.once_chosen("tf_data_shown", str(limit), partial(_shown, host, limit))
-
-
-def _shown(host: Host, limit: int) -> Shown | None:
     data = tf_data(host)
     if not data:
         return None
     first = host.trace.rows(data.calls.plane).start
-    return Shown(data.pipelines, _nodes(data, limit), first, threads(data), data.calls.damage)
+    return Shown(data.pipelines, _nodes(data, calls), first, threads(data), data.calls.damage)
 
 
 def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:

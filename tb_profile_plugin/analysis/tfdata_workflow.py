@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
+from ..model.per_host import per_host
 from . import steptime
 from .breakdown import Part
 from .tfdata import Pipeline, TfData
@@ -111,11 +111,13 @@ _ENTRIES = {
 
 def entries(hosts: Sequence[Host]) -> dict[str, Array]:
     """Durations, ps, of the calls by which programs ask for an element, by their names."""
-    found = [host.once("iterator_entries", partial(_entries, host)) for host in hosts]
+    found = [entries_of_host(host) for host in hosts]
     return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
 
 
-def _entries(host: Host) -> dict[str, Array]:
+@per_host(keep=True)
+def entries_of_host(host: Host) -> dict[str, Array]:
+    """Of one host, float64[calls] each: see `entries`."""
     found = {name: np.empty(0) for name in _ENTRIES}
     if host.cpu:
         events = host.cpu.events

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Int
 from ..columns import kinds, pool
 from ..problems import Problem
+from ..runtime.memo import lazy
 from .lookup import SECRET, beside, first_equal, occurrences, owners, whole_numbers
 
 
@@ -26,7 +26,7 @@ class Text:
     begin: Array
     end: Array
 
-    @cached_property
+    @lazy
     def all(self) -> list[str]:
         """Every string, decoded once."""
         raw = self.buffer.data
@@ -66,6 +66,18 @@ class Stats:
             return b""
         begin, end = pool.payload(self.buffer, self.value[row])
         return self.buffer[begin:end].tobytes()
+
+    def text(self, prefix: Int) -> str:
+        """The text behind the length prefix that stands there in the file."""
+        begin, end = pool.payload(self.buffer, np.int64(prefix))
+        return self.buffer[begin:end].tobytes().decode("utf-8", "replace")
+
+    @lazy
+    def texts(self) -> tuple[Array, Array, list[str]]:
+        """(int64[k] rows that hold text, int64[k] codes, distinct strings), each string decoded once."""
+        rows = np.flatnonzero(self.kind == kinds.TEXT)
+        distinct, codes = _distinct(first_equal(self.buffer, self.value[rows], SECRET))
+        return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
 @dataclass(frozen=True)
@@ -110,7 +122,7 @@ class Events:
     def __len__(self) -> int:
         return len(self.line)
 
-    @cached_property
+    @lazy
     def end(self) -> Array:
         """int64[n], ps."""
         return self.begin + self.duration
@@ -137,7 +149,7 @@ class StatMetadata:
     key: Array
     text: Text
 
-    @cached_property
+    @lazy
     def rows(self) -> dict[int, int]:
         """Row by key; the last entry of a key wins, as in a protobuf map."""
         return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
@@ -157,7 +169,7 @@ class StatColumn:
     def __len__(self) -> int:
         return len(self.row)
 
-    @cached_property
+    @lazy
     def numbers(self) -> Array:
         """int64[k]: integers of either signedness; 0 for another kind of value."""
         answer: Array = whole_numbers(self.stats.kind, self.stats.value, self.row)
@@ -169,7 +181,7 @@ class StatColumn:
         value = self.stats.value[self.row]
         return np.where(self.stats.kind[self.row] == kinds.DOUBLE, value.view(np.float64), self.numbers)
 
-    @cached_property
+    @lazy
     def codes(self) -> tuple[Array, list[str]]:
         """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
         value, kind = self.stats.value[self.row], self.stats.kind[self.row]
@@ -187,8 +199,7 @@ class StatColumn:
         if code % 2 == 0:
             metadata = self.plane.stat_metadata
             return metadata.text.all[metadata.rows.get(code // 2, 0)]
-        begin, end = pool.payload(self.stats.buffer, np.int64(code // 2))
-        return self.stats.buffer[begin:end].tobytes().decode("utf-8", "replace")
+        return self.stats.text(code // 2)
 
     @property
     def strings(self) -> list[str]:
@@ -233,12 +244,12 @@ class Plane:
         """Event names by metadata row."""
         return self.metadata.text.all
 
-    @cached_property
+    @lazy
     def display_names(self) -> list[str]:
         """Event display names by metadata row; the name where there is none."""
         return [display or name for display, name in zip(self.metadata.display.all, self.names, strict=True)]
 
-    @cached_property
+    @lazy
     def _stat_rows(self) -> dict[str, list[int]]:
         rows: dict[str, list[int]] = {}
         for row, name in enumerate(self.stat_metadata.text.all):
@@ -316,6 +327,8 @@ class XSpace:
     """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
     problems: Sequence[Problem] = field(default_factory=tuple)
     """What could not be read, and where."""
+    size: int = 0
+    """Bytes that it was decoded from."""
 
     def plane(self, name: str) -> Plane | None:
         """The first plane of exactly that name."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..analysis.memory import Holding, holdings, sampled
 from ..contract.answer import Json
 from ..model.allocations import Allocations, origin
 from ..model.host import Host
+from ..model.per_host import per_host
 
 _SNAPSHOTS = 1000
 """Points of the sampled timeline, as the established tool keeps."""
@@ -23,7 +23,7 @@ def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
         "numHosts": 1,
         "memoryIds": [each.memory for each in memories],
         "version": 1,
-        "hloModules": host.once("module_runs", partial(_modules, host)),
+        "hloModules": _modules(host),
     }
 
 
@@ -103,6 +103,7 @@ def _special(holding: Holding, step: int) -> dict[str, Json]:
     }
 
 
+@per_host
 def _modules(host: Host) -> list[dict[str, Json]]:
     """Runs of XLA modules on TPUs."""
     found: list[dict[str, Json]] = []

@@ -111,7 +111,10 @@ SHAPES: Schema = {
             "notes": _list("Problem"),
         },
     ),
-    "Param": _object("An option of a tool.", {"name": _TEXT, "default": _TEXT, "doc": _TEXT, "choices": _NAMES}),
+    "Param": _object(
+        "An option of a tool.",
+        {"name": _TEXT, "default": _TEXT, "doc": _TEXT, "choices": _NAMES, "kind": {"enum": ["text", "count"]}},
+    ),
     "ToolEntry": _object(
         "A tool, as the route tools lists it.",
         {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ..model.host import Host
-from ..model.session import Question, Session
+from ..model.per_host import Need, need
+from ..model.session import Session
 from ..problems import Problem, ProblemError
 from .answer import Answer, Column, Json, Table, named
 
@@ -22,13 +22,31 @@ class Param:
     default: str
     doc: str
     choices: tuple[str, ...] = ()
+    kind: str = "text"
+    """``text``, or ``count`` for a whole number of 1 or more."""
 
+    def value(self, text: str) -> str | int:
+        """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
+        if self.choices and text not in self.choices:
+            remedy = f"Choose {', '.join(self.choices)}."
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is none of its choices.", remedy))
+        if self.kind == "text":
+            return text
+        if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is no such number.", "Give 1 or more."))
+        return int(text)
+
+
+_DIGITS = 10
+"""Numbers of so many digits are mistakes."""
 
 STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
 """The option of every tool that speaks of steps."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
 ToolFunction = Callable[..., Any]
+PerHost = Callable[..., object]
+"""Decorated by `per_host`."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +68,13 @@ class Tool:
     """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
     function: ToolFunction
     """``(session, hosts, **options)`` → `Answer`, or pieces of JSON text where it is streamed."""
+    needs: tuple[PerHost, ...] = ()
+    """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
+
+    Where hosts are many, this is worked out side by side; then the function needs no host's events.
+    """
+    precheck: tuple[PerHost, ...] = ()
+    """The same for ``lacking``."""
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
 
@@ -72,7 +97,7 @@ class Tool:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
         if not self.all_hosts:
             return session.select(host or session.hosts[0])[:1]
-        return session.select(host, *([] if self.streamed else [self.question(**options)]))
+        return session.select(host, self.needed(**options))
 
     def unavailable(self, session: Session) -> Problem | None:
         """Why a session has nothing to show in it and how to get it; None where it has.
@@ -81,44 +106,23 @@ class Tool:
         """
         from ..tools import precheck
 
-        return self.lacking(session, session.select("", precheck)) if self.lacking else None
+        return self.lacking(session, session.select("", precheck())) if self.lacking else None
 
-    def question(self, **options: str) -> Question:
-        """What the tool wants to know of each host; raises `ProblemError` as `run` does."""
-        return _Question(self, tuple(self.options(options).items()))
+    def needed(self, **options: str) -> list[Need]:
+        """`needs` with these options; raises `ProblemError` as `run` does."""
+        known = self.options(options)
+        return [need(function, **known) for function in self.needs]
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from ..tools import get
-
-        return get, (self.name,)
-
-    def options(self, given: Mapping[str, str]) -> dict[str, str]:
-        """All options with their values; raises `ProblemError` for one that does not exist, or a bad choice."""
+    def options(self, given: Mapping[str, str]) -> dict[str, str | int]:
+        """All options with their values; raises `ProblemError` for one that does not exist, or a bad value."""
         known = {param.name: param for param in self.params}
-        for name, value in given.items():
+        for name in given:
             if name not in known:
                 names = ", ".join(known) or "none"
                 raise ProblemError(
                     Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
                 )
-            choices = known[name].choices
-            if choices and value not in choices:
-                raise ProblemError(
-                    Problem("bad_option", f"{name}={value!r} is none of its choices.", f"Choose {', '.join(choices)}.")
-                )
-        return {name: given.get(name, param.default) for name, param in known.items()}
-
-
-@dataclass(frozen=True)
-class _Question:
-    """A tool with its options: what it works out of a host it remembers there, and later works with that alone."""
-
-    tool: Tool
-    options: tuple[tuple[str, str], ...]
-
-    def __call__(self, session: Session, host: Host) -> None:
-        with suppress(ProblemError):
-            self.tool.function(session, [host], **dict(self.options))
+        return {name: param.value(given.get(name, param.default)) for name, param in known.items()}
 
 
 def tool(
@@ -129,6 +133,8 @@ def tool(
     params: Sequence[Param] = (),
     facts: Sequence[Column] = (),
     tables: Sequence[Table] = (),
+    needs: Sequence[PerHost] = (),
+    precheck: Sequence[PerHost] = (),
     unavailable: Availability | None = None,
     streamed: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
@@ -136,7 +142,8 @@ def tool(
 
     def make(function: ToolFunction) -> Tool:
         doc, name = (function.__doc__ or "").strip(), function.__name__
+        asked = tuple(needs), tuple(precheck)
         declared = (tuple(params), tuple(facts), tuple(tables))
-        return Tool(name, title, doc, order, all_hosts, *declared, unavailable, function, streamed)
+        return Tool(name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed)
 
     return make

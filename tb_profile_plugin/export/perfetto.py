@@ -152,9 +152,8 @@ class _Writer:
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
         links, events = self._host.trace.links, lane.events(at)
-        by_target = self._host.once("links_by_target", lambda: np.argsort(links.target, kind="stable"))
         found: dict[int, bytes] = {}
-        sides = ((47, links.source, None), (48, links.target[by_target], by_target))
+        sides = ((47, links.source, None), (48, links.by_target[0], links.target_order))
         for field, ends, order in sides:
             low, high = np.searchsorted(ends, events, "left"), np.searchsorted(ends, events, "right")
             for i in np.flatnonzero(high > low).tolist():

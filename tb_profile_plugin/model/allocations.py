@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,10 @@ from ..arrays import Array
 from ..columns import Plane, kinds
 from ..columns.tables import StatColumn
 from ..jit import jit
+from ..runtime.memo import lazy
 from .codes import combine
 from .host import Host
+from .per_host import per_host
 
 _EVENTS = {"MemoryAllocation": 1, "MemoryDeallocation": 0}
 
@@ -86,13 +87,13 @@ class Allocations:
     def __len__(self) -> int:
         return len(self.event)
 
-    @cached_property
+    @lazy
     def in_use(self) -> Array:
         """int64[n]: stack and heap."""
         total: Array = self.stack + self.heap
         return total
 
-    @cached_property
+    @lazy
     def peak(self) -> int:
         """The event at which most is in use, the last one of several; 0 if there is no event at all."""
         return len(self) - 1 - int(self.in_use[::-1].argmax()) if len(self) else 0
@@ -119,17 +120,9 @@ def dtype_name(number: int) -> str:
     return _DTYPES[kind] + suffix if 0 <= kind < len(_DTYPES) else ""
 
 
-def allocations(host: Host) -> dict[str, Allocations]:
-    """All memories of the host that report allocations, by name."""
-    return host.once("allocations", lambda: _allocations(host))
-
-
+@per_host(keep=True)
 def has_allocations(host: Host) -> bool:
     """Whether there is any; cheap."""
-    return host.once("has_allocations", lambda: _has_allocations(host))
-
-
-def _has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False
@@ -137,18 +130,17 @@ def _has_allocations(host: Host) -> bool:
     return bool(rows) and bool(np.isin(plane.events.name, rows).any())
 
 
+@per_host
 def origin(host: Host) -> int:
     """What the times count from, ps: where the first line of the host's plane begins."""
-    return host.once("allocations_origin", lambda: _origin(host))
-
-
-def _origin(host: Host) -> int:
     plane = host.cpu
     lines = plane.lines.begin[np.diff(plane.lines.first_event) > 0] if plane else np.empty(0, np.int64)
     return int(lines.min()) if len(lines) else 0
 
 
-def _allocations(host: Host) -> dict[str, Allocations]:
+@per_host
+def allocations(host: Host) -> dict[str, Allocations]:
+    """All memories of the host that report allocations, by name."""
     plane = host.cpu
     if plane is None or not has_allocations(host):
         return {}

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..columns import Plane
+from .host import Host
 from .kerneltable import BF16, FP8, FP16, FP32, FP64, INT8, TF32
+from .per_host import per_host
 
 _NVIDIA: dict[tuple[int, int], dict[str, int]] = {
     (2, 0): {FP64: 8, FP32: 64},
@@ -54,6 +56,12 @@ class Capabilities:
     """FLOP/s by type of the numbers, as `kerneltable` names them."""
     tensor_cores: bool | None = None
     """Whether it has tensor cores (AMD: matrix cores)."""
+
+
+@per_host(keep=True)
+def gpu_capabilities(host: Host) -> list[tuple[str, Capabilities]]:
+    """Name (``GPU:0``) and capabilities of each GPU of a host, those that recorded nothing too."""
+    return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
 
 
 def capabilities(plane: Plane) -> Capabilities:

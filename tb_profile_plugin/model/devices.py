@@ -7,18 +7,16 @@ from typing import Any
 
 from ..columns import Plane
 from .host import Host
+from .per_host import per_host
 
 UNKNOWN_HARDWARE, CPU_ONLY, GPU, TPU = "UNKNOWN_HARDWARE", "CPU_ONLY", "GPU", "TPU"
 
 _NVIDIA = {2: "Fermi", 3: "Kepler", 5: "Maxwell", 6: "Pascal", 9: "Hopper", 10: "Blackwell", 12: "Blackwell"}
 
 
+@per_host(keep=True)
 def host_device_type(host: Host) -> str:
     """The device as people name it, e.g. ``Nvidia GPU (Hopper)``, ``TPU v6 Lite``, ``CPU``."""
-    return host.once("device_type", lambda: _type(host))
-
-
-def _type(host: Host) -> str:
     if host.gpus:
         return _gpu_type(host.gpus[0])
     if host.tpus:
@@ -32,9 +30,22 @@ def device_type(hosts: Sequence[Host]) -> str:
     return next((kind for kind in reversed(types) if kind != "CPU"), types[0])
 
 
+@per_host(keep=True)
 def device_count(host: Host) -> int:
     """Accelerators of a host, those that recorded nothing too."""
-    return host.once("device_count", lambda: len(host.gpus or host.tpus))
+    return len(host.gpus or host.tpus)
+
+
+@per_host(keep=True)
+def has_tpus(host: Host) -> bool:
+    """Whether a host has TPUs."""
+    return bool(host.tpus)
+
+
+@per_host(keep=True)
+def host_facts(host: Host) -> dict[str, Any]:
+    """What the plane of a host's threads states about the host."""
+    return host.cpu.facts() if host.cpu else {}
 
 
 def hardware_type(kind: str) -> str:

@@ -1,44 +1,38 @@
-"""One host of a capture: its planes by role, its steps; computed once, shared by all tools.
+"""One host of a capture: its planes by role, its steps, and what is worked out of them, once for all tools.
 
-A host can be thinned to its problems and small results; what it needs beyond them is decoded anew.
+Its events can be evicted from memory. Then it knows its problems and the results of the per-host functions that keep
+theirs, and decodes its capture anew for whatever else is needed.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeVar, cast
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, XSpace
 from ..problems import Problem
-from ..runtime import cancellation
+from ..runtime.memo import Memo, lazy
 from ..xspace import hlo
 from . import steps as step_rules
+from .per_host import Need, name_of, per_host
 from .steps import Steps
 from .trace import Trace, is_derived
 
-Result = TypeVar("Result")
-
 
 @dataclass(frozen=True)
-class Portion:
-    """What remains of a host that was asked: plain data and small results, which travel between processes."""
+class HostSummary:
+    """What is known of a host without its events: plain data, which travels between processes."""
 
     hostname: str
     origin_ns: int
-    window: tuple[int, int] | None
-    """Begin and end of everything recorded, ps; None where nobody asked."""
     problems: list[Problem]
-    results: dict[Any, Any]
-    """As `Host.once` keeps them."""
-    answered: tuple[Hashable, ...]
-    """The questions whose results these are."""
+    results: dict[str, dict[tuple[Any, ...], Any]]
+    """Of the per-host functions that keep theirs, by the function's name and its arguments."""
 
 
 class Host:
@@ -50,107 +44,89 @@ class Host:
         space: XSpace | None = None,
         load: Callable[[Host], XSpace] | None = None,
         loaded: Callable[[Host], None] = lambda host: None,
-        size: int = 0,
     ):
-        """With `load` it is decoded when first needed, which `loaded` is told; without, `space` is all there is.
-
-        `size` is that of its file.
-        """
+        """With `load` it is decoded when first needed, after which `loaded` is called; else `space` is all there is."""
         self.name = name
         """As the file names it."""
         self._space = space
         self._load = load
         self._loaded = loaded
-        self._size = size
-        self._loading = threading.RLock()
-        self._lock = threading.RLock()
-        self._memory: dict[Any, Any] = {}
-        self._problems: list[Problem] | None = None
-        self._chosen: dict[str, None] = {}
-        self.answered: dict[Hashable, None] = {}
-        """The questions asked last whose results are kept, see `Session.select`."""
+        self._loading: Memo[XSpace] = Memo()
+        self._kept: dict[str, Memo[Any]] = {}
+        self._passing: dict[str, Memo[Any]] = {}
+        self.known = space is not None
+        """Whether it was decoded, here or by a worker whose summary it has."""
 
     @property
     def decoded(self) -> bool:
-        """Whether it is decoded now."""
+        """Whether its events are in memory."""
         return self._space is not None
 
     @property
     def space(self) -> XSpace:
         """The decoded capture; raises `ProblemError` where it cannot be read (again)."""
-        space, fresh = self._space, False
-        if space is None:
-            with self._loading:
-                space = self._space
-                if space is None:
-                    assert self._load, "a host has its capture or can load it"
-                    space = self._space = self._load(self)
-                    fresh = True
-        # Outside of the lock: others may have to leave, which looks at them.
-        if fresh:
-            self._loaded(self)
-        return space
+        if self._space is None:
+            assert self._load, "a host has its capture or can load it"
+            space = self._loading.get("space", partial(self._load, self))
+            if self._space is None:
+                self._space, self.known = space, True
+                self._loaded(self)
+        return self._space
 
-    def thinned(self) -> Host:
-        """One of the same problems and small results that decodes itself when more is needed.
+    def results(self, function: str, keep: bool) -> Memo[Any]:
+        """The results of a per-host function by its arguments."""
+        memos = self._kept if keep else self._passing
+        found = memos.get(function)
+        return memos.setdefault(function, Memo(_ARGUMENTS)) if found is None else found
+
+    def knows(self, need: Need) -> bool:
+        """Whether a result is there that stays when the events are evicted."""
+        found = self._kept.get(name_of(need.function))
+        return found is not None and found.peek(need.arguments, _NOTHING) is not _NOTHING
+
+    def evicted(self) -> Host:
+        """The same host without its events, which are decoded anew when they are needed.
 
         This one stays as it is for those who work with it.
         """
-        thin = Host(self.name, load=self._load, loaded=self._loaded, size=self._size)
-        thin.adopt(self.portion())
-        return thin
+        host = Host(self.name, load=self._load, loaded=self._loaded)
+        host.adopt(self.summary())
+        return host
 
-    def portion(self) -> Portion:
-        """The problems and small results."""
-        most = max(_SMALL, self._size // _SMALL_SHARE)
-        small = {}
-        for key, result in list(self._memory.items()):
-            # A key with a number names an object of this very decoding.
-            by_identity = isinstance(key, tuple) and any(isinstance(part, int) for part in key)
-            kept = result.without_events() if isinstance(result, Steps) else result
-            if not by_identity and is_small(kept, most):
-                small[key] = kept
-        window = vars(self).get("window")
-        return Portion(self.hostname, self.origin_ns, window, self.problems, small, tuple(self.answered))
+    def summary(self) -> HostSummary:
+        """What is known without the events."""
+        results = {name: dict(memo.items()) for name, memo in list(self._kept.items())}
+        return HostSummary(self.hostname, self.origin_ns, self.problems, results)
 
-    def adopt(self, portion: Portion) -> None:
-        """Know what was found out about it elsewhere."""
-        self._problems = portion.problems
-        self.__dict__.update(hostname=portion.hostname, origin_ns=portion.origin_ns)
-        if portion.window:
-            self.__dict__.update(window=portion.window)
-        for key, result in portion.results.items():
-            self._memory.setdefault(key, result)
-        for question in portion.answered:
-            self.note(question)
+    def adopt(self, summary: HostSummary) -> None:
+        """Know what was worked out elsewhere."""
+        vars(self).update(hostname=summary.hostname, origin_ns=summary.origin_ns, problems=summary.problems)
+        for name, results in summary.results.items():
+            for arguments, result in results.items():
+                self.results(name, keep=True).put(arguments, result)
+        self.known = True
 
-    def note(self, question: Hashable) -> None:
-        """Remember that what a question needs of this host is known."""
-        self.answered[question] = None
-        while len(self.answered) > _QUESTIONS:
-            del self.answered[next(iter(self.answered))]
-
-    @cached_property
+    @lazy
     def cpu(self) -> Plane | None:
         """The plane of the host's threads."""
         return self.space.plane("/host:CPU")
 
-    @cached_property
+    @lazy
     def gpus(self) -> list[Plane]:
         """All GPU planes, those without events too."""
         return self.space.prefixed("/device:GPU:")
 
-    @cached_property
+    @lazy
     def tpus(self) -> list[Plane]:
         """TensorCore planes of TPUs."""
         return [p for p in self.space.prefixed("/device:TPU:") if p.name.removeprefix("/device:TPU:").isdigit()]
 
-    @cached_property
+    @lazy
     def devices(self) -> list[Plane]:
         """Planes of devices that recorded events: a plane without lines is no device data."""
         return [plane for plane in self.gpus or self.tpus if len(plane.events)]
 
-    @cached_property
+    @lazy
     def origin_ns(self) -> int:
         """What the wall clock said when the host's own times were 0: ns since the epoch, 0 where it is not known.
 
@@ -160,17 +136,17 @@ class Host:
         start = plane.facts().get("profile_start_time") if plane else None
         return self.space.origin_ns or (start if isinstance(start, int) and start > 0 else 0)
 
-    @cached_property
+    @lazy
     def hostname(self) -> str:
         """As the capture itself names its host."""
         return self.space.hostnames[0] if self.space.hostnames else "localhost"
 
-    @cached_property
+    @lazy
     def trace(self) -> Trace:
         """All events with nesting and links."""
         return Trace(self.space)
 
-    @cached_property
+    @lazy
     def modules(self) -> dict[int, hlo.Module]:
         """XLA programs by id."""
         return hlo.modules(self.space)
@@ -178,62 +154,30 @@ class Host:
     @property
     def steps(self) -> Steps:
         """The steps by the best rule that finds any."""
-        return self.steps_named("")
+        return self.steps_named()
 
-    def steps_named(self, event: str) -> Steps:
-        """The steps by events of that name; by the best rule where it is empty."""
-        return self.once_chosen("steps", event, lambda: step_rules.find(self.trace, event))
+    @per_host(keep=True)
+    def steps_named(self, step_event: str = "") -> Steps:
+        """The steps by events of that name, or by the best rule where it is empty; without each event's group."""
+        return self.steps_in_full(step_event).without_events()
 
-    def steps_in_full(self, event: str = "") -> Steps:
-        """The same with each event's group, which is known only while the host is decoded."""
-        with self._lock:
-            steps = self.steps_named(event)
-            if len(steps.of_event) < len(self.trace):
-                steps = self._memory["steps", event] = step_rules.find(self.trace, event)
-            return steps
-
-    @cached_property
-    def window(self) -> tuple[int, int]:
-        """Begin and end of everything recorded, ps."""
-        if not len(self.trace):
-            return 0, 0
-        return int(self.trace.begin.min()), int(self.trace.end.max())
+    @per_host
+    def steps_in_full(self, step_event: str = "") -> Steps:
+        """The same with each event's group."""
+        return step_rules.find(self.trace, step_event)
 
     @property
+    def window(self) -> tuple[int, int]:
+        """Begin and end of everything recorded, ps."""
+        return window(self)
+
+    @lazy
     def problems(self) -> list[Problem]:
         """What the capture itself says went wrong, and what could not be read."""
-        if self._problems is not None:
-            return self._problems
         found = list(self.space.problems)
         found += [_explained(text, self.name, "error") for text in dict.fromkeys(self.space.errors)]
         found += [_explained(text, self.name, "warning") for text in dict.fromkeys(self.space.warnings)]
         return found
-
-    def once(self, key: Any, compute: Callable[[], Result]) -> Result:
-        """The result of ``compute``, computed at most once per key however many threads ask; a checkpoint."""
-        with self._lock:
-            found: Result | object = self._memory.get(key, _NOTHING)
-            if found is _NOTHING:
-                cancellation.check()
-                found = self._memory[key] = compute()
-            return cast(Result, found)
-
-    def once_chosen(self, what: str, choice: str, compute: Callable[[], Result]) -> Result:
-        """The same, for a choice that anybody may make (empty for none): kept of those made last."""
-        if choice:
-            self._choose(choice)
-        return self.once((what, choice), compute)
-
-    def _choose(self, choice: str) -> None:
-        with self._lock:
-            self._chosen.pop(choice, None)
-            self._chosen[choice] = None
-            if len(self._chosen) > _CHOICES:
-                oldest = next(iter(self._chosen))
-                del self._chosen[oldest]
-                for key in [key for key in self._memory if isinstance(key, tuple) and key[1:] == (oldest,)]:
-                    del self._memory[key]
-                self.answered.clear()
 
     def stream_lines(self, plane: Plane) -> Array:
         """int64[k]: lines of a device that hold its own record, not what was derived from it."""
@@ -241,43 +185,17 @@ class Host:
         return np.flatnonzero(~derived)
 
 
-_CHOICES = 8
-_QUESTIONS = 64
+@per_host(keep=True)
+def window(host: Host) -> tuple[int, int]:
+    """Begin and end of everything recorded, ps; (0, 0) where nothing is."""
+    if not len(host.trace):
+        return 0, 0
+    return int(host.trace.begin.min()), int(host.trace.end.max())
+
+
+_ARGUMENTS = 8
+"""Of each per-host function, the results for so many combinations of arguments are held: people may choose any."""
 _NOTHING = object()
-_PLAIN = frozenset({str, int, float, bool, type(None)})
-_SMALL = 4 << 20
-_SMALL_SHARE = 4
-"""A thinned host keeps results of up to 4 MiB each, or this fraction of its capture."""
-
-
-def is_small(result: object, most: int) -> bool:
-    """Whether a result, with all that it alone keeps in memory, takes at most so many bytes, and nothing decoded."""
-    pending, seen, total = [result], set(), 0
-    while pending:
-        each = pending.pop()
-        if type(each) in _PLAIN:
-            total += sys.getsizeof(each)
-            continue
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if callable(each) or isinstance(each, XSpace | Plane | Trace | memoryview):
-            return False
-        total += sys.getsizeof(each)
-        if isinstance(each, np.ndarray):
-            total += each.nbytes
-            pending.append(each.base)
-        elif isinstance(each, dict):
-            pending += [*each, *each.values()]
-        elif isinstance(each, list | tuple | set | frozenset):
-            pending += each
-        else:
-            pending += vars(each).values() if hasattr(each, "__dict__") else ()
-            pending += [getattr(each, name, None) for name in getattr(type(each), "__slots__", ())]
-        if total > most:
-            return False
-    return True
-
 
 _REMEDIES = {
     "libcupti": (

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane
 from ..jit import jit
+from ..runtime.memo import lazy
 from .host import Host
 from .joins import among, join, pair_codes
+from .per_host import per_host
 from .trace import MISSING
 
 ASYNCHRONOUS = frozenset(
@@ -121,7 +122,7 @@ class Calls:
         answer: Array = self.plane.events.name[self.row]
         return answer
 
-    @cached_property
+    @lazy
     def device_pipelines(self) -> frozenset[int]:
         """Iterators (rows) at the top of pipelines that fetch for a device what a pipeline of the host makes."""
         generates = np.array([bool(_DEVICE.match(name)) for name in self.plane.names], bool)
@@ -129,12 +130,9 @@ class Calls:
         return frozenset(tops[tops >= 0].tolist())
 
 
+@per_host
 def calls(host: Host) -> Calls | None:
     """The iterators' calls on the host's threads; None without any that can be told apart."""
-    return host.once("iterators", lambda: _calls(host))
-
-
-def _calls(host: Host) -> Calls | None:
     plane = host.cpu
     if plane is None:
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,10 @@ import numpy as np
 from ..arrays import Array
 from ..columns import Plane, kinds
 from ..columns.tables import Stats
+from ..runtime.memo import lazy
 from . import derived
 from .host import Host
+from .per_host import per_host
 from .trace import is_derived
 
 STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
@@ -143,7 +144,7 @@ class Board:
         self.sections = [section for section in self._sections(host) if section.lanes]
         self.lanes = [lane for section in self.sections for lane in section.lanes]
 
-    @cached_property
+    @lazy
     def _places(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
         """Places in ``lanes`` by plane and line of the capture, and of the derived ones."""
         lines: dict[tuple[int, int], list[int]] = {}
@@ -302,6 +303,7 @@ def _thread_order(lane: Lane) -> tuple[Any, ...]:
     return lane.kind == COUNTER, not _MAIN.match(lane.name), _natural(lane.name.lower()), -len(lane)
 
 
+@per_host
 def board(host: Host) -> Board:
     """The lanes of a host, worked out once."""
-    return host.once("board", lambda: Board(host))
+    return Board(host)

@@ -6,16 +6,14 @@ from google.protobuf.message import DecodeError
 
 from ..protos import message
 from .host import Host
+from .per_host import per_host
 
 LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
 
 
+@per_host(keep=True)
 def levels(host: Host) -> dict[str, int]:
     """The tracer levels that were in effect on a host; empty where its capture does not say."""
-    return host.once("levels", lambda: _levels(host))
-
-
-def _levels(host: Host) -> dict[str, int]:
     plane = host.space.plane("Task Environment")
     noted = plane.facts().get("profile_options") if plane else None
     if not isinstance(noted, bytes):

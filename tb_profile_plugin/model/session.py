@@ -1,14 +1,15 @@
 """A session: the hosts of one capture, each decoded when it is first asked for.
 
-What a tool needs of each host is a *question*, asked where the host is decoded: here, or by an executor's worker that
-gets one file and sends back a `Portion`. Hosts of which all questions are answered need not be decoded again.
+Where hosts are many, what is needed of each (see `per_host`) is worked out where the host is decoded: in threads here,
+or by an executor's worker, which gets one file and sends back a `HostSummary`. A host of which all needs are known is
+not decoded again.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -18,20 +19,18 @@ from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
-from .devices import device_type
-from .host import Host, Portion
+from . import facts
+from .host import Host, HostSummary
+from .per_host import Need, need
+from .worker import check_unchanged, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
 """What a session by itself keeps decoded: scripts and the command line ask it little more than once."""
-
-_Work = tuple[Jobs, Callable[..., "Host | Portion"], int]
-"""As `HostExecutor.each` takes it."""
+_Plan = tuple[Jobs, Callable[..., HostSummary | None], int]
+"""As `HostExecutor.each` takes them: arguments by host, the function, and how many may run at once in this process."""
 _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
-
-Question = Callable[["Session", Host], object]
-"""Works out of one host what is wanted of all, for `Host.once` to keep; equal ones are the same, pickled ones too."""
 
 
 class Session:
@@ -43,29 +42,26 @@ class Session:
         decoded_pool: DecodedPool | None = None,
         executor: HostExecutor | None = None,
     ):
-        """`decoded_pool` bound what stays decoded, over several sessions where they share them; hosts are worked on in
-        threads without an `executor`.
+        """`decoded_pool` bounds what stays decoded, over all sessions that share it; `executor` works on the hosts, by
+        default in threads.
         """
         self.stored = stored
         self.name = stored.name
         self.hosts: tuple[str, ...] = stored.hosts
         """Names, sorted."""
-        self._files = {file.host: file for file in stored.files}
-        self._hosts: dict[str, Host] = {}
-        self._residents = decoded_pool or DecodedPool(_ALONE_BYTES)
-        self._residing: set[Host] = set()
         self.closed = False
-        """Whether it was let go of; who still works with it leaves nothing behind."""
-        self._sizes: dict[str, int] = {}
-        """Bytes of what was decoded, inflated."""
-        self._unreadable: dict[str, Problem] = {}
-        self._phases: dict[str, tuple[str, float]] = {}
-        self._locks = {host: threading.Lock() for host in self.hosts}
+        """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
+        self._files = {file.host: file for file in stored.files}
+        self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
+        self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
+        self._in_pool: set[Host] = set()
         self._executor = executor or LocalThreads()
         self._asking = threading.Lock()
+        self._phases: dict[str, tuple[str, float]] = {}
+        """What is being done to each host now, and the fraction that is done."""
+        self._unreadable: dict[str, Problem] = {}
         self._losses: Counter[str] = Counter()
         """How often workers ended over a host."""
-        self._crowds = {host: cancellation.Waiters() for host in self.hosts}
 
     def host(self, name: str) -> Host:
         """That host; raises `ProblemError` for an unknown one (404) or an unreadable file."""
@@ -74,37 +70,91 @@ class Session:
             problem = Problem("unknown_host", f"This session has no host {name!r}.", f"Hosts: {names}.", self.name)
             raise ProblemError(problem, 404)
         cancellation.check()
-        # A capture is decoded for all who wait for it, so that one of them may go.
-        with self._crowds[name].joined(), self._locks[name]:
-            host = self._hosts.get(name)
-            if host is None:
-                host = self._undecoded(name)
-                # Whether it can be read is known from here on.
-                _ = host.space
-                self._hosts[name] = host
-                self._unreadable.pop(name, None)
-        self._residents.use(host)
+        host = self._hosts[name]
+        if not host.known:
+            # Decoded here and now: whoever gets a host may rely on it that its file can be read.
+            _ = host.space
+            self._unreadable.pop(name, None)
+        self._pool.use(host)
         return host
 
-    def _undecoded(self, name: str) -> Host:
-        return Host(name, load=self._decode, loaded=self._decoded, size=self._files[name].size)
+    def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:
+        """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.
 
-    def close(self) -> None:
-        """Let go of what is decoded, now and by those who are still at it."""
-        self.closed = True
-        for host in list(self._residing):
-            self._residents.drop(host)
+        Where all of many hosts are asked for, the needs are worked out of them side by side.
+        """
+        if name not in ("", ALL_HOSTS):
+            return [self.host(name)]
+        failures = self._work_out(needs) if len(self.hosts) > 1 else {}
+        readable: list[Host] = []
+        for each in self.hosts:
+            try:
+                if each not in failures:
+                    readable.append(self.host(each))
+            except ProblemError as error:  # noqa: PERF203 - one unreadable host must not hide the others
+                failures[each] = error
+        if failures and not readable:
+            raise list(failures.values())[-1]
+        return readable
 
-    def _decoded(self, host: Host) -> None:
-        self._residing.add(host)
-        self._residents.add(host, self._sizes[host.name], partial(self._thin, host))
-        # Asked last: whichever comes first, this or `close`, the other one sees it.
-        if self.closed:
-            self._residents.drop(host)
+    def _work_out(self, needs: Sequence[Need]) -> dict[str, ProblemError]:
+        """Let every host know these needs; returns the hosts that cannot be read."""
+        # One call at a time: the next one finds the results, and no more hosts are decoded together than is meant.
+        with self._asking:
+            failures = {name: ProblemError(self._unreadable[name], 502) for name in self._given_up()}
+            # By name: whoever holds on to a host keeps its events in memory.
+            missing = {name: [each for each in needs if not host.knows(each)] for name, host in self._hosts.items()}
+            for name in failures:
+                del missing[name]
+            jobs, work, most = self._jobs_there(missing) if self._executor.remote else self._jobs_here(missing)
+            outcomes = self._executor.each(work, jobs, most) if jobs else iter(())
+            try:
+                for done, (name, outcome) in enumerate(outcomes, 1):
+                    self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
+                    cancellation.check()
+                    if isinstance(outcome, ProblemError):
+                        failures[name] = outcome
+                        self._unreadable[name] = outcome.problem
+                        self._losses[name] += outcome.problem.code == "worker_lost"
+                        continue
+                    self._unreadable.pop(name, None)
+                    if outcome:
+                        self._hosts[name].adopt(outcome)
+            finally:
+                self._phases.pop(ALL_HOSTS, None)
+            return failures
 
-    def _thin(self, host: Host) -> None:
-        self._residing.discard(host)
-        self._hosts[host.name] = host.thinned()
+    def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
+        """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
+        all_fit = self._pool.hold(self.stored.size)
+        jobs = {
+            name: (name, needs, all_fit)
+            for name, needs in missing.items()
+            if needs or (all_fit and not self._hosts[name].known)
+        }
+        largest = max(file.size for file in self._files.values())
+        return jobs, self._work_out_here, len(jobs) if all_fit else self._pool.room(largest)
+
+    def _work_out_here(self, name: str, needs: Sequence[Need], stay: bool) -> None:
+        host = self._hosts[name]
+        was_decoded = host.decoded
+        work_out(host, needs)
+        if not (stay or was_decoded):
+            self._pool.drop(host)
+
+    def _jobs_there(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
+        """Let workers decode what is not decoded here."""
+        jobs: dict[str, tuple[Any, ...]] = {}
+        for name, needs in missing.items():
+            if needs and self._hosts[name].decoded:
+                work_out(self._hosts[name], needs)
+            elif needs:
+                jobs[name] = self._files[name], needs, __version__
+        return jobs, summarise, len(jobs)
+
+    def _given_up(self) -> set[str]:
+        """Hosts that cost workers more than once: who asks again would lose more of them."""
+        return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
 
     def _decode(self, host: Host) -> XSpace:
         name = host.name
@@ -117,9 +167,8 @@ class Session:
             progress("Opening", 0.0)
             file = self._files[name]
             content = store.read(file, lambda fraction: progress("Fetching", fraction))
-            if name in self._hosts:
-                _check(file)
-            self._sizes[name] = len(content)
+            if host.known:
+                check_unchanged(file)
             return xspace.decode(content, file.where, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
@@ -127,74 +176,23 @@ class Session:
         finally:
             self._phases.pop(name, None)
 
-    def select(self, name: str = "", *questions: Question) -> list[Host]:
-        """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.
+    def _decoded(self, host: Host) -> None:
+        self._in_pool.add(host)
+        self._pool.add(host, host.space.size, partial(self._evict, host))
+        # Asked last: `close` in another thread either finds the host in the pool, or is found here.
+        if self.closed:
+            self._pool.drop(host)
 
-        Where hosts are many, the questions are asked of each while it is decoded, and what they worked out remains.
-        """
-        if name not in ("", ALL_HOSTS):
-            return [self.host(name)]
-        failures = self._ask(questions) if len(self.hosts) > 1 else {}
-        readable: list[Host] = []
-        for each in self.hosts:
-            try:
-                if each not in failures:
-                    readable.append(self.host(each))
-            except ProblemError as error:  # noqa: PERF203 - one unreadable host must not hide the others
-                failures[each] = error
-        if failures and not readable:
-            raise list(failures.values())[-1]
-        return readable
+    def _evict(self, host: Host) -> None:
+        self._in_pool.discard(host)
+        if self._hosts[host.name] is host:
+            self._hosts[host.name] = host.evicted()
 
-    def _ask(self, questions: Sequence[Question]) -> dict[str, ProblemError]:
-        """Get every host ready for these questions, side by side; returns those that cannot be read."""
-        # One at a time: who asks next finds the answers, and no more are decoded together than is meant.
-        with self._asking:
-            small = not self._executor.remote and self._residents.hold(self.stored.size)
-            jobs, work, most = self._decodings() if small else self._portions(questions)
-            outcomes = self._executor.each(work, jobs, most) if jobs else iter(())
-            failures = {name: ProblemError(self._unreadable[name], 502) for name in self._given_up()}
-            try:
-                for done, (name, outcome) in enumerate(outcomes, 1):
-                    self._phases[ALL_HOSTS] = f"{done} of {len(jobs)} hosts", done / len(jobs)
-                    cancellation.check()
-                    if isinstance(outcome, ProblemError):
-                        failures[name] = outcome
-                        self._unreadable[name] = outcome.problem
-                        self._losses[name] += outcome.problem.code == "worker_lost"
-                    elif isinstance(outcome, Portion):
-                        self._install(name, outcome)
-            finally:
-                self._phases.pop(ALL_HOSTS, None)
-            return failures
-
-    def _decodings(self) -> _Work:
-        jobs = {name: (name,) for name in self.hosts if name not in self._hosts}
-        return jobs, self.host, len(jobs)
-
-    def _portions(self, questions: Sequence[Question]) -> _Work:
-        jobs: dict[str, tuple[Any, ...]] = {}
-        given_up = self._given_up()
-        for name in [each for each in self.hosts if questions and each not in given_up]:
-            host = self._hosts.get(name)
-            missing = tuple(each for each in questions if not (host and each in host.answered))
-            if missing and host and host.decoded:
-                _put(missing, self, host)
-            elif missing:
-                jobs[name] = self._files[name], missing, __version__
-        work = portion if self._executor.remote else partial(portion, decoded_pool=self._residents)
-        largest = max(file.size for file in self._files.values())
-        return jobs, work, self._residents.room(largest)
-
-    def _given_up(self) -> set[str]:
-        """Hosts that cost workers more than once: who asks again would lose more of them."""
-        return {name for name in self._unreadable if self._losses[name] >= _LOSSES}
-
-    def _install(self, name: str, found: Portion) -> None:
-        with self._locks[name]:
-            host = self._hosts.setdefault(name, self._undecoded(name))
-            host.adopt(found)
-        self._unreadable.pop(name, None)
+    def close(self) -> None:
+        """Let go of what is decoded; what is being decoded follows as soon as it is."""
+        self.closed = True
+        for host in list(self._in_pool):
+            self._pool.drop(host)
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -209,85 +207,14 @@ class Session:
 
     def problems(self) -> list[Problem]:
         """Of the hosts decoded so far, and of those that could not be."""
-        found = list(self._unreadable.values())
-        for host in list(self._hosts.values()):
-            found += host.problems
-        return found
+        known = [host for host in list(self._hosts.values()) if host.known]
+        return [*self._unreadable.values(), *(problem for host in known for problem in host.problems)]
 
-    def facts(self, *questions: Question) -> dict[str, Any]:
-        """Device, hosts, steps and length of the session for a list of sessions; decodes what is needed.
-
-        Other questions that are about to follow are asked with it.
-        """
-        hosts = self.select(ALL_HOSTS, _look, *questions)
-        begin = min(host.window[0] for host in hosts)
-        end = max(host.window[1] for host in hosts)
-        return {
-            "device": device_type(hosts),
-            "steps": max(_figures(host)["steps"] for host in hosts),
-            "duration_ms": (end - begin) / 1e9,
-            "events": sum(_figures(host)["events"] for host in hosts),
-        }
+    def facts(self, needs: Sequence[Need] = ()) -> dict[str, Any]:
+        """As `model.facts.facts` tells of all hosts; decodes what is needed, also for other needs that will follow."""
+        return facts.facts(self.select(ALL_HOSTS, [*(need(each) for each in facts.NEEDS), *needs]))
 
     def progress(self) -> list[dict[str, Any]]:
         """What is being decoded now, and how far it is; never decodes."""
         phases = list(self._phases.items())
         return [{"host": host, "phase": phase, "fraction": fraction} for host, (phase, fraction) in phases]
-
-
-def portion(
-    file: store.StoredFile, questions: Sequence[Question], version: str, decoded_pool: DecodedPool | None = None
-) -> Portion:
-    """What is asked of one host, worked out from its file by any process that can read it.
-
-    Raises `ProblemError` for a file that cannot be read or is another one here, and where the process that asks has
-    another `version` of this package.
-    """
-    if version != __version__:
-        message = f"A worker has version {__version__} of tb-profile-plugin, where {version} is asked for."
-        raise ProblemError(Problem("worker_failed", message, "Install the same one everywhere.", file.host), 502)
-    file = store.relocated(file)
-    session = Session(store.StoredSession(file.host, file.where, (file,)), decoded_pool)
-    try:
-        host = session.host(file.host)
-        _check(file)
-        _put(questions, session, host)
-        return host.portion()
-    finally:
-        session.close()
-
-
-def _put(questions: Sequence[Question], session: Session, host: Host) -> None:
-    for question in questions:
-        question(session, host)
-        host.note(question)
-
-
-def _check(file: store.StoredFile) -> None:
-    """Raise `ProblemError` where the file on disk is another one than was found, or none."""
-    if file.url:
-        return
-    try:
-        facts = file.path.stat()
-        same = (facts.st_size, facts.st_mtime_ns) == (file.size, file.mtime_ns)
-    except OSError:
-        same = False
-    if not same:
-        message, remedy = (
-            "The capture was replaced or deleted meanwhile.",
-            "Reload the page, which shows what is there.",
-        )
-        raise ProblemError(Problem("changed", message, remedy, file.where), 409)
-
-
-def _look(session: Session, host: Host) -> None:
-    _figures(host)
-
-
-def _figures(host: Host) -> dict[str, Any]:
-    """What `Session.facts` needs of a host."""
-
-    def look() -> dict[str, Any]:
-        return {"steps": len(host.steps), "events": len(host.trace), "window": host.window, "type": device_type([host])}
-
-    return host.once("figures", look)

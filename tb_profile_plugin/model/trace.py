@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, XSpace
 from ..jit import jit
+from ..runtime.memo import Memo, lazy
 from .joins import among, are_equal, is_ascending, join, pair_codes
 
 LAUNCH = 9
@@ -45,10 +45,15 @@ class Links:
     kind: Array
     """int32[k]: context type; `LAUNCH` and `EXECUTOR` are two of them."""
 
-    @cached_property
+    @lazy
+    def target_order(self) -> Array:
+        """int64[k]: the edges in the order of their targets."""
+        return np.argsort(self.target, kind="stable")
+
+    @lazy
     def by_target(self) -> tuple[Array, Array]:
         """(targets ascending, their sources)."""
-        order = np.argsort(self.target, kind="stable")
+        order = self.target_order
         return self.target[order], self.source[order]
 
 
@@ -61,7 +66,7 @@ class Trace:
 
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
-        self._stats: dict[str, tuple[Array, Array]] = {}
+        self._stats: Memo[tuple[Array, Array]] = Memo()
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -99,9 +104,7 @@ class Trace:
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        if name not in self._stats:
-            self._stats[name] = self._stat(name)
-        return self._stats[name]
+        return self._stats.get(name, lambda: self._stat(name))
 
     def _stat(self, name: str) -> tuple[Array, Array]:
         found = []
@@ -124,13 +127,13 @@ class Trace:
                 found.append(np.flatnonzero(mask[plane.events.name]) + first)
         return np.concatenate(found)
 
-    @cached_property
+    @lazy
     def lines(self) -> Array:
         """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
         parts = [plane.lines.first_event[1:] + first for first, plane in self.parts]
         return np.concatenate([np.zeros(1, np.int64), *parts])
 
-    @cached_property
+    @lazy
     def detached(self) -> Array:
         """bool[n]: asynchronous events, which nest in nothing and hold nothing."""
         answer = np.zeros(len(self), bool)
@@ -138,7 +141,7 @@ class Trace:
         answer[events[values != 0]] = True
         return answer
 
-    @cached_property
+    @lazy
     def nesting(self) -> tuple[Array, Array]:
         """(parent, last): the event that encloses each one on its line or -1; and the end of its descendants.
 
@@ -149,7 +152,7 @@ class Trace:
         nest(self.lines, self.begin, self.end, self.detached, parent, last)
         return parent, last
 
-    @cached_property
+    @lazy
     def links(self) -> Links:
         """Launch → kernel, function → executor, executor → iterator, producer → consumer."""
         parts = [part for part in (self._launches(), self._executors(), self._contexts()) if len(part[0])]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+
+from .lru import Lru
 
 PER_BYTE = 6
 """Memory that a decoded capture takes with all that is derived from it, as a multiple of its bytes; measured."""
 DEFAULT_LIMIT = 3 << 30
-"""Of a server."""
+"""Bytes, of a server."""
 
 
 class DecodedPool:
@@ -18,35 +18,19 @@ class DecodedPool:
     def __init__(self, limit: int):
         """Keep about so many bytes; the newest capture is kept in any case."""
         self._limit = limit
-        self._known: OrderedDict[Hashable, tuple[int, Callable[[], None]]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._captures: Lru[Callable[[], None]] = Lru(limit, lambda evict: evict())
 
-    def add(self, resident: Hashable, size: int, leave: Callable[[], None]) -> None:
-        """Note that a capture of so many bytes was decoded; others leave to make room, as their `leave` does it."""
-        leaving: list[Callable[[], None]] = []
-        with self._lock:
-            self._known[resident] = (size * PER_BYTE, leave)
-            self._known.move_to_end(resident)
-            total = sum(weight for weight, _ in self._known.values())
-            while total > self._limit and len(self._known) > 1:
-                _, (weight, oldest) = self._known.popitem(last=False)
-                total -= weight
-                leaving.append(oldest)
-        for each in leaving:
-            each()
+    def add(self, capture: Hashable, size: int, evict: Callable[[], None]) -> None:
+        """Note that a capture of `size` bytes was decoded; others are evicted to make room."""
+        self._captures.put(capture, evict, size * PER_BYTE)
 
-    def use(self, resident: Hashable) -> None:
+    def use(self, capture: Hashable) -> None:
         """Note that a capture is being used."""
-        with self._lock:
-            if resident in self._known:
-                self._known.move_to_end(resident)
+        self._captures.get(capture)
 
-    def drop(self, resident: Hashable) -> None:
-        """Let one leave that is not needed any more."""
-        with self._lock:
-            _, leave = self._known.pop(resident, (0, None))
-        if leave:
-            leave()
+    def drop(self, capture: Hashable) -> None:
+        """Evict a capture that is not needed any more."""
+        self._captures.drop(capture)
 
     def hold(self, size: int) -> bool:
         """Whether captures of so many bytes together fit in."""

@@ -7,12 +7,12 @@ host is its place among the session's hosts, so that a name stays good whichever
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
 from ..problems import Problem, ProblemError
+from ..runtime.memo import lazy
 from . import answers
 from .workspace import Workspace
 
@@ -44,22 +44,22 @@ class _Shown:
         self._workspace, self._host = workspace, request.args.get("host", "")
         self.session = workspace.session(run)
 
-    @cached_property
+    @lazy
     def views(self) -> list[View]:
         """All that it takes to look at them."""
         return self._workspace.views.of(self.session, self._host)
 
-    @cached_property
+    @lazy
     def hosts(self) -> list[Host]:
         """The same, decoded."""
         found = {host.name: host for host in self.session.select(self._host)}
         return [found.get(view.host) or self.session.host(view.host) for view in self.views]
 
-    @cached_property
+    @lazy
     def places(self) -> list[int]:
         return [self.session.hosts.index(view.host) for view in self.views]
 
-    @cached_property
+    @lazy
     def shifts(self) -> list[int]:
         from ..model import clock
 

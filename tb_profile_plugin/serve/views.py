@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from ..runtime.lru import Lru
 from ..store import StoredFile, StoredSession
 from ..store.kept import Kept
 
@@ -30,7 +30,7 @@ class Views:
 
     def __init__(self, kept: Kept):
         self._kept = kept
-        self._mapped: OrderedDict[StoredFile, View] = OrderedDict()
+        self._mapped: Lru[View] = Lru(_MAPPED)
         # While a host stays decoded, nothing else need be mapped.
         self._decoded: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
         self._writing: set[StoredFile] = set()
@@ -58,20 +58,14 @@ class Views:
         host = self._decoded.get(file)
         if host is not None:
             return view(host)
-        with self._lock:
-            if file in self._mapped:
-                self._mapped.move_to_end(file)
-                return self._mapped[file]
-        if file.size < WORTH_BYTES:
-            return None
+        mapped: View | None = self._mapped.get(file)
+        if mapped or file.size < WORTH_BYTES:
+            return mapped
         slab = self._kept.map(replace(stored, files=(file,)), _WHAT)
         if slab is None:
             return None
         found = recalled(slab)
-        with self._lock:
-            self._mapped[file] = found
-            while len(self._mapped) > _MAPPED:
-                self._mapped.popitem(last=False)
+        self._mapped.put(file, found)
         return found
 
     def _keep(self, stored: StoredSession, file: StoredFile, host: Host) -> None:

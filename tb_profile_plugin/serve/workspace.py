@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem, ProblemError
+from ..runtime.lru import Lru
+from ..runtime.memo import Memo
 from ..store import Logdir, StoredSession
 from ..store.kept import LEGACY, Kept, pack, question, to_json
 from .captures import Captures
-from .results import Results
 from .views import Views
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _OPEN_SESSIONS = 64
 """Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
 _RESULT_BYTES = 256 << 20
 _SMALL_BYTES = 8 << 20
+_PLACE_BYTES = 1 << 10
+"""About what a result takes besides its own bytes: its key and its place."""
 
 _HEALTH = ("health",)
 """What `known_facts` and `health` keep together."""
@@ -56,14 +58,14 @@ class Workspace:
         """
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
-        self._open: OrderedDict[StoredSession, Session] = OrderedDict()
-        self._results = Results(_RESULT_BYTES)
-        self._small = Results(_SMALL_BYTES)
+        self._open: Lru[Session] = Lru(_OPEN_SESSIONS, lambda session: session.close())
+        self._results: Memo[bytes] = Memo(_RESULT_BYTES, _weight)
+        self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
         self._kept = Kept(keep)
         self.views = Views(self._kept)
         self._memory = memory
         self._spec = executor
-        self._residents: DecodedPool | None = None
+        self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
         self.preparing: float | None = None
@@ -89,17 +91,16 @@ class Workspace:
 
         stored = self.logdir.find(run)
         with self._lock:
-            if stored not in self._open:
-                for old in [old for old in self._open if old.name == stored.name]:
-                    self._open.pop(old).close()
+            session: Session | None = self._open.get(stored)
+            if session is None:
+                for old in [old for old, _ in self._open.items() if old.name == stored.name]:
+                    self._open.drop(old)
                     self._forget(old)
-                self._residents = self._residents or DecodedPool(self._memory or DEFAULT_LIMIT)
+                self._pool = self._pool or DecodedPool(self._memory or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
-                self._open[stored] = Session(stored, self._residents, self._executor)
-            self._open.move_to_end(stored)
-            while len(self._open) > _OPEN_SESSIONS:
-                self._open.popitem(last=False)[1].close()
-            return self._open[stored]
+                session = Session(stored, self._pool, self._executor)
+                self._open.put(stored, session)
+            return session
 
     def _forget(self, stored: StoredSession) -> None:
         """Drop the results of a session whose files are others now."""
@@ -169,8 +170,8 @@ class Workspace:
         def examine() -> dict[str, Any]:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
-            facts = session.facts(precheck, first.question())
-            found = health.findings(session, session.select("", precheck))
+            facts = session.facts([*precheck(), *first.needed()])
+            found = health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
@@ -193,7 +194,7 @@ class Workspace:
         from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:
-            return {host.name: found for host in session.select("", precheck) if (found := levels(host))}
+            return {host.name: found for host in session.select("", precheck()) if (found := levels(host))}
 
         try:
             found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")
@@ -223,6 +224,10 @@ class Workspace:
         """Whether any request about a session is being worked on."""
         small = [key for key in self._small.running() if _stored(key) == session.stored]
         return bool(small or self.computing(session))
+
+
+def _weight(result: bytes) -> int:
+    return len(result) + _PLACE_BYTES
 
 
 def _lasting(session: Session) -> bool:

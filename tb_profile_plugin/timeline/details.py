@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from .args import HIDDEN
@@ -157,14 +159,20 @@ def word(kind: int) -> str:
     return _KINDS.get(kind, _KINDS[0])
 
 
+@per_host
+def _iterators(host: Host) -> tuple[Array, Array]:
+    """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
+    events = host.trace.named(lambda name: name.startswith("Iterator::"))
+    return events, host.trace.spread("id", events)
+
+
 def _iterator(host: Host, event: int) -> Iterable[Arrow]:
     """From the iterator that asked a tf.data iterator for its next element."""
     plane, row = host.trace.plane_of(event)
     wanted = plane.event_facts(row).get("parent_id")
     if not host.trace.name(event).startswith("Iterator::") or not isinstance(wanted, int):
         return
-    iterators = host.once("iterator_events", lambda: host.trace.named(lambda name: name.startswith("Iterator::")))
-    ids = host.once("iterator_ids", lambda: host.trace.spread("id", iterators))
+    iterators, ids = _iterators(host)
     same = iterators[(ids == wanted) & (ids != MISSING)]
     around = same[(host.trace.begin[same] <= host.trace.begin[event]) & (host.trace.end[same] >= host.trace.end[event])]
     if len(around):

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane, kinds, pool
-from ..columns.lookup import SECRET, digest
+from ..columns import Plane, kinds
 from ..columns.tables import Stats
-from ..jit import jit
 from ..model.host import Host
 from ..problems import Problem, ProblemError
 from .tiles import timeline
@@ -119,16 +117,16 @@ def _by_args(host: Host, text: str, wanted: Callable[[str], bool]) -> Array:
         part = mask[first : first + len(plane.events)]
         of_name = np.zeros(len(plane.metadata), bool)
         for stats, answer in ((plane.events.stats, part), (plane.metadata.stats, of_name)):
-            rows = _matching(host, plane, stats, wanted, number)
+            rows = _matching(plane, stats, wanted, number)
             answer[stats.owners(rows)] = True
         if of_name.any():
             part |= of_name[plane.events.name]
     return mask
 
 
-def _matching(host: Host, plane: Plane, stats: Stats, wanted: Callable[[str], bool], number: int | None) -> Array:
+def _matching(plane: Plane, stats: Stats, wanted: Callable[[str], bool], number: int | None) -> Array:
     found = []
-    rows, codes, texts = host.once(("texts", id(stats)), lambda: _texts(stats))
+    rows, codes, texts = stats.texts
     matching = np.array([wanted(text) for text in texts], bool)
     if matching.any():
         found.append(rows[matching[codes]])
@@ -140,22 +138,3 @@ def _matching(host: Host, plane: Plane, stats: Stats, wanted: Callable[[str], bo
         whole = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
         found.append(np.flatnonzero(whole & (stats.value == number)))
     return np.concatenate(found) if found else np.empty(0, np.int64)
-
-
-def _texts(stats: Stats) -> tuple[Array, Array, list[str]]:
-    """(rows of text stats, int64 codes, distinct strings): told apart by a hash, decoded once each."""
-    rows = np.flatnonzero(stats.kind == kinds.TEXT)
-    if not len(rows):
-        return rows, rows, []
-    hashes = np.empty(len(rows), np.uint64)
-    fingerprints(stats.buffer, stats.value[rows], SECRET, hashes)
-    _, example, codes = np.unique(hashes, return_index=True, return_inverse=True)
-    return rows, codes.reshape(-1), [stats.bytes(int(rows[i])).decode("utf-8", "replace") for i in example.tolist()]
-
-
-@jit
-def fingerprints(buffer: Array, value: Array, secret: Array, answer: Array) -> None:
-    """A hash of the text behind each length prefix."""
-    for i in range(len(value)):
-        begin, end = pool.payload(buffer, value[i])
-        answer[i] = digest(buffer, begin, end, secret)

@@ -19,6 +19,7 @@ from ..arrays import Array, Int
 from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Board, Lane, Section, board
+from ..model.per_host import per_host
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""
@@ -146,9 +147,10 @@ class HostTimeline(Timeline):
         super().__init__(self.board.sections, self.board.names, rows)
 
 
+@per_host
 def timeline(host: Host) -> HostTimeline:
     """The host's timeline, worked out once."""
-    return host.once("timeline", lambda: HostTimeline(host))
+    return HostTimeline(host)
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:

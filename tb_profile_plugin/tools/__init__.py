@@ -8,10 +8,9 @@ from collections.abc import Callable
 from functools import cache
 
 from ..analysis import health
-from ..contract.tool import Tool
-from ..model.host import Host
+from ..contract.tool import PerHost, Tool
+from ..model.per_host import Need, need
 from ..model.recorded import levels
-from ..model.session import Session
 from ..problems import Problem, ProblemError
 
 _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__))
@@ -48,10 +47,7 @@ def get(name: str) -> Tool:
     return found[plain]
 
 
-def precheck(session: Session, host: Host) -> None:
+def precheck() -> list[Need]:
     """What is asked of each host before a tool is chosen: how sound it is, and which tools have something to show."""
-    levels(host)
-    health.findings(session, [host])
-    for tool in find().values():
-        if tool.lacking:
-            tool.lacking(session, [host])
+    functions: list[PerHost] = [levels, *health.NEEDS, *(each for tool in find().values() for each in tool.precheck)]
+    return [need(function) for function in dict.fromkeys(functions)]

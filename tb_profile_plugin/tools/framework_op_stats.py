@@ -10,6 +10,7 @@ from ..analysis.hostops import host_ops
 from ..analysis.ops import IDLE, Group, Op, OpTable, grouped, merged
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
+from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.names import is_gradient
 from ..model.session import Session
@@ -72,7 +73,7 @@ _TYPES = Table(
 _FACTS = (Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES))
+@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES), needs=(device_ops, host_ops, host_device_type))
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     places = {DEVICE: merged([device_ops(h) for h in hosts]), HOST: merged([host_ops(h) for h in hosts])}

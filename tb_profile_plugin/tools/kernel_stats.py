@@ -8,7 +8,7 @@ from ..analysis import kernelstats
 from ..analysis.kernelstats import NOT_RECOGNISED, NOT_TOLD, Copies, Kernel, KernelGroup, grouped, tensor_core_use
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
-from ..model.capabilities import Capabilities, capabilities
+from ..model.capabilities import Capabilities, gpu_capabilities
 from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.session import Session
@@ -181,13 +181,15 @@ _FACTS = (
     order=40,
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _SHARES, _COPIES, _DEVICES),
+    needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type),
+    precheck=(kernelstats.has_gpus, kernelstats.has_kernels),
     unavailable=_unavailable,
 )
 def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which kernels take the GPU's time, and do they use its tensor cores?"""
     found = kernelstats.kernel_stats(hosts)
     whole = sum(each.total_ps for each in found)
-    gpus = [(host, device, can) for host in hosts for device, can in _gpus(host)]
+    gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
     facts = _facts(found, whole) | {"tensor_cores": has_tensor_cores}
     by_kernel, by_op = grouped(found, lambda each: each.name), grouped(found, lambda each: each.op)
@@ -290,13 +292,6 @@ def _facts(found: Sequence[Kernel], whole: int) -> dict[str, float | None]:
     shares = {name: time / whole if whole else None for name, time in sums.items()}
     launches = sum(each.occurrences for each in found)
     return {"kernels": len(found), "launches": launches, "kernel_time_us": whole / _PS_PER_US} | shares
-
-
-def _gpus(host: Host) -> list[tuple[str, Capabilities]]:
-    def look() -> list[tuple[str, Capabilities]]:
-        return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
-
-    return host.once("gpus", look)
 
 
 _Gpus = Sequence[tuple[Host, str, Capabilities]]

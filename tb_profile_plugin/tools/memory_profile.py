@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.allocations import Allocations, allocations, has_allocations, origin
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
 
@@ -157,6 +157,43 @@ _FACTS = (
 )
 
 
+@dataclass(frozen=True)
+class Memory:
+    """A row of the memories: one of a host, at its peak."""
+
+    host: str
+    memory_id: str
+    allocations: int
+    deallocations: int
+    capacity_bytes: int
+    peak_lifetime_bytes: int
+    peak_bytes: int
+    peak_ms: float
+    stack_bytes: int
+    heap_bytes: int
+    free_bytes: int
+    fragmentation: float
+
+
+def reporting(host: Host) -> list[Allocations]:
+    """The memories of a host that reported any allocation."""
+    return [each for each in allocations(host).values() if len(each)]
+
+
+@per_host(keep=True)
+def memories(host: Host) -> list[Memory]:
+    """The same, each at its peak."""
+    return [_at_peak(host, each) for each in reporting(host)]
+
+
+def _at_peak(host: Host, memory: Allocations) -> Memory:
+    at = memory.peak
+    stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
+    count, most = int(memory.allocates.sum()), int(memory.peak_in_use.max())
+    sizes = (stack + heap + free, most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free)
+    return Memory(host.name, memory.memory, count, len(memory) - count, *sizes, float(memory.fragmentation[at]))
+
+
 @tool(
     "Memory",
     order=50,
@@ -169,13 +206,15 @@ _FACTS = (
     ],
     facts=_FACTS,
     tables=(_MEMORIES, _USAGE, _HELD, _STEPS, _GROWTH),
+    needs=(memories,),
+    precheck=(has_allocations,),
     unavailable=_unavailable,
 )
 def memory_profile(
     session: Session, hosts: Sequence[Host], memory_id: str, begin_ms: str, end_ms: str, at_ms: str, step_event: str
 ) -> Answer:
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
-    found = [(host, each) for host in hosts for each in host.once("memories", partial(memories, host))]
+    found = [(host, each) for host in hosts for each in memories(host)]
     host, chosen = _chosen(found, memory_id)
     memory = next(each for each in reporting(host) if each.memory == chosen.memory_id)
     begin = _ps(begin_ms, int(memory.time[0]) if len(memory) else 0)
@@ -202,42 +241,6 @@ def memory_profile(
         },
         _headline(chosen, analysis.holdings(memory, memory.peak)),
     )
-
-
-@dataclass(frozen=True)
-class Memory:
-    """A row of the memories: one of a host, at its peak."""
-
-    host: str
-    memory_id: str
-    allocations: int
-    deallocations: int
-    capacity_bytes: int
-    peak_lifetime_bytes: int
-    peak_bytes: int
-    peak_ms: float
-    stack_bytes: int
-    heap_bytes: int
-    free_bytes: int
-    fragmentation: float
-
-
-def reporting(host: Host) -> list[Allocations]:
-    """The memories of a host that reported any allocation."""
-    return [each for each in allocations(host).values() if len(each)]
-
-
-def memories(host: Host) -> list[Memory]:
-    """The same, each at its peak."""
-    return [_at_peak(host, each) for each in reporting(host)]
-
-
-def _at_peak(host: Host, memory: Allocations) -> Memory:
-    at = memory.peak
-    stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
-    count, most = int(memory.allocates.sum()), int(memory.peak_in_use.max())
-    sizes = (stack + heap + free, most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free)
-    return Memory(host.name, memory.memory, count, len(memory) - count, *sizes, float(memory.fragmentation[at]))
 
 
 def _chosen(found: Sequence[tuple[Host, Memory]], memory_id: str) -> tuple[Host, Memory]:

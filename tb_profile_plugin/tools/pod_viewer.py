@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 from ..analysis import health
-from ..analysis.steptime import SHARES
+from ..analysis.steptime import NEEDS, SHARES
 from ..analysis.workers import PodStep, pod_steps
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import STEP_EVENT, tool
-from ..model.devices import device_type
+from ..model.devices import device_type, host_device_type
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import CLOCKS
@@ -52,8 +52,10 @@ _WORKERS = Table(
 )
 _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
 
+_NEEDS = (*NEEDS, *health.NEEDS, host_device_type)
 
-@tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS))
+
+@tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
 def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)

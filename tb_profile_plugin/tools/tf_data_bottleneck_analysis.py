@@ -11,7 +11,7 @@ from ..analysis import steptime, tfdata
 from ..analysis.tfdata import Pipeline
 from ..analysis.tfdata_advice import Finding, findings
 from ..analysis.tfdata_shown import shown, slowest_first
-from ..analysis.tfdata_workflow import checklist, entries
+from ..analysis.tfdata_workflow import checklist, entries, entries_of_host
 from ..analysis.words import duration
 from ..contract import pipelines as shared
 from ..contract.answer import Answer, Column, Headline, Table, by_column
@@ -19,9 +19,9 @@ from ..contract.pipelines import PS_PER_US, WHERE, Ordered, us
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
+from ..problems import Problem
 
-_CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are described node by node.")
+_CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are told node by node.", kind="count")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -104,12 +104,19 @@ _TABLES = (
 )
 
 
-@tool("tf.data", order=60, params=[_CALLS, STEP_EVENT], facts=_FACTS, tables=_TABLES, unavailable=_unavailable)
-def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: str, step_event: str) -> Answer:
+@tool(
+    "tf.data",
+    order=60,
+    params=[_CALLS, STEP_EVENT],
+    facts=_FACTS,
+    tables=_TABLES,
+    needs=(shown, entries_of_host, *steptime.NEEDS),
+    precheck=(tfdata.has_tf_data,),
+    unavailable=_unavailable,
+)
+def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
-    if not (calls.isdecimal() and len(calls) < 10 and int(calls)):
-        raise ProblemError(Problem("bad_option", f"calls={calls!r} is no number of calls.", "Give 1 or more."))
-    by_host = {host.name: each for host in hosts if (each := shown(host, int(calls)))}
+    by_host = {host.name: each for host in hosts if (each := shown(host, calls))}
     ordered = slowest_first(list(by_host.values()))
     found = [(pipeline, findings(pipeline)) for _, pipeline in ordered if not pipeline.device]
     slowest = found[0][0] if found else None
@@ -117,7 +124,7 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     return Answer(
         {
             "pipelines": len(ordered),
-            "calls_described": int(calls),
+            "calls_described": calls,
             "slow": bool(slowest and slowest.slow),
             "slowest_host": slowest and slowest.host,
             "slowest_pipeline": slowest and slowest.name,
@@ -128,8 +135,8 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
             "checks": _checks(hosts, ordered, step_event),
             "advice": _advice(found),
             "stages": shared.stages(ordered),
-            "requests": shared.requests(ordered, int(calls)),
-            "calls": shared.calls(ordered, int(calls)),
+            "requests": shared.requests(ordered, calls),
+            "calls": shared.calls(ordered, calls),
             "histogram": histogram,
             "latencies": shared.latencies(histogram),
         },

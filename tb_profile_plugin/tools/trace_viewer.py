@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from ..contract.tool import Param, tool
 from ..export.chrome import Excerpt, pieces
+from ..model.facts import events
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
 
 
 def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(host.once("recorded", partial(_events, host)) for host in hosts):
+    if any(events(host) for host in hosts):
         return None
     return Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
 
@@ -26,6 +26,7 @@ def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None
         Param("end_time_ms", "0", "Leave out what begins after, in ms since the first event; 0 keeps all."),
         Param("resolution", "0", "Leave out what could not be seen in so many columns of pixels; 0 keeps all."),
     ],
+    precheck=(events,),
     unavailable=_nothing_recorded,
     streamed=True,
 )
@@ -39,10 +40,6 @@ def trace_viewer(
     begin, end = _number("start_time_ms", start_time_ms), _number("end_time_ms", end_time_ms)
     excerpt = Excerpt(round(begin * 1e9), round(end * 1e9), int(_number("resolution", resolution)))
     return pieces(hosts, excerpt)
-
-
-def _events(host: Host) -> int:
-    return len(host.trace)
 
 
 def _number(name: str, text: str) -> float:

@@ -62,6 +62,7 @@ def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, frac
         _strings(data, rows, _HOSTNAMES),
         origin_ns,
         damage.problems(),
+        len(data),
     )
 
 

@@ -6,7 +6,6 @@ import draw
 import pytest
 from figures import ops, rows, steps
 
-from tb_profile_plugin.analysis import steptime
 from tb_profile_plugin.analysis.breakdown import Part, breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 
@@ -42,7 +41,7 @@ def test_s9_the_framework_op_goes_before() -> None:
 def test_s11_precision_by_name_and_shape(kernel: str, shape: str, part: Part) -> None:
     stat = f"{{shape='{shape}'}}" if shape else ""
     host = draw.host(f"{GPU}\n  Stream #1 | {kernel}[0,10]{stat}")
-    assert steptime.whole([host]).part_ps[0].tolist() == [10_000_000 * (each == part) for each in Part]
+    assert whole_capture(host).part_ps[0].tolist() == [10_000_000 * (each == part) for each in Part]
 
 
 def test_s12_without_steps_the_whole_capture_is_told(tmp_path: Path) -> None:

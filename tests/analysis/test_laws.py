@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.breakdown import breakdown
+from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.ops import OpTable, nested_times
@@ -81,7 +81,7 @@ def host_stats(name: str, number: int, launches: Any) -> str:
 def figures(host: Host) -> Any:
     """All that the laws speak of."""
     found = steptime.slowest([host])
-    whole = steptime.whole([host])
+    whole = whole_capture(host)
     parts = sorted(zip(found.duration_ps.tolist(), found.part_ps.tolist(), strict=True))
     return parts, whole.part_ps.tolist(), table(host_ops(host)), table(device_ops(host))
 
@@ -112,7 +112,7 @@ def test_the_parts_of_a_step_sum_to_it(trace: dict[str, Any]) -> None:
         if len(mine):
             assert (mine[0, 2], mine[-1, 3]) == (steps.begin[step], steps.end[step])
             np.testing.assert_array_equal(mine[1:, 2], mine[:-1, 3])
-    whole = steptime.whole([host])
+    whole = whole_capture(host)
     assert int(whole.part_ps.sum()) == host.window[1] - host.window[0]
 
 
@@ -123,7 +123,7 @@ def test_device_work_in_a_step_is_the_union_over_streams(trace: dict[str, Any]) 
     copies = ("MemcpyH2D",)
     spans = [times for events in trace["streams"] for name, times, _ in events if name not in copies]
     expected = length_of_union(spans)
-    whole = steptime.whole([host])
+    whole = whole_capture(host)
     assert int(whole.part_ps[:, :6].sum()) == expected * 1_000_000
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import draw
-import numpy as np
 import pytest
 
 from tb_profile_plugin import store, tools
-from tb_profile_plugin.model.host import is_small
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
@@ -32,21 +30,28 @@ def stored(tmp_path: Path) -> store.StoredSession:
 
 
 @pytest.mark.parametrize("tool", [each.name for each in tools.find().values() if not each.streamed])
-def test_each_host_is_decoded_once(stored: store.StoredSession, decoded: list[str], tool: str) -> None:
+def test_a_tool_merges_what_it_declared_without_any_event(
+    stored: store.StoredSession, decoded: list[str], tool: str
+) -> None:
     stored.files[0].path.write_bytes(draw.space(draw.GPU, steps=3).SerializeToString())
     stored = store.resolve(stored.folder)
     wanted = tools.get(tool).run(Session(stored))
     assert len(decoded) == HOSTS
     decoded.clear()
-    assert tools.get(tool).run(Session(stored, DecodedPool(1))) == wanted
+    session = Session(stored, DecodedPool(1))
+    assert not any(host.decoded for host in session.select("", tools.get(tool).needed()))
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
+    decoded.clear()
+    assert tools.get(tool).run(session) == wanted
+    # The memory page shows one host of all, and looks into that one.
+    assert len(decoded) == (tool == "memory_profile")
 
 
 def test_whether_tools_have_something_to_show_takes_one_decoding(
     stored: store.StoredSession, decoded: list[str]
 ) -> None:
     session = Session(stored, DecodedPool(1))
-    session.facts(tools.precheck)
+    session.facts(tools.precheck())
     for tool in tools.find().values():
         tool.unavailable(session)
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
@@ -157,12 +162,3 @@ def test_the_least_recently_used_leave() -> None:
     decoded_pool.drop(4)
     assert left == [1, 2, 0, 3, 4]
     assert decoded_pool.hold(3) and not decoded_pool.hold(4)
-
-
-def test_what_counts_as_small(stored: store.StoredSession) -> None:
-    host = Session(stored).host("host-0")
-    assert is_small({"a": [1, "x", (2.0, np.zeros(10))]}, 2000)
-    assert not is_small([np.zeros(1000)], 2000)
-    assert not is_small(np.zeros(1000)[:2], 2000), "a view keeps its base"
-    assert not is_small(host.trace, 1 << 40) and not is_small([host], 1 << 40)
-    assert not is_small(lambda: None, 1 << 40)

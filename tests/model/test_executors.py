@@ -24,7 +24,9 @@ from distributed import Client
 
 from tb_profile_plugin import __version__, cli, store, tools, xspace
 from tb_profile_plugin.columns import XSpace
-from tb_profile_plugin.model.session import Session, portion
+from tb_profile_plugin.model.per_host import need
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.runtime import executors
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
@@ -106,7 +108,7 @@ def wait_for(condition: Callable[[], Any]) -> Any:
 
 def answers(session: Session) -> dict[str, str]:
     """Of all tools but the timeline, which is the capture itself, and what is said about the session besides."""
-    found: dict[str, Any] = {"facts": session.facts(tools.precheck), "problems": session.problems()}
+    found: dict[str, Any] = {"facts": session.facts(tools.precheck()), "problems": session.problems()}
     for tool in tools.find().values():
         found[f"{tool.name}?"] = tool.unavailable(session)
         try:
@@ -125,7 +127,7 @@ def test_every_tool_answers_the_same_whoever_works(
         with closing(executor(spec)) as workers:
             decoded.clear()
             assert answers(Session(stored, executor=workers)) == wanted
-            assert decoded == []
+            assert len(decoded) <= 1, "only the memory page looks into a host: the one that it shows"
 
 
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path, start: Callable[[int], Cluster]) -> None:
@@ -157,11 +159,11 @@ def test_a_host_that_ends_its_workers_is_named_and_the_rest_answered(
     for spec, stored in (("processes:2", every), (f"dask://{start(3).address}", few)):
         with closing(executor(spec)) as workers:
             session = Session(stored, executor=workers)
-            hosts = session.select("", deadly.end)
+            hosts = session.select("", [need(deadly.end)])
             assert [host.name for host in hosts] == [name for name in session.hosts if name != deadly.VICTIM]
             assert [(problem.code, problem.where) for problem in session.problems()] == [("worker_lost", "host-1")]
             assert session.unreadable == ("host-1",) and session.lost
-            assert len(session.select("", tools.precheck)) == len(session.hosts)
+            assert len(session.select("", tools.precheck())) == len(session.hosts)
             assert session.unreadable == () and not session.lost
 
 
@@ -169,17 +171,17 @@ def test_a_host_that_keeps_ending_workers_is_not_given_to_more(folder: Path) -> 
     with closing(LocalProcesses(2)) as workers:
         session = Session(store.resolve(folder), executor=workers)
         for _ in range(3):
-            assert len(session.select("", deadly.end)) == 5
+            assert len(session.select("", [need(deadly.end)])) == 5
         assert not session.lost and session.unreadable == ("host-1",)
-        assert len(session.select("", tools.precheck)) == 5
+        assert len(session.select("", tools.precheck())) == 5
         assert session.host("host-1").cpu and session.unreadable == (), "it can be looked at alone, here"
-        assert len(session.select("", tools.precheck)) == 6
+        assert len(session.select("", tools.precheck())) == 6
 
 
 def test_faulty_code_on_a_worker_leaves_out_a_host(folder: Path) -> None:
     with closing(LocalProcesses(1)) as workers:
         session = Session(store.resolve(folder), executor=workers)
-        assert len(session.select("", deadly.fail)) == 5
+        assert len(session.select("", [need(deadly.fail)])) == 5
         (problem,) = session.problems()
         assert (problem.code, problem.message) == ("worker_failed", "A worker failed: ValueError: a fault")
 
@@ -209,14 +211,14 @@ def test_a_cluster_that_goes_away_is_told_and_sought_again(folder: Path, start: 
     cluster = start(0)
     with closing(executor(f"dask://{cluster.address}")) as workers, ThreadPoolExecutor(1) as pool:
         session = Session(store.resolve(folder), executor=workers)
-        asked = pool.submit(session.select, "", tools.precheck)
+        asked = pool.submit(session.select, "", tools.precheck())
         wait_for(lambda: cluster.client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)) == 6)
         cluster.scheduler.kill()
         with pytest.raises(ProblemError) as raised:
             asked.result()
         assert raised.value.problem.code == "cluster_lost" and session.lost
         with pytest.raises(ProblemError) as raised:
-            session.select("", tools.precheck)
+            session.select("", tools.precheck())
         assert raised.value.problem.code == "no_scheduler"
 
 
@@ -225,7 +227,7 @@ def test_a_cluster_without_workers_is_given_up(
 ) -> None:
     monkeypatch.setattr(executors, "_PATIENCE_S", 0.2)
     with closing(executor(f"dask://{start(0).address}")) as workers, pytest.raises(ProblemError) as raised:
-        Session(store.resolve(folder), executor=workers).select("", tools.precheck)
+        Session(store.resolve(folder), executor=workers).select("", tools.precheck())
     assert "has no worker" in raised.value.problem.message and "dask worker" in raised.value.problem.remedy
 
 
@@ -310,7 +312,7 @@ def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_missing_package_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ProblemError) as raised:
-        Session(store.resolve(folder), executor=executor("dask://127.0.0.1:1")).select("", tools.precheck)
+        Session(store.resolve(folder), executor=executor("dask://127.0.0.1:1")).select("", tools.precheck())
     assert "pip install 'tb-profile-plugin[cluster]'" in raised.value.problem.remedy
 
 
@@ -327,10 +329,10 @@ def test_the_command_line_works_in_processes(folder: Path, tmp_path: Path) -> No
 def test_a_worker_refuses_what_it_would_answer_otherwise(folder: Path) -> None:
     file = store.resolve(folder).files[0]
     with pytest.raises(ProblemError) as raised:
-        portion(file, [], "0.0.0")
+        summarise(file, [], "0.0.0")
     assert raised.value.problem.code == "worker_failed" and "0.0.0" in raised.value.problem.message
     with pytest.raises(ProblemError) as raised:
-        portion(replace(file, size=file.size + 1), [], __version__)
+        summarise(replace(file, size=file.size + 1), [], __version__)
     assert raised.value.problem.code == "changed"
 
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tb_profile_plugin.tools.base import tool
 from werkzeug.serving import make_server
 
 from tb_profile_plugin import tools
-from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.serve import App, results, standalone
+from tb_profile_plugin.runtime import cancellation, memo
+from tb_profile_plugin.serve import App, standalone
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.tools.base import tool
 
 TURNS = 3000
 QUERY = "/data?run=r1&tag=patient"
@@ -32,14 +32,15 @@ class Patient:
 
     def run(self, session: Any, hosts: Any) -> Any:
         """Takes its time."""
-        host, number = Host("h"), len(self.begun)
+        number = len(self.begun)
         self.begun.append(0)
         try:
             for turn in range(TURNS):
                 self.begun[number] = turn
                 if self.enough.is_set():
                     break
-                host.once(turn, lambda: self.enough.wait(0.01))
+                cancellation.check()
+                self.enough.wait(0.01)
                 self.working.set()
         finally:
             self.ended.set()
@@ -125,13 +126,13 @@ def test_work_ends_when_its_client_has_gone(port: int, patient: Patient) -> None
 
 
 def test_another_who_waits_is_still_answered(port: int, patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
-    joined, awaited = threading.Event(), results._Work.awaited
+    joined, awaited = threading.Event(), memo._Work.awaited
 
     def told(work: Any, wanted: Any) -> bytes:
         joined.set()
         return awaited(work, wanted)
 
-    monkeypatch.setattr(results._Work, "awaited", told)
+    monkeypatch.setattr(memo._Work, "awaited", told)
     first = ask(port)
     assert patient.working.wait(20)
     second = HTTPConnection("127.0.0.1", port, timeout=60)

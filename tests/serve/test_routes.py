@@ -65,7 +65,7 @@ def test_tools_say_what_they_take_and_why_not(client: Client) -> None:
     answer = {entry["name"]: entry for entry in get(client, "/tools", run=RUN).get_json()}
     assert list(answer) == ["echo", "one", "slow", "broken", "absent"]
     assert answer["echo"]["params"] == [
-        {"name": "size", "default": "small", "doc": "How large.", "choices": ["small", "large"]}
+        {"name": "size", "default": "small", "doc": "How large.", "choices": ["small", "large"], "kind": "text"}
     ]
     assert answer["echo"]["unavailable"] is None
     assert answer["one"]["all_hosts"] is False

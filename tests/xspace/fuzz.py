@@ -65,7 +65,7 @@ def look(data: bytes, deeply: bool = False) -> XSpace:
 def work_out(space: XSpace) -> None:
     """What every tool asks of the model."""
     host = Host("fuzz", space)
-    assert len(host.trace) == len(host.steps.of_event)
+    assert len(host.trace) == len(host.steps_in_full().of_event)
     assert host.window[0] <= host.window[1]
     assert all(host.modules.values())
 

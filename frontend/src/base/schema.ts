@@ -95,6 +95,7 @@ export interface Param {
   default: string;
   doc: string;
   choices: string[];
+  kind: "text" | "count";
 }
 /**
  * A tool, as the route tools lists it.

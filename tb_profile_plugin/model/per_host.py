@@ -1,0 +1,60 @@
+"""What is worked out per host: functions whose results a host remembers by function and arguments.
+
+Hosts hold the results of the 8 last used combinations of arguments of each function. Results declared with
+``keep=True`` are plain data of moderate size: they stay when the host's events are evicted from memory, and travel back
+from workers in other processes. All others go with the events.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Hashable
+from functools import partial, wraps
+from typing import Any, NamedTuple, TypeVar, overload
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@overload
+def per_host(function: Function) -> Function: ...
+
+
+@overload
+def per_host(*, keep: bool) -> Callable[[Function], Function]: ...
+
+
+def per_host(function: Any = None, *, keep: bool = False) -> Any:
+    """Decorates ``f(host, *args)``: worked out once per host and arguments, however many threads ask; see above.
+
+    Arguments must be hashable. A call that has to compute is a checkpoint for cancellation.
+    """
+    if function is None:
+        return partial(per_host, keep=keep)
+    signature, name = inspect.signature(function), name_of(function)
+
+    @wraps(function)
+    def once(*given: Any, **named: Any) -> Any:
+        bound = signature.bind(*given, **named)
+        bound.apply_defaults()
+        host, *arguments = bound.args
+        return host.results(name, keep).get(tuple(arguments), lambda: function(*bound.args))
+
+    return once
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name under which results are remembered: module and function."""
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+class Need(NamedTuple):
+    """A per-host function with its arguments; travels between processes by name."""
+
+    function: Callable[..., object]
+    arguments: tuple[Hashable, ...]
+
+
+def need(function: Callable[..., object], **options: Hashable) -> Need:
+    """The function with those of the options that it has parameters for, and its defaults for the others."""
+    _, *parameters = inspect.signature(function).parameters.values()
+    return Need(function, tuple(options.get(each.name, each.default) for each in parameters))

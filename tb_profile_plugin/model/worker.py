@@ -1,0 +1,51 @@
+"""What is done to one host of many: here, or by a worker in another process that gets its file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import __version__, store, xspace
+from ..problems import Problem, ProblemError
+from .host import Host, HostSummary
+from .per_host import Need
+
+
+def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> HostSummary:
+    """What is needed of one host, worked out from its file by any process that can read it.
+
+    Raises `ProblemError` for a file that cannot be read or is another one here, and where the process that asks has
+    another `version` of this package.
+    """
+    if version != __version__:
+        message = f"A worker has version {__version__} of tb-profile-plugin, where {version} is asked for."
+        raise ProblemError(Problem("worker_failed", message, "Install the same one everywhere.", file.host), 502)
+    file = store.relocated(file)
+    content = store.read(file)
+    check_unchanged(file)
+    host = Host(file.host, xspace.decode(content, file.where))
+    work_out(host, needs)
+    return host.summary()
+
+
+def work_out(host: Host, needs: Sequence[Need]) -> None:
+    """Let a host know these needs; raises `ProblemError` where its file cannot be read."""
+    _ = host.space
+    for function, arguments in needs:
+        function(host, *arguments)
+
+
+def check_unchanged(file: store.StoredFile) -> None:
+    """Raise `ProblemError` where the file on disk is another one than was found, or none."""
+    if file.url:
+        return
+    try:
+        found = file.path.stat()
+        same = (found.st_size, found.st_mtime_ns) == (file.size, file.mtime_ns)
+    except OSError:
+        same = False
+    if not same:
+        message, remedy = (
+            "The capture was replaced or deleted meanwhile.",
+            "Reload the page, which shows what is there.",
+        )
+        raise ProblemError(Problem("changed", message, remedy, file.where), 409)
