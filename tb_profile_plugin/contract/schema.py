@@ -125,6 +125,7 @@ SHAPES: Schema = {
             "all_hosts": _says(_FLAG, "Whether hosts can be shown together; otherwise one is chosen."),
             "streamed": _says(_FLAG, "Whether its data is more than a page should hold."),
             "params": _list("Param"),
+            "page": _says(_TEXT, "Address of the module that draws it; empty where the pages know how."),
             "unavailable": _says(_or_null(_ref("Problem")), "Why it has nothing to show; null where it has."),
         },
     ),

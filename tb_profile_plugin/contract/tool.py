@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ..model.host import Host
@@ -77,6 +79,16 @@ class Tool:
     """The same for ``lacking``."""
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+
+    @property
+    def page(self) -> Path | None:
+        """The JavaScript module that draws it: a file of its name beside the function's; None where there is none.
+
+        Tools of other distributions bring one where the generic page does not do; our own pages are built into ours.
+        """
+        source = getattr(sys.modules.get(self.function.__module__), "__file__", None)
+        found = Path(source).with_name(f"{self.name}.js") if source else None
+        return found if found and found.is_file() else None
 
     def run(self, session: Session, host: str = "", **options: str) -> Json:
         """The tool's answer as JSON data (see `contract.answer`) for one host, or for all with nothing.

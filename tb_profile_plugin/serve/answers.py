@@ -120,6 +120,11 @@ def text(request: Request, body: str) -> Response:
     return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
 
 
+def script(request: Request, body: bytes) -> Response:
+    """A JavaScript module of a tool that another distribution brings."""
+    return _unkept(request, body, None, _TYPES[".js"], 200)
+
+
 def problem(request: Request, found: Problem, status: int) -> Response:
     """A problem as JSON."""
     return data_json(request, found.as_json(), status)

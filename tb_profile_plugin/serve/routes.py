@@ -104,8 +104,16 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
         "all_hosts": tool.all_hosts,
         "streamed": tool.streamed,
         "params": [asdict(param) for param in tool.params],
+        "page": f"tool_page?tag={tool.name}" if tool.page else "",
         "unavailable": unavailable and unavailable.as_json(),
     }
+
+
+def _tool_page(workspace: Workspace, request: Request) -> Response:
+    tool = workspace.tool(required(request, "tag"))
+    if not tool.page:
+        raise ProblemError(Problem("no_such_file", f"The tool {tool.name} brings no page of its own."), 404)
+    return answers.script(request, tool.page.read_bytes())
 
 
 def _progress(workspace: Workspace, request: Request) -> Response:
@@ -219,6 +227,7 @@ ROUTES = (
     Route("/sessions", (), _sessions),
     Route("/session", ("run",), _session),
     Route("/tools", ("run",), _tools),
+    Route("/tool_page", ("tag",), _tool_page),
     Route("/progress", ("run",), _progress),
     Route("/data", _DATA, _data),
     Route("/answer", _DATA, _named),

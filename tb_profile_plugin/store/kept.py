@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import mmap
-import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache as once
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..runtime import extensions
 from . import cache
 from .files import StoredSession
 
@@ -114,10 +114,5 @@ def _place(stored: StoredSession, what: tuple[object, ...]) -> Path:
 @once
 def _code() -> tuple[object, ...]:
     """What tells this code from any other: its version, and the files themselves for those who change them."""
-    facts = []
-    for folder, _, names in os.walk(Path(__file__).parent.parent):
-        for name in names:
-            if name.endswith(".py"):
-                found = os.stat(os.path.join(folder, name))
-                facts.append((folder, name, found.st_size, found.st_mtime_ns))
-    return (__version__, *sorted(facts))
+    own = extensions.source_files(str(Path(__file__).parent.parent))
+    return (__version__, *sorted(own, key=repr), *extensions.code())

@@ -1,4 +1,7 @@
-"""Every file in this folder that holds a `Tool` is a tool: its presence gives the route, the verb and the tab."""
+"""Every file in this folder that holds a `Tool` is a tool: its presence gives the route, the verb and the tab.
+
+Other distributions add theirs by an entry point, see `runtime.extensions`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from ..contract.tool import PerHost, Tool
 from ..model.per_host import Need, need
 from ..model.recorded import levels
 from ..problems import Problem, ProblemError
+from ..runtime import extensions
 
 _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__))
 
@@ -20,8 +24,11 @@ _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__))
 def find() -> dict[str, Tool]:
     """All tools by name, in the order of their tabs."""
     modules = [importlib.import_module(f"{__name__}.{name}") for name in _FILES]
-    found = {value for module in modules for value in vars(module).values() if isinstance(value, Tool)}
-    return {tool.name: tool for tool in sorted(found, key=lambda tool: (tool.order, tool.name))}
+    own = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
+    others = [value for value in extensions.loaded() if isinstance(value, Tool)]
+    # Ours come last: another distribution cannot take the place of one.
+    found = {tool.name: tool for tool in (*others, *own)}
+    return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
 
 
 def warm(progress: Callable[[float], None] = lambda fraction: None) -> None:

@@ -27,6 +27,11 @@ export function address(route: string, query: Readonly<Record<string, string>> =
   return base + route + (text && `?${text}`);
 }
 
+/** Where a module that a tool brings is imported from. */
+export function moduleAddress(page: string): string {
+  return new URL(base + page, document.baseURI).href;
+}
+
 function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }

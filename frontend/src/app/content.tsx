@@ -33,8 +33,8 @@ function Again({ act }: { act: () => void }) {
   );
 }
 
-function usePage(tool: string): { page: Page | null; problem: Problem | null } {
-  const [loaded, setLoaded] = useState<{ tool: string; page: Page | null; problem: Problem | null } | null>(null);
+function usePage(tool: ToolEntry): { page: Page | null; problem: Problem | null } {
+  const [loaded, setLoaded] = useState<{ tool: ToolEntry; page: Page | null; problem: Problem | null } | null>(null);
   useEffect(() => {
     let gone = false;
     loadPage(tool).then(
@@ -44,15 +44,15 @@ function usePage(tool: string): { page: Page | null; problem: Problem | null } {
     return () => {
       gone = true;
     };
-  }, [tool]);
-  return loaded?.tool === tool ? loaded : { page: null, problem: null };
+  }, [tool.name]);
+  return loaded?.tool.name === tool.name ? loaded : { page: null, problem: null };
 }
 
 /** Of a tool that is streamed: its page asks for what it shows by itself. */
 const NOTHING = new Answer({ tool: "", headline: null, facts: {}, tables: {}, notes: [] });
 
 function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
-  const { page: Page, problem } = usePage(tool.name);
+  const { page: Page, problem } = usePage(tool);
   const session = store.session.value;
   const answer = store.answer.state.value;
   if (tool.unavailable) {

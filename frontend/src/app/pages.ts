@@ -1,11 +1,37 @@
-/** Finds the page of a tool: a file of its name in `tools/`, or the generic one. */
+/** Finds the page of a tool: a file of its name in `tools/`, the module that it brings, or the generic one. */
 
-import type { Page } from "../tools/page";
+import { h } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { moduleAddress } from "../api/client";
+import type { ToolEntry } from "../api/types";
+import type { Answer } from "../base/table";
+import type { Page, PageProps } from "../tools/page";
 
 const FILES = import.meta.glob<{ default: Page }>("../tools/*.tsx");
 
-export async function loadPage(tool: string): Promise<Page> {
-  const load = FILES[`../tools/${tool}.tsx`] ?? FILES["../tools/generic.tsx"];
-  if (!load) throw new Error("The generic page is missing from the build.");
-  return (await load()).default;
+/** Default export of a module that another distribution brings: draws the answer into an empty element. */
+type Draw = (element: HTMLElement, answer: Answer) => void;
+
+function drawn(draw: Draw): Page {
+  return function Drawn({ answer }: PageProps) {
+    const place = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+      const element = place.current;
+      element?.replaceChildren();
+      if (element) draw(element, answer);
+    }, [answer]);
+    return h("div", { ref: place });
+  };
+}
+
+export async function loadPage(tool: ToolEntry): Promise<Page> {
+  const load = FILES[`../tools/${tool.name}.tsx`];
+  if (load) return (await load()).default;
+  if (tool.page) {
+    const module: { default: Draw } = await import(/* @vite-ignore */ moduleAddress(tool.page));
+    return drawn(module.default);
+  }
+  const generic = FILES["../tools/generic.tsx"];
+  if (!generic) throw new Error("The generic page is missing from the build.");
+  return (await generic()).default;
 }

@@ -115,6 +115,10 @@ export interface ToolEntry {
   streamed: boolean;
   params: Param[];
   /**
+   * Address of the module that draws it; empty where the pages know how.
+   */
+  page: string;
+  /**
    * Why it has nothing to show; null where it has.
    */
   unavailable: Problem | null;

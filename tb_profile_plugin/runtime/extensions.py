@@ -1,0 +1,51 @@
+"""Tools that other distributions bring: under the entry point group `GROUP`, names and the `Tool` of each."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from typing import Any
+
+GROUP = "tb_profile_plugin.tools"
+
+logger = logging.getLogger(__name__)
+
+
+def loaded() -> Iterator[Any]:
+    """What the entry points stand for; one that cannot be imported is left out, and said in the log."""
+    for entry in _entries():
+        try:
+            yield entry.load()
+        except Exception as error:  # noqa: PERF203 - one that fails must not hide the others
+            # Whatever another distribution's module does when it is imported, our own tools go on.
+            logger.warning("The tool %s of %s cannot be loaded: %r", entry.name, entry.value, error)
+
+
+def code() -> list[tuple[object, ...]]:
+    """What tells these distributions' code from any other: versions, and the files of their packages."""
+    facts: list[tuple[object, ...]] = []
+    for entry in _entries():
+        facts.append((entry.name, entry.value, entry.dist.version if entry.dist else ""))
+        spec = find_spec(entry.module.partition(".")[0])
+        for folder in (spec.submodule_search_locations or [spec.origin or ""]) if spec else []:
+            facts += source_files(folder)
+    return facts
+
+
+def source_files(place: str) -> list[tuple[object, ...]]:
+    """Name, size and time of the Python files in a folder, or of one file."""
+    inside = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
+    paths = [place] if os.path.isfile(place) else inside
+    found: list[tuple[object, ...]] = []
+    for path in paths:
+        if path.endswith(".py"):
+            facts = os.stat(path)
+            found.append((path, facts.st_size, facts.st_mtime_ns))
+    return found
+
+
+def _entries() -> list[EntryPoint]:
+    return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
