@@ -46,10 +46,6 @@ _STATEMENTS = {
     "tf_function_statement": "retracing",
 }
 """Statements of the recommendation, and the hint whose evidence each is."""
-_GUIDES = (
-    ("https://www.tensorflow.org/guide/data_performance_analysis", "Find tf.data bottlenecks with the profiler"),
-    ("https://www.tensorflow.org/guide/data_performance", "Build faster tf.data pipelines"),
-)
 
 
 def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
@@ -152,7 +148,10 @@ def _recommendation(answer: Named, hardware: str) -> Json:
         ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
         ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
     ]
-    rows += [("doc", f'<a href="{url}" target="_blank">{text}</a>', "Other useful resources") for url, text in _GUIDES]
+    rows += [
+        ("doc", f'<a href="{address}" target="_blank">{label}</a>', "Other useful resources")
+        for label, address in answer.rows("guides", "label", "address")
+    ]
     level, statement = bottleneck(answer, "input")
     properties = {
         "bottleneck": level,

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis.advice import DEVICE_COMPUTE, INPUT
-from ..analysis.breakdown import Part
 from ..analysis.steptime import slowest, summary
 from ..contract.answer import Json
 from ..model.devices import device_type, hardware_type
 from ..model.host import Host
 from .datatable import Named, data_table, head
+from .steps import PARTS
 
-_COLUMNS = {
-    "deviceComputeTimeMs": ("Device compute", DEVICE_COMPUTE),
-    "deviceToDeviceTimeMs": ("Device to device", (Part.DEVICE_TO_DEVICE,)),
-    "deviceCollectivesTimeMs": ("Device collective communication", (Part.COLLECTIVES,)),
-    "hostComputeTimeMs": ("Host compute", (Part.HOST_COMPUTE,)),
-    "kernelLaunchTimeMs": ("Kernel launch", (Part.KERNEL_LAUNCH,)),
-    "infeedTimeMs": ("Input", INPUT),
-    "outfeedTimeMs": ("Output", (Part.OUTPUT,)),
-    "compileTimeMs": ("Compilation", (Part.COMPILE,)),
-    "otherTimeMs": ("All others", (Part.OTHER,)),
-}
+_IDS = (
+    "deviceComputeTimeMs",
+    "deviceToDeviceTimeMs",
+    "deviceCollectivesTimeMs",
+    "hostComputeTimeMs",
+    "kernelLaunchTimeMs",
+    "infeedTimeMs",
+    "outfeedTimeMs",
+    "compileTimeMs",
+    "otherTimeMs",
+)
+_COLUMNS = dict(zip(_IDS, PARTS.items(), strict=True))
 """Column id → label and the parts that it sums; together they sum to the step."""
 
-_SUMMARIES = {
-    "device_compute": "deviceComputeTimeMs",
-    "device_to_device": "deviceToDeviceTimeMs",
-    "device_collectives": "deviceCollectivesTimeMs",
-    "host_compute": "hostComputeTimeMs",
-    "kernel_launch": "kernelLaunchTimeMs",
-    "infeed": "infeedTimeMs",
-    "outfeed": "outfeedTimeMs",
-    "compile": "compileTimeMs",
-    "other": "otherTimeMs",
-}
+_SUMMARIES = (
+    "device_compute",
+    "device_to_device",
+    "device_collectives",
+    "host_compute",
+    "kernel_launch",
+    "infeed",
+    "outfeed",
+    "compile",
+    "other",
+)
+"""What the properties call these columns."""
 
 _DOCS = {
     "steptime_ms_average": "Average time of the complete steps, in ms.",
@@ -71,8 +72,8 @@ def step_table(answer: Named, hosts: Sequence[Host], step_event: str) -> Json:
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
         statement = bottleneck(answer, part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
-    for name, key in _SUMMARIES.items():
-        figures = summary(sums[key][steps.counted])
+    for name, times in zip(_SUMMARIES, sums.values(), strict=True):
+        figures = summary(times[steps.counted])
         properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
         properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
     for name, fact in (

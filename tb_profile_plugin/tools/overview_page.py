@@ -184,13 +184,23 @@ _HOSTS = Table(
     doc="A step lasts as long as on its slowest host.",
 )
 
+_GUIDES = Table(
+    "guides",
+    "Other useful resources",
+    (Column("label", "Guide", "string"), Column("address", "Address", "string")),
+)
+_ADDRESSES = {
+    "Find tf.data bottlenecks with the profiler": "https://www.tensorflow.org/guide/data_performance_analysis",
+    "Build faster tf.data pipelines": "https://www.tensorflow.org/guide/data_performance",
+}
+
 
 @tool(
     "Overview",
     order=0,
     params=[STEP_EVENT],
     facts=_FACTS,
-    tables=(STEPS, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS),
+    tables=(STEPS, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
@@ -219,6 +229,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
         "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
         "hints": _columns(hints, _HINTS),
         "hosts": _columns(each, _HOSTS),
+        "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
     }
     return Answer(facts, tables, headline(advice.verdict(basis, len(steps) > 0), notes), notes)
 
