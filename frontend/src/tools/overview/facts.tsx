@@ -22,7 +22,8 @@ const ENVIRONMENT = [
   "device_eager_share",
   "window_ms",
 ];
-const PRECISIONS = ["compute_16_share", "compute_32_share", "compute_unknown_share"];
+const PRECISIONS = ["compute_16_share", "compute_32_share"];
+const UNKNOWN = "compute_unknown_share";
 
 const RECORDED_DOC =
   "The tracer levels that were in effect, as the capture notes them: host 0 to 3, devices and Python 0 or 1. " +
@@ -61,14 +62,15 @@ export function Environment({ answer, store }: { answer: Answer; store: Store })
 }
 
 export function Precisions({ answer }: { answer: Answer }) {
-  if (PRECISIONS.every((id) => answer.number(id) === null)) return null;
+  const unknown = answer.number(UNKNOWN);
+  if (unknown === null) return null;
   return (
     <Section
       title="Precision on the device"
       doc="What the device's compute time is spent on, by the precision of the arithmetic."
     >
       <dl class="figures rows">
-        <Known answer={answer} ids={PRECISIONS} />
+        <Known answer={answer} ids={unknown > 0 ? [...PRECISIONS, UNKNOWN] : PRECISIONS} />
       </dl>
     </Section>
   );
