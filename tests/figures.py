@@ -28,9 +28,19 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
     return {op.name: (op.occurrences, op.total_ps / 1e6, op.self_ps / 1e6) for op in table.ops}
 
 
-def judged(*hosts: Host) -> advice.Bottlenecks:
+def judged(*hosts: Host) -> dict[str, advice.Bottleneck]:
     """The classification of their steps."""
     return advice.bottlenecks(steptime.slowest(hosts), uses_tf_data=False)
+
+
+def facts(answer: dict[str, Any]) -> dict[str, Any]:
+    """Values of a named answer's facts."""
+    return {name: fact["value"] for name, fact in answer["facts"].items()}
+
+
+def column(answer: dict[str, Any], table: str, name: str) -> list[Any]:
+    """Values of a column of a named answer's table."""
+    return next(each["values"] for each in answer["tables"][table]["columns"] if each["id"] == name)
 
 
 def rows(table: dict[str, Any], *columns: str) -> list[tuple[Any, ...]]:

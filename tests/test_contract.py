@@ -8,6 +8,7 @@ from typing import Any
 import draw
 import jsonschema
 import pytest
+from figures import column as column_of
 from werkzeug.test import Client
 
 import tb_profile_plugin
@@ -145,6 +146,11 @@ def test_the_step_time_is_the_same_everywhere(capture: Path) -> None:
     assert [sum(row[i] for i in parts) for row in rows] == pytest.approx(times)
     shares = [row["c"][3]["v"] for row in overview[8]["rows"]]
     assert sum(shares) == pytest.approx(1.0) or not any(shares)
+    named = session.answer("overview_page")
+    assert column_of(named, "steps", "duration_ms") == times
+    spent = zip(*(column_of(named, "steps", f"{part}_ms") for part in column_of(named, "parts", "part")), strict=True)
+    assert [sum(step) for step in spent] == pytest.approx(times)
+    assert column_of(session.answer("input_pipeline_analyzer"), "steps", "duration_ms") == times
     # Answers are not used up: what was asked twice is the same twice.
     assert session.tool("overview_page") == overview
 

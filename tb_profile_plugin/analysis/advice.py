@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -23,67 +24,59 @@ HIGH, MODERATE = 15.0, 3.0
 
 
 @dataclass(frozen=True)
-class Bottlenecks:
-    """The classification of where steps lose time; the thresholds are those of TensorFlow's profiler."""
+class Bottleneck:
+    """How much a part of the step holds it up; the thresholds are those of TensorFlow's profiler."""
 
-    input: str
-    """``host`` (input-bound), ``both``, ``device`` (not input-bound) or ``unknown``."""
+    level: str | None
+    """``high``, ``moderate`` or ``no``; None where no step was found."""
     statement: str
-    collectives: str
-    """``high``, ``moderate`` or ``no``, as the two below."""
-    collectives_statement: str
-    kernel_launch: str
-    kernel_launch_statement: str
-    all_other: str
-    all_other_statement: str
+    """The figure in a sentence; empty where there is nothing to say."""
 
 
-def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> Bottlenecks:
-    """Classify by the shares of the counted steps."""
+def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
+    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by the shares of the counted steps."""
     if not len(steps):
-        statement = "No steps were found, so the bottleneck cannot be told from step time."
-        return Bottlenecks("unknown", statement, "no", "", "no", "", "no", "")
+        nothing = "No steps were found, so the bottleneck cannot be told from step time."
+        return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
     waiting, other = steps.percent(*INPUT), steps.percent(Part.OTHER)
-    kind, statement = _input(waiting, other)
-    explained = kind == "both" and waiting < 5
-    collectives, launch = steps.percent(Part.COLLECTIVES), steps.percent(Part.KERNEL_LAUNCH)
+    explained = waiting < 5 and other >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
         "try TF_GPU_THREAD_MODE=gpu_private."
         if uses_tf_data
         else ""
     )
-    return Bottlenecks(
-        kind,
-        statement,
-        *_level(collectives, "{:.1f} % of step time goes into 'Device Collective Communication'."),
-        *_level(launch, "{:.1f} % of step time goes into 'Kernel Launch'." + contention),
-        *_level(0.0 if explained else other, "{:.1f} % of step time is 'All Others': nothing recorded; often Python."),
-    )
+    collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
+    launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
+    unexplained = "{:.1f} % of step time is 'All Others': nothing recorded; often Python."
+    return {
+        "input": _input(waiting, other),
+        "collectives": _level(steps.percent(Part.COLLECTIVES), collectives),
+        "kernel_launch": _level(steps.percent(Part.KERNEL_LAUNCH), launch),
+        "other": _level(0.0 if explained else other, unexplained),
+    }
 
 
-def _input(waiting: float, other: float) -> tuple[str, str]:
+_PARTS = ("collectives", "kernel_launch", "other")
+
+
+def _input(waiting: float, other: float) -> Bottleneck:
+    spent = f"steps spend {waiting:.1f}% of their time on input"
     if waiting >= 20:
-        return (
-            "host",
-            f"HIGHLY input-bound: steps spend {waiting:.1f}% of their time on input. Speed up the input first.",
-        )
+        return Bottleneck("high", f"HIGHLY input-bound: {spent}. Speed up the input first.")
     if waiting >= 5:
-        text = f"MODERATELY input-bound: steps spend {waiting:.1f}% of their time on input. Speed up both."
-        return "both", text
+        return Bottleneck("moderate", f"MODERATELY input-bound: {spent}. Speed up both.")
     if other >= MODERATE:
         text = f"POTENTIALLY input-bound: {other:.1f}% of step time is 'All Others', which may hide I/O or Python work."
-        return "both", text
-    return (
-        "device",
-        f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step.",
-    )
+        return Bottleneck("moderate", text)
+    text = f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step."
+    return Bottleneck("no", text)
 
 
-def _level(percent: float, text: str) -> tuple[str, str]:
+def _level(percent: float, text: str) -> Bottleneck:
     if percent < MODERATE:
-        return "no", ""
-    return "high" if percent >= HIGH else "moderate", text.format(percent)
+        return Bottleneck("no", "")
+    return Bottleneck("high" if percent >= HIGH else "moderate", text.format(percent))
 
 
 @dataclass(frozen=True)
@@ -91,12 +84,11 @@ class Verdict:
     """The answer in one sentence, and the tool to open next."""
 
     text: str
-    level: str
-    """``ok``, ``warn``, ``bad`` or ``unknown``."""
+    level: Literal["ok", "warn", "bad", "unknown"]
     tool: str
 
 
-def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdict:
+def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
     """The largest cause of lost time; ``counted_steps`` is False where ``steps`` are whole captures."""
     if not int(steps.part_ps.sum()):
         return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
@@ -111,8 +103,8 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
     lead = "" if counted_steps else "No steps were found. "
     if waiting >= 5:
         word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
-        level = "bad" if waiting >= 20 else "warn"
-        return Verdict(f"{lead}{word}: {share(*INPUT)} goes into input.", level, "input_pipeline_analyzer")
+        text = f"{lead}{word}: {share(*INPUT)} goes into input."
+        return Verdict(text, "bad" if waiting >= 20 else "warn", "input_pipeline_analyzer")
     rest = [
         ("Kernel-launch-bound", "launches kernels while the device waits", "trace_viewer", (Part.KERNEL_LAUNCH,), HIGH),
         ("Communication-bound", "is collective communication", "trace_viewer", (Part.COLLECTIVES,), HIGH),
@@ -127,8 +119,8 @@ def verdict(steps: StepTimes, found: Bottlenecks, counted_steps: bool) -> Verdic
         return Verdict(f"{lead}{word}: {share(*part)} {what}.", "warn", tool)
     if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
         return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
-    level = "warn" if steps.percent(*DEVICE) > 0 else "ok"
-    return Verdict(f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host.", level, "framework_op_stats")
+    text = f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host."
+    return Verdict(text, "warn" if steps.percent(*DEVICE) > 0 else "ok", "framework_op_stats")
 
 
 def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
@@ -141,8 +133,9 @@ def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
     cost = f"{waiting:.1f} % of the {span} ({_ms(average * waiting / 100)} of {_ms(average)}) goes into input."
     if waiting < 5:
         return Verdict(f"Not input-bound: {cost}", "ok" if counted_steps else "unknown", "overview_page")
-    word, level = ("Input-bound", "bad") if waiting >= 20 else ("Moderately input-bound", "warn")
-    return Verdict(f"{word}: {cost}", level, "tf_data_bottleneck_analysis")
+    if waiting < 20:
+        return Verdict(f"Moderately input-bound: {cost}", "warn", "tf_data_bottleneck_analysis")
+    return Verdict(f"Input-bound: {cost}", "bad", "tf_data_bottleneck_analysis")
 
 
 def _ms(value: float) -> str:
@@ -153,6 +146,8 @@ def _ms(value: float) -> str:
 class Hint:
     """Something worth doing, with the figure that caused it."""
 
+    id: str
+    """Of the rule, for scripts."""
     title: str
     evidence: str
     gain_ms: float | None
@@ -199,6 +194,7 @@ def _waiting(e: Evidence) -> Hint | None:
         return None
     text = f"{percent:.1f} % of {e.span} waits for data or copies it to the device."
     return Hint(
+        "input",
         "Speed up the input pipeline",
         text,
         e.gain(*INPUT),
@@ -219,6 +215,7 @@ def _no_prefetch(e: Evidence) -> Hint | None:
     percent, ends = e.steps.percent(Part.INPUT_WAIT), ", ".join(sorted(roots))
     text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
     return Hint(
+        "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
         text,
         e.gain(Part.INPUT_WAIT),
@@ -239,7 +236,9 @@ def _launching(e: Evidence) -> Hint | None:
         else ""
     )
     text = f"{percent:.1f} % of {e.span} launches kernels while no device works.{small}"
-    return Hint("Launch fewer, larger kernels", text, e.gain(Part.KERNEL_LAUNCH), "trace_viewer", "warn")
+    return Hint(
+        "kernel_launch", "Launch fewer, larger kernels", text, e.gain(Part.KERNEL_LAUNCH), "trace_viewer", "warn"
+    )
 
 
 def _unexplained(e: Evidence) -> Hint | None:
@@ -248,6 +247,7 @@ def _unexplained(e: Evidence) -> Hint | None:
         return None
     text = f"In {percent:.1f} % of {e.span} nothing was recorded on the step's threads: usually Python between ops."
     return Hint(
+        "unexplained",
         "Find what runs between the ops",
         text,
         e.gain(Part.OTHER),
@@ -261,7 +261,14 @@ def _communicating(e: Evidence) -> Hint | None:
     if percent < MODERATE:
         return None
     text = f"{percent:.1f} % of {e.span} is collective communication that no computation overlaps."
-    return Hint("Overlap or shrink collective communication", text, e.gain(Part.COLLECTIVES), "pod_viewer", "warn")
+    return Hint(
+        "collectives",
+        "Overlap or shrink collective communication",
+        text,
+        e.gain(Part.COLLECTIVES),
+        "pod_viewer",
+        "warn",
+    )
 
 
 def _copying(e: Evidence) -> Hint | None:
@@ -269,7 +276,9 @@ def _copying(e: Evidence) -> Hint | None:
     if percent < MODERATE:
         return None
     text = f"In {percent:.1f} % of {e.span} devices copy data among their memories while nothing computes."
-    return Hint("Keep data where it is used", text, e.gain(Part.DEVICE_TO_DEVICE), "trace_viewer", "warn")
+    return Hint(
+        "device_copies", "Keep data where it is used", text, e.gain(Part.DEVICE_TO_DEVICE), "trace_viewer", "warn"
+    )
 
 
 def _precision(e: Evidence) -> Hint | None:
@@ -279,7 +288,12 @@ def _precision(e: Evidence) -> Hint | None:
     share = 100 * half / (half + single)
     text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision halves the rest at most."
     return Hint(
-        "Use 16-bit floats where the model allows it", text, e.gain(Part.COMPUTE_32) / 2, "kernel_stats", "info"
+        "precision",
+        "Use 16-bit floats where the model allows it",
+        text,
+        e.gain(Part.COMPUTE_32) / 2,
+        "kernel_stats",
+        "info",
     )
 
 
@@ -293,20 +307,18 @@ def _transposes(e: Evidence) -> Hint | None:
         return None
     gain = e.per_step(moved)
     text = f"{len(moved)} ops only convert between NHWC and NCHW around convolutions; they take {gain:.3g} ms per step."
-    return Hint("Keep one data layout", text, gain, "framework_op_stats", "info")
+    return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
 
 
-def eager(e: Evidence) -> Hint | None:
-    """Much of the host's time goes into ops that run one by one."""
+def _eager(e: Evidence) -> Hint | None:
     whole, eager = e.host_ops.self_ps, e.host_ops.eager_ps
     if not whole or eager / whole <= 0.1:
         return None
     text = f"{100 * eager / whole:.1f} % of the host's op time runs op by op."
-    return Hint("Wrap eager code in tf.function", text, None, "framework_op_stats", "info")
+    return Hint("eager", "Wrap eager code in tf.function", text, None, "framework_op_stats", "info")
 
 
-def retracing(e: Evidence) -> Hint | None:
-    """tf.functions that are traced again and again, or run eagerly."""
+def _retracing(e: Evidence) -> Hint | None:
     costly = [calls for calls in function_calls(e.hosts) if calls.expensive_percent >= 20]
     if not costly:
         return None
@@ -314,17 +326,25 @@ def retracing(e: Evidence) -> Hint | None:
     lost = sum(calls.self_ps.get("traced", 0) + calls.self_ps.get("eager", 0) for calls in costly)
     share = costly[0].expensive_percent
     text = f"{shown}: {share:.0f} % of the time is spent in calls that were traced anew or ran eagerly."
-    return Hint("Stop retracing tf.functions", text, lost / PS_PER_MS / max(len(e.steps), 1), "trace_viewer", "warn")
+    return Hint(
+        "retracing",
+        "Stop retracing tf.functions",
+        text,
+        lost / PS_PER_MS / max(len(e.steps), 1),
+        "trace_viewer",
+        "warn",
+    )
 
 
-def outside(e: Evidence) -> Hint | None:
-    """Data goes back and forth to ops that XLA did not compile."""
+def _outside(e: Evidence) -> Hint | None:
     whole = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
     if not whole or outside / whole <= 0.05:
         return None
     text = f"{100 * outside / whole:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
-    return Hint("Bring ops inside the compiled program", text, None, "framework_op_stats", "warn")
+    return Hint(
+        "outside_compilation", "Bring ops inside the compiled program", text, None, "framework_op_stats", "warn"
+    )
 
 
 RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
@@ -336,9 +356,9 @@ RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
     _copying,
     _precision,
     _transposes,
-    eager,
-    retracing,
-    outside,
+    _eager,
+    _retracing,
+    _outside,
 )
 
 

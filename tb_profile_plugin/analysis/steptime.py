@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..model.host import Host
 from ..model.per_host import per_host
+from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
 from .breakdown import Part, breakdown, whole_capture
 
@@ -24,47 +25,68 @@ class Share:
     label: str
     parts: tuple[Part, ...]
     doc: str
+    depends: tuple[str, ...] = ()
+    """What of a capture it rests on, see `problems`."""
 
 
 SHARES = (
-    Share("compile", "Compilation", (Part.COMPILE,), "Compiling functions while no device works."),
+    Share("compile", "Compilation", (Part.COMPILE,), "Compiling functions while no device works.", (HOST,)),
     Share(
         "input",
         "Input",
         (Part.INPUT_WAIT, Part.INPUT_COPY),
         "Waiting for the input pipeline, and copies from host to device.",
+        (HOST, INPUT),
     ),
-    Share("output", "Output", (Part.OUTPUT,), "Copies from device to host."),
+    Share("output", "Output", (Part.OUTPUT,), "Copies from device to host.", (DEVICE,)),
     Share(
         "kernel_launch",
         "Kernel launch",
         (Part.KERNEL_LAUNCH,),
         "The host launches kernels while no device works.",
+        (HOST,),
     ),
     Share(
         "host_compute",
         "Host compute",
         (Part.HOST_COMPUTE,),
         "Other work of the host for this step while no device works.",
+        (HOST,),
     ),
-    Share("device_to_device", "Device to device", (Part.DEVICE_TO_DEVICE,), "Copies on and between devices."),
+    Share(
+        "device_to_device",
+        "Device to device",
+        (Part.DEVICE_TO_DEVICE,),
+        "Copies on and between devices.",
+        (DEVICE,),
+    ),
     Share(
         "collectives",
         "Collectives",
         (Part.COLLECTIVES,),
         "Collective communication between devices (NCCL, all-reduce).",
+        (DEVICE,),
     ),
     Share(
-        "device_compute_16", "Device compute 16-bit", (Part.COMPUTE_16,), "Kernels known to compute in 16-bit floats."
+        "device_compute_16",
+        "Device compute 16-bit",
+        (Part.COMPUTE_16,),
+        "Kernels known to compute in 16-bit floats.",
+        (DEVICE,),
     ),
     Share(
-        "device_compute_32", "Device compute 32-bit", (Part.COMPUTE_32,), "Kernels known to compute in 32-bit floats."
+        "device_compute_32",
+        "Device compute 32-bit",
+        (Part.COMPUTE_32,),
+        "Kernels known to compute in 32-bit floats.",
+        (DEVICE,),
     ),
     Share(
         "device_compute_other",
         "Device compute other",
         (Part.COMPUTE_OTHER,),
         "Kernels of other or unknown precision.",
+        (DEVICE,),
     ),
     Share(
         "other",
@@ -119,13 +141,13 @@ class StepTimes:
 
 @dataclass(frozen=True)
 class Summary:
-    """Average, sample standard deviation, smallest and largest of some samples; all 0 without samples."""
+    """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
 
-    average: float = 0.0
-    deviation: float = 0.0
-    minimum: float = 0.0
-    maximum: float = 0.0
-    median: float = 0.0
+    average: float | None = None
+    median: float | None = None
+    deviation: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
 
 
 def summary(samples: Array) -> Summary:
@@ -133,8 +155,9 @@ def summary(samples: Array) -> Summary:
     if not len(samples):
         return Summary()
     low, high = float(samples.min()), float(samples.max())
-    deviation = float(samples.std(ddof=1)) if high > low else 0.0
-    return Summary(float(samples.mean()), deviation, low, high, float(np.median(samples)))
+    # The same sample again and again has no deviation, also where its mean is rounded.
+    deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
+    return Summary(float(samples.mean()), float(np.median(samples)), deviation, low, high)
 
 
 @per_host(keep=True)
@@ -233,3 +256,17 @@ def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[H
         for host, durations, many in zip(hosts, times, slowest, strict=True)
         if durations
     ]
+
+
+def compared(shared: int, each: Sequence[HostSteps]) -> str:
+    """What `over_hosts` found in words: which host was the slowest most often, or that there is nothing to say."""
+    if not shared:
+        return "no step is complete on all hosts, so they cannot be compared"
+    most = max(host.slowest for host in each)
+    first = [host.host for host in each if host.slowest == most]
+    steps = f"{shared:,} step{'' if shared == 1 else 's'}"
+    if not most:
+        return "equally fast in the shared step" if shared == 1 else f"equally fast in all {shared:,} shared steps"
+    if len(first) > 2:
+        return f"{len(first)} hosts were the slowest equally often"
+    return f"{' and '.join(first)} {'were each' if len(first) > 1 else 'was'} the slowest in {most:,} of {steps}"

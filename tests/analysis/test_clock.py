@@ -4,6 +4,7 @@ from pathlib import Path
 
 import draw
 import pytest
+from figures import column, facts
 
 from tb_profile_plugin.analysis import steptime
 from tb_profile_plugin.model import clock
@@ -35,11 +36,33 @@ def test_equal_hosts_are_not_slow_and_one_host_is_not_compared() -> None:
     assert steptime.over_hosts([a]) == (0, [])
 
 
+def test_hosts_are_compared_in_words(tmp_path: Path) -> None:
+    drawn = {"a": draw.space(A, steps=5), "b": draw.space(B, steps=4)}
+    answer = facts(draw.session(tmp_path / "two", **drawn).answer("overview_page"))
+    assert (answer["shared_steps"], answer["hosts_compared"]) == (4, "b was the slowest in 4 of 4 steps")
+    answer = facts(draw.session(tmp_path / "one", a=drawn["a"]).answer("overview_page"))
+    assert (answer["shared_steps"], answer["hosts_compared"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("shared", "slowest", "words"),
+    [
+        (0, [0, 0], "no step is complete on all hosts, so they cannot be compared"),
+        (1, [0, 0], "equally fast in the shared step"),
+        (3, [0, 0], "equally fast in all 3 shared steps"),
+        (1, [1, 0], "a was the slowest in 1 of 1 step"),
+        (9, [4, 4, 1], "a and b were each the slowest in 4 of 9 steps"),
+        (9, [3, 3, 3], "3 hosts were the slowest equally often"),
+    ],
+)
+def test_who_was_the_slowest(shared: int, slowest: list[int], words: str) -> None:
+    hosts = [steptime.HostSteps(name, shared, 1.0, times) for name, times in zip("abc", slowest, strict=False)]
+    assert steptime.compared(shared, hosts) == words
+
+
 def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
     session = draw.session(tmp_path, a=draw.space(A, steps=3))
-    table = session.tool("overview_page")[1]
-    place = [column["id"] for column in table["cols"]].index("begin_ms")
-    assert [row["c"][place]["v"] for row in table["rows"]] == pytest.approx([0, 1, 2])
+    assert column(session.answer("overview_page"), "steps", "begin_ms") == pytest.approx([0, 1, 2])
     pod = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
     assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import draw
 import pytest
-from figures import ops, rows, steps
+from figures import column, facts, ops, rows, steps
 
 from tb_profile_plugin.analysis.breakdown import Part, breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
@@ -46,13 +46,24 @@ def test_s11_precision_by_name_and_shape(kernel: str, shape: str, part: Part) ->
 
 def test_s12_without_steps_the_whole_capture_is_told(tmp_path: Path) -> None:
     text = "/host:CPU\n  t | x/MatMul:MatMul[100,300] IteratorGetNext[500,100]"
-    answer = draw.session(tmp_path, vm=draw.space(text)).tool("overview_page")
-    shares = dict(rows(answer[8], "part", "average_ms"))
-    assert {part: ms for part, ms in shares.items() if ms} == {"host_compute": 0.3, "input": 0.1, "other": 0.1}
-    assert answer[7]["p"]["steps_total"] == "0"
-    assert answer[7]["p"]["window_ms"] == "0.500"
-    assert rows(answer[1]) == []
-    assert "No step" in answer[7]["p"]["verdict"]
+    answer = draw.session(tmp_path, vm=draw.space(text)).answer("overview_page")
+    shares = zip(column(answer, "parts", "part"), column(answer, "parts", "average_ms"), strict=True)
+    assert {part: ms for part, ms in shares if ms} == {"host_compute": 0.3, "input": 0.1, "other": 0.1}
+    found = facts(answer)
+    assert (found["steps_complete"], found["steps_incomplete"], found["step_average_ms"]) == (0, 0, None)
+    assert (found["window_ms"], found["parts_ms"]) == (0.5, 0.5)
+    assert column(answer, "steps", "name") == []
+    assert {*column(answer, "bottlenecks", "level")} == {None}
+    assert "No step" in answer["headline"]["text"]
+
+
+def test_s14_one_step_has_no_deviation(tmp_path: Path) -> None:
+    found = {}
+    for count in (1, 2):
+        drawn = draw.space("/host:CPU\n  t | train[0,300]{_r=1, step_num=s} work[0,100]", count)
+        found[count] = draw.session(tmp_path / str(count), vm=drawn).answer("overview_page")
+    assert [facts(answer)["step_deviation_ms"] for answer in found.values()] == [None, 0]
+    assert {*column(found[1], "parts", "deviation_ms")} == {None}
 
 
 def test_o5_every_op_has_a_row(tmp_path: Path) -> None:

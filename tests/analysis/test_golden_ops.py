@@ -4,10 +4,11 @@ Where this plugin gives another figure on purpose, the test says which row of do
 """
 
 from pathlib import Path
+from typing import Any
 
 import draw
 import pytest
-from figures import ops, rows, steps
+from figures import column, facts, ops, rows, steps
 
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
@@ -43,17 +44,22 @@ PIPELINE = """
   data   | Iterator::Root::Prefetch::TFRecord[0,100] Iterator::Root::Map::TFRecord[100,100]
          | Iterator::Root::Batch::Map[200,200] Iterator::Root::Foo::TextLine[210,50]
 """
-INPUT_TIMES = ("enqueue_us", "demanded_file_read_us", "advanced_file_read_us", "preprocessing_us")
 
 
 def test_b12_an_input_pipeline(tmp_path: Path) -> None:
     session = draw.session(tmp_path, vm=draw.space(PIPELINE, steps=4))
     parts = {"host_compute": 300, "input": 300, "other": 300}
     assert steps(session.host("vm"))[0] == {"name": "train 0", "time": 900, **parts}
-    _, table, host, *_ = session.tool("input_pipeline_analyzer")
-    assert "33.3%" in table["p"]["input_conclusion"]
-    assert "HIGHLY" in table["p"]["input_conclusion"]
-    found = {name: figures for name, *figures in rows(host, "opName", "selfTimeInMs", "selfTimeInPercent", "category")}
+    answer = session.answer("input_pipeline_analyzer")
+    assert column(answer, "bottlenecks", "level")[0] == "high"
+    assert "HIGHLY" in column(answer, "bottlenecks", "statement")[0]
+    assert "33.3%" in column(answer, "bottlenecks", "statement")[0]
+    assert column(answer, "steps", "input_share") == pytest.approx([1 / 3] * 4)
+    assert column(answer, "steps", "rest_ms") == pytest.approx([0.6] * 4)
+    assert facts(answer)["input_share_average"] == pytest.approx(1 / 3)
+    assert facts(answer)["input_deviation_ms"] == 0
+    names, *figures = (column(answer, "input_ops", name) for name in ("name", "self_ms", "self_share", "category"))
+    found = dict(zip(names, map(list, zip(*figures, strict=True)), strict=True))
     expected = {
         "Iterator::Root::Batch::Map": [0.6, 0.3, "Preprocessing"],
         "Iterator::Root::Map::TFRecord": [0.4, 0.2, "Demanded file read"],
@@ -62,9 +68,16 @@ def test_b12_an_input_pipeline(tmp_path: Path) -> None:
         "Iterator::Root::Foo::TextLine": [0.2, 0.1, "Demanded file read"],
     }
     assert found == {name: pytest.approx(figures) for name, figures in expected.items()}
-    assert dict(rows(host, "opName", "timeInPercent"))["Iterator::Root::Batch::Map"] == pytest.approx(0.4)
-    assert [host["p"][key] for key in INPUT_TIMES] == ["400.000", "1350.000", "900.000", "1350.000"]
-    assert host["p"]["unclassified_nonequeue_us"] == "0.000"
+    shares = dict(zip(names, column(answer, "input_ops", "total_share"), strict=True))
+    assert shares["Iterator::Root::Batch::Map"] == pytest.approx(0.4)
+    assert work(answer) == {"demanded": 1.35, "advanced": 0.9, "preprocessing": 1.35, "enqueue": 0.4, "other": 0.0}
+    assert facts(answer)["input_work_ms"] == pytest.approx(4)
+
+
+def work(answer: dict[str, Any]) -> dict[str, float]:
+    """What the host does for input, in ms by kind."""
+    times = zip(column(answer, "input_work", "work"), column(answer, "input_work", "time_ms"), strict=True)
+    return {kind: round(ms, 9) for kind, ms in times}
 
 
 def test_b13_ids_of_stages_and_of_names_are_two_things() -> None:
@@ -108,11 +121,10 @@ hostname: {name}
 def test_b16_hosts_with_gpus(tmp_path: Path) -> None:
     drawn = {name: draw.space(TWO_GPUS.format(a="sgemm", b="splitk", name=name), steps=4) for name in ("a", "b")}
     session = draw.session(tmp_path, **drawn)
-    environment = session.tool("overview_page")[2]["p"]
-    assert environment["device_core_count"] == "4"
-    assert environment["host_count"] == "2"
-    assert environment["task_count"] == "2 (num tasks per host = 1)"
+    environment = facts(session.answer("overview_page"))
+    assert [environment[name] for name in ("device_cores", "hosts", "tasks")] == [4, 2, 2]
     assert environment["device_type"] == "Nvidia GPU (Volta)"
+    assert session.tool("overview_page")[2]["p"]["task_count"] == "2 (num tasks per host = 1)"
     (row,) = rows(session.tool("framework_op_stats")[1], "operation", "occurrences", "kernels", "total_time")[:1]
     # Observed: occurrences are the largest count of one kernel name. Ours: the op runs once per step and device (O4).
     assert row == ("d/MatMul", 16, 24, pytest.approx(2 * 4 * (10 + 20 + 10)))
@@ -135,7 +147,7 @@ def test_b17_hlo_ops_by_their_framework_op(tmp_path: Path) -> None:
     assert (op.name, op.type, op.category, op.module) == ("gradient_tape/ReluGrad", "ReluGrad", "loop fusion", "jit_f")
     # Observed: 6 occurrences, one per kernel. Ours: 3 executions of 2 kernels (O4).
     assert (op.occurrences, op.kernels, op.total_ps) == (3, 6, 180_000_000)
-    assert session.tool("overview_page")[2]["p"]["is_training"] == "true"
+    assert facts(session.answer("overview_page"))["training"] is True
     assert session.tool("framework_op_stats")[0]["p"]["task_type"] == "Training"
 
 
@@ -175,7 +187,8 @@ def test_b19_kinds_of_input_ops(tmp_path: Path) -> None:
         for i, kind in enumerate(stages)
     )
     session = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {drawn} {staged}"))
-    found = dict(rows(session.tool("input_pipeline_analyzer")[2], "opName", "category"))
+    answer = session.answer("input_pipeline_analyzer")
+    found = dict(zip(column(answer, "input_ops", "name"), column(answer, "input_ops", "category"), strict=True))
     assert found == KINDS | {"StageUnknown": "Unknown", "StageEnqueue": "Enqueue"}
 
 
@@ -194,10 +207,10 @@ def test_b20_copies_without_an_enqueuing_op(tmp_path: Path) -> None:
   Stream #13 | sgemm[20,100]{c=0}
   Stream #14 | MEMCPYHtoD[150,100]{c=1}
 """
-    _, table, host, *_ = draw.session(tmp_path, vm=draw.space(text, steps=2)).tool("input_pipeline_analyzer")
+    answer = draw.session(tmp_path, vm=draw.space(text, steps=2)).answer("input_pipeline_analyzer")
     # Observed: all five times are 0.000 although the table of ops has a row (I1).
-    assert [host["p"][key] for key in INPUT_TIMES] == ["0.000", "0.000", "0.000", "100.000"]
-    assert rows(table, "infeedTimeMs")[0] == (0.1,)
+    assert work(answer) == {"demanded": 0, "advanced": 0, "preprocessing": 0.1, "enqueue": 0, "other": 0}
+    assert column(answer, "steps", "input_ms")[0] == 0.1
 
 
 def test_b21_tensor_cores(tmp_path: Path) -> None:
@@ -211,12 +224,12 @@ def test_b21_tensor_cores(tmp_path: Path) -> None:
     products = {"dot.1": "dot gradient_tape/MatMul/MatMul:MatMul", "relu.1": RELU}
     drawn = draw.program(draw.space(text), 7, "jit_f", **products)
     session = draw.session(tmp_path, vm=drawn)
-    table = session.tool("overview_page")[0]
-    found = {name: flags for name, *flags in rows(table, "operation", "tcEligibility", "tcUtilization")}
-    assert found == {
-        "gradient_tape/MatMul/MatMul": [True, True],
-        "d/MatMul": [True, True],
-        "gradient_tape/ReluGrad": [False, False],
+    answer = session.answer("overview_page")
+    names = ("name", "tensor_core_eligible", "tensor_core_used")
+    assert {*zip(*(column(answer, "top_ops", name) for name in names), strict=True)} == {
+        ("gradient_tape/MatMul/MatMul", True, True),
+        ("d/MatMul", True, True),
+        ("gradient_tape/ReluGrad", False, False),
     }
     used = dict(rows(session.tool("framework_op_stats")[1], "operation", "gpu_tensorcore_utilization"))
     assert used == {"gradient_tape/MatMul/MatMul": 1.0, "d/MatMul": 1.0, "gradient_tape/ReluGrad": 0.0}

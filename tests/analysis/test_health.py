@@ -51,15 +51,17 @@ def test_what_the_profiler_says_comes_with_its_remedy(tmp_path: Path) -> None:
     error, warning = health.findings(session, session.select())
     assert (error.severity, warning.severity) == ("error", "warning")
     assert "NVreg_RestrictProfilingToAdminUsers" in error.remedy
-    summary = session.tool("overview_page")[7]["p"]
-    assert summary["verdict_doubt"].startswith("To be taken with care: CUPTI_ERROR")
-    assert "1 more" in summary["verdict_doubt"]
+    answer = session.answer("overview_page")
+    assert answer["headline"]["doubt"].startswith("To be taken with care: CUPTI_ERROR")
+    assert "1 more" in answer["headline"]["doubt"]
+    assert [note["severity"] for note in answer["notes"]] == ["error", "warning"]
 
 
 def test_damage_marks_the_verdict(tmp_path: Path) -> None:
     whole = draw.space(STEPS, steps=50).SerializeToString()
     session = draw.session(tmp_path, a=whole[:-20])
-    assert "damaged" in session.tool("overview_page")[7]["p"]["verdict_doubt"]
+    for tool in ("overview_page", "input_pipeline_analyzer"):
+        assert "damaged" in session.answer(tool)["headline"]["doubt"]
 
 
 def test_hosts_that_are_missing(tmp_path: Path) -> None:
@@ -72,7 +74,7 @@ def test_hosts_that_are_missing(tmp_path: Path) -> None:
     session = tb_profile_plugin.open(folder)
     found = [problem for problem in health.findings(session, session.select()) if problem.code == "hosts_missing"]
     assert ["b." in found[0].message, "c." in found[1].message] == [True, True]
-    assert "To be taken with care" in session.tool("overview_page")[7]["p"]["verdict_doubt"]
+    assert "To be taken with care" in session.answer("overview_page")["headline"]["doubt"]
 
 
 def test_clocks_apart(tmp_path: Path) -> None:

@@ -31,18 +31,18 @@ def gpu(kernel: str, share: float, launch: float = 0) -> Host:
 @pytest.mark.parametrize(
     ("waiting", "other", "kind", "word", "figure"),
     [
-        (200, 0, "host", "HIGHLY", "20.0%"),
-        (199, 0, "both", "MODERATELY", "19.9%"),
-        (50, 0, "both", "MODERATELY", "5.0%"),
-        (49, 0, "device", "NOT", "4.9%"),
-        (49, 30, "both", "POTENTIALLY", "3.0%"),
-        (49, 29, "device", "NOT", "4.9%"),
-        (0, 0, "device", "NOT", "0.0%"),
+        (200, 0, "high", "HIGHLY", "20.0%"),
+        (199, 0, "moderate", "MODERATELY", "19.9%"),
+        (50, 0, "moderate", "MODERATELY", "5.0%"),
+        (49, 0, "no", "NOT", "4.9%"),
+        (49, 30, "moderate", "POTENTIALLY", "3.0%"),
+        (49, 29, "no", "NOT", "4.9%"),
+        (0, 0, "no", "NOT", "0.0%"),
     ],
 )
 def test_input(waiting: float, other: float, kind: str, word: str, figure: str) -> None:
-    found = judged(cpu(waiting, other))
-    assert found.input == kind
+    found = judged(cpu(waiting, other))["input"]
+    assert found.level == kind
     assert word in found.statement and figure in found.statement
 
 
@@ -51,35 +51,35 @@ def test_input(waiting: float, other: float, kind: str, word: str, figure: str) 
 )
 def test_all_others(other: float, kind: str) -> None:
     # With 20 % of input the unexplained time is not yet explained as potential input.
-    found = judged(cpu(200, other))
-    assert found.all_other == kind
-    assert (f"{other / 10:.1f} %" in found.all_other_statement) == (kind != "no")
+    found = judged(cpu(200, other))["other"]
+    assert found.level == kind
+    assert (f"{other / 10:.1f} %" in found.statement) == (kind != "no")
 
 
 def test_unexplained_time_is_told_once() -> None:
     found = judged(cpu(0, 500))
-    assert "POTENTIALLY" in found.statement
-    assert (found.all_other, found.all_other_statement) == ("no", "")
+    assert "POTENTIALLY" in found["input"].statement
+    assert found["other"] == advice.Bottleneck("no", "")
 
 
 @pytest.mark.parametrize(("share", "kind"), [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")])
 def test_collectives(share: float, kind: str) -> None:
-    found = judged(gpu("ncclAllReduce", share))
-    assert found.collectives == kind
-    assert (f"{share / 10:.1f} %" in found.collectives_statement) == (kind != "no")
+    found = judged(gpu("ncclAllReduce", share))["collectives"]
+    assert found.level == kind
+    assert (f"{share / 10:.1f} %" in found.statement) == (kind != "no")
 
 
 @pytest.mark.parametrize(("launch", "kind"), [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")])
 def test_kernel_launch(launch: float, kind: str) -> None:
-    found = judged(gpu("sgemm", 100, launch))
-    assert found.kernel_launch == kind
-    assert (f"{launch / 10:.1f} %" in found.kernel_launch_statement) == (kind != "no")
+    found = judged(gpu("sgemm", 100, launch))["kernel_launch"]
+    assert found.level == kind
+    assert (f"{launch / 10:.1f} %" in found.statement) == (kind != "no")
 
 
 def test_launching_competes_with_tf_data() -> None:
     steps = steptime.slowest([gpu("sgemm", 100, 150)])
-    assert "TF_GPU_THREAD_MODE=gpu_private" in advice.bottlenecks(steps, uses_tf_data=True).kernel_launch_statement
-    assert "TF_GPU" not in advice.bottlenecks(steps, uses_tf_data=False).kernel_launch_statement
+    assert "TF_GPU_THREAD_MODE=gpu_private" in advice.bottlenecks(steps, uses_tf_data=True)["kernel_launch"].statement
+    assert "TF_GPU" not in advice.bottlenecks(steps, uses_tf_data=False)["kernel_launch"].statement
 
 
 @pytest.mark.parametrize(("share", "told"), [(99, "9.9%"), (100, "")])
@@ -105,5 +105,5 @@ def drawn(share: float) -> object:
 
 def test_without_steps_nothing_is_claimed() -> None:
     found = judged(draw.host("/host:CPU\n  t | work[0,10]"))
-    assert (found.input, found.collectives, found.kernel_launch, found.all_other) == ("unknown", "no", "no", "no")
-    assert not found.collectives_statement + found.kernel_launch_statement + found.all_other_statement
+    assert {each.level for each in found.values()} == {None}
+    assert [part for part, each in found.items() if each.statement] == ["input"]

@@ -32,23 +32,23 @@ def window(page: Page) -> tuple[float, float]:
 def test_a_column_of_the_step_graph_leads_to_that_step(site: Sites, page: Page, traces: Any, kind: str) -> None:
     server = site(kind, traces)
     main = opened(server, page, run=RUN, tool="overview_page")
-    table = page.request.get(data_url(server, "overview_page")).json()[1]
-    place = {column["id"]: i for i, column in enumerate(table["cols"])}
+    steps = page.request.get(answer_url(server, "overview_page")).json()["tables"]["steps"]
+    values = {column["id"]: column["values"] for column in steps["columns"]}
     chart = main.locator(".chart").first
     expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
     box = chart.bounding_box()
     chart.click(position={"x": box["width"] * 0.5, "y": box["height"] * 0.6})
     begin, end = window(page)
-    times = [tuple(row["c"][place[key]]["v"] * 1e6 for key in ("begin_ms", "stepTimeMs")) for row in table["rows"]]
+    times = [(at * 1e6, long * 1e6) for at, long in zip(values["begin_ms"], values["duration_ms"], strict=True)]
     assert any(begin == pytest.approx(at - 0.04 * long, abs=1) and end > at + long for at, long in times)
     expect(server.body(page).locator(".timeline")).to_be_visible(timeout=LONG)
     page.go_back()
     expect(server.main(page).locator(".chart").first).to_be_visible(timeout=LONG)
 
 
-def data_url(server: Any, tool: str) -> str:
+def answer_url(server: Any, tool: str) -> str:
     folder = "data/plugin/profile/" if server.kind == "tensorboard" else ""
-    return f"{server.url}{folder}data?run={RUN}&tag={tool}&host=ALL_HOSTS"
+    return f"{server.url}{folder}answer?run={RUN}&tag={tool}&host=ALL_HOSTS"
 
 
 def test_the_keyboard_leads_from_an_op_to_its_first_event(site: Sites, page: Page, traces: Any) -> None:

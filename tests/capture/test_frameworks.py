@@ -4,9 +4,9 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from figures import column, facts
 from frameworks import ENVIRONMENT, PROGRAMS, ROOT, Python, python, trained
 
 import tb_profile_plugin
@@ -45,23 +45,15 @@ def jax(python: Python) -> Iterator[str]:
         yield address
 
 
-def summary(capture: Capture) -> dict[str, str]:
-    answer: Any = capture.tool("overview_page")
-    found: dict[str, str] = answer[7]["p"]
-    return found
-
-
 def check(capture: Capture, steps: int, at_most: int | None = None) -> None:
     """The Overview has these steps, their parts sum to them, and the Input page answers."""
-    found = summary(capture)
-    assert steps <= int(found["steps_total"]) <= (at_most or steps), found
-    assert float(found["steptime_ms_median"]) > 0
-    assert found["verdict"]
-    answer: Any = capture.tool("overview_page")
-    average = sum(row["c"][2]["v"] for row in answer[8]["rows"])
-    assert average > 0
-    page: Any = capture.tool("input_pipeline_analyzer")
-    assert page[5]["p"]["verdict"]
+    answer = capture.answer("overview_page")
+    found = facts(answer)
+    assert steps <= found["steps_complete"] + found["steps_incomplete"] <= (at_most or steps), found
+    assert found["step_median_ms"] > 0
+    assert answer["headline"]["text"]
+    assert sum(column(answer, "parts", "average_ms")) == pytest.approx(found["step_average_ms"])
+    assert capture.answer("input_pipeline_analyzer")["headline"]["text"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +70,7 @@ def test_programs_that_capture_themselves(python: Python, tmp_path: Path, progra
     capture = tb_profile_plugin.open(run(python, THEIRS / f"{program}.py", tmp_path))
     check(capture, steps)
     if program == "starved_input":
-        assert summary(capture)["verdict"].startswith("Input-bound")
+        assert capture.answer("overview_page")["headline"]["text"].startswith("Input-bound")
 
 
 def test_two_workers_that_capture_themselves(python: Python, tmp_path: Path) -> None:
@@ -98,10 +90,9 @@ def test_start_and_stop_whose_options_tensorflow_drops(python: Python, tmp_path:
 def test_the_iterator_outside_the_mark(python: Python, tmp_path: Path) -> None:
     capture = tb_profile_plugin.open(run(python, PROGRAMS / "iterator_outside.py", tmp_path))
     check(capture, 12)
-    page: Any = capture.tool("input_pipeline_analyzer")
-    assert page[5]["p"]["verdict"].startswith("Input-bound outside the steps")
-    messages = [row["c"][1]["v"] for row in page[4]["rows"]]
-    assert any("Take the batch inside the mark" in message for message in messages)
+    page = capture.answer("input_pipeline_analyzer")
+    assert page["headline"]["text"].startswith("Input-bound outside the steps")
+    assert any("Take the batch inside the mark" in note["remedy"] for note in page["notes"])
 
 
 def test_tensorflows_own_client(python: Python, tensorflow: str, tmp_path: Path) -> None:

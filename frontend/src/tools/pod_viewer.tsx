@@ -10,7 +10,8 @@ import { StackBar, StackLegend } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { WorkerChart, workerLink } from "./pod/chart";
-import { type PodStep, piecesOf, stepsOf } from "./pod/model";
+import { type PodStep, stepsOf } from "./pod/model";
+import { piecesOf } from "./steps/parts";
 
 interface SliderProps {
   readonly steps: readonly PodStep[];
@@ -45,14 +46,15 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
   const { workers } = step;
   const link = workerLink(store, workers, row);
   const pieces = piecesOf(workers, row);
+  const total = workers.length(row, "total_ms");
   return (
     <Section
       title={workers.text(row, "host")}
-      note={`${time(workers.length(row, "total_ms"))}, mostly ${workers.text(row, "largest")}`}
+      note={`${time(total)}, mostly ${workers.text(row, "largest")}`}
       controls={link && <GoLink {...link} />}
     >
-      <StackBar pieces={pieces} />
-      <StackLegend pieces={pieces} sumLabel="Step" />
+      <StackBar pieces={pieces} total={total} />
+      <StackLegend pieces={pieces} total={total} sumLabel="Step" />
     </Section>
   );
 }

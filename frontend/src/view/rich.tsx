@@ -1,25 +1,8 @@
-/** Small pieces of text: legacy html as text and links, figures with their explanation, code to copy. */
+/** Small pieces of text: figures with their explanation, code to copy. */
 
 import { useState } from "preact/hooks";
-import { segments } from "../base/legacyhtml";
 import { Doubt } from "./doubt";
 import { Icon } from "./icons";
-
-export function Rich({ html }: { html: string }) {
-  return (
-    <>
-      {segments(html).map((segment, place) =>
-        segment.href === undefined ? (
-          segment.text
-        ) : (
-          <a key={place} href={segment.href} target="_blank" rel="noreferrer">
-            {segment.text}
-          </a>
-        ),
-      )}
-    </>
-  );
-}
 
 interface FigureProps {
   readonly label: string;

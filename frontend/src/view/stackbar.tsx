@@ -5,6 +5,7 @@ import { type Part, part } from "../base/parts";
 
 export interface Piece {
   readonly part: Part;
+  readonly label: string;
   /** In ms. */
   readonly value: number;
   readonly doc?: string;
@@ -18,10 +19,15 @@ export function Swatch({ id }: { id: string }) {
   );
 }
 
-export function StackBar({ pieces }: { pieces: readonly Piece[] }) {
-  const sum = pieces.reduce((total, piece) => total + piece.value, 0);
-  if (sum <= 0) return null;
-  const text = (piece: Piece) => `${piece.part.label}: ${time(piece.value)} (${percent(piece.value / sum)})`;
+interface StackBarProps {
+  readonly pieces: readonly Piece[];
+  /** What the pieces sum to, in ms. */
+  readonly total: number;
+}
+
+export function StackBar({ pieces, total }: StackBarProps) {
+  if (total <= 0) return null;
+  const text = (piece: Piece) => `${piece.label}: ${time(piece.value)} (${percent(piece.value / total)})`;
   return (
     <div
       class="stackbar"
@@ -37,10 +43,10 @@ export function StackBar({ pieces }: { pieces: readonly Piece[] }) {
           <span
             key={piece.part.id}
             class={`piece pattern-${piece.part.pattern}`}
-            style={{ flexGrow: piece.value / sum, backgroundColor: `var(--part-${piece.part.id})` }}
+            style={{ flexGrow: piece.value / total, backgroundColor: `var(--part-${piece.part.id})` }}
             data-tip={piece.doc ? `${text(piece)}\n${piece.doc}` : text(piece)}
           >
-            {piece.value / sum > 0.06 && <b>{percent(piece.value / sum, 0)}</b>}
+            {piece.value / total > 0.06 && <b>{percent(piece.value / total, 0)}</b>}
           </span>
         ))}
     </div>
@@ -48,9 +54,8 @@ export function StackBar({ pieces }: { pieces: readonly Piece[] }) {
 }
 
 /** The bar's twin: one row per piece with its time and share, and the sum. */
-export function StackLegend({ pieces, sumLabel }: { pieces: readonly Piece[]; sumLabel: string }) {
-  const sum = pieces.reduce((total, piece) => total + piece.value, 0);
-  const scale = finer(timeScale(sum));
+export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { readonly sumLabel: string }) {
+  const scale = finer(timeScale(total));
   return (
     <table class="legend">
       <thead>
@@ -72,17 +77,17 @@ export function StackLegend({ pieces, sumLabel }: { pieces: readonly Piece[]; su
               <th scope="row">
                 <Swatch id={piece.part.id} />
                 <span class={piece.doc ? "explained" : undefined} data-tip={piece.doc}>
-                  {piece.part.label}
+                  {piece.label}
                 </span>
               </th>
               <td class="number">{scaled(piece.value, scale)}</td>
-              <td class="number">{percent(sum > 0 ? piece.value / sum : 0)}</td>
+              <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>
             </tr>
           ))}
         <tr class="sum">
           <th scope="row">{sumLabel}</th>
-          <td class="number">{scaled(sum, scale)}</td>
-          <td class="number">{percent(sum > 0 ? 1 : 0)}</td>
+          <td class="number">{scaled(total, scale)}</td>
+          <td class="number">{percent(total > 0 ? 1 : 0)}</td>
         </tr>
       </tbody>
     </table>

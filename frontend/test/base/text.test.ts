@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { csv, field, fileName, json } from "../../src/base/csv";
 import { colourOf } from "../../src/base/hue";
-import { safeHref, segments } from "../../src/base/legacyhtml";
 import { nearest } from "../../src/base/near";
 
 describe("csv", () => {
@@ -33,33 +32,6 @@ describe("csv", () => {
 
 it("writes rows as objects in json", () => {
   expect(JSON.parse(json(["a", "b"], [[1, null]]))).toEqual([{ a: 1, b: null }]);
-});
-
-describe("legacy html", () => {
-  it("becomes text and links", () => {
-    expect(segments('Use <a href="https://x.org/a?b=1&amp;c=2" target="_blank">this</a> &lt;now&gt;.')).toEqual([
-      { text: "Use " },
-      { text: "this", href: "https://x.org/a?b=1&c=2" },
-      { text: " <now>." },
-    ]);
-  });
-
-  it("drops all other markup but keeps its words", () => {
-    expect(segments("<b>bold</b><br/><img src=x onerror=alert(1)>end")).toEqual([{ text: "bold" }, { text: "end" }]);
-  });
-
-  it.each(["javascript:alert(1)", "data:text/html,x", " https://x", "//x.org"])("refuses the address %j", (address) => {
-    expect(safeHref(address)).toBeUndefined();
-    expect(segments(`<a href="${address}">x</a>`)).toEqual([{ text: "x" }]);
-  });
-
-  it("keeps comparisons in plain text", () => {
-    expect(segments("a < b && c > d")).toEqual([{ text: "a < b && c > d" }]);
-  });
-
-  it("does not turn escaped markup into markup", () => {
-    expect(segments("&lt;a href='https://x.org'&gt;x&lt;/a&gt;")).toEqual([{ text: "<a href='https://x.org'>x</a>" }]);
-  });
 });
 
 describe("near matches", () => {

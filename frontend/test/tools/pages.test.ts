@@ -1,146 +1,84 @@
 import { describe, expect, it } from "vitest";
-import { Table } from "../../src/base/datatable";
-import { median, summarize } from "../../src/base/statistics";
-import { groupByType } from "../../src/tools/framework_op_stats";
-import { fittingAdvice } from "../../src/tools/input/hostside";
-import { headline as slowestHost } from "../../src/tools/overview/hosts";
-import { isSlow, largestExcess, partsIn, piecesOf, stepsOf, tableOf } from "../../src/tools/pod/model";
+import { longest } from "../../src/tools/input/hostside";
+import { extent } from "../../src/tools/overview/breakdown";
+import { stepsOf } from "../../src/tools/pod/model";
+import { stacked, twinOf } from "../../src/tools/steps/chart";
+import { layersOf, partsIn, piecesOf } from "../../src/tools/steps/parts";
 import { largestShares } from "../../src/view/pie";
-import { measuredParts, stepTime } from "../../src/view/stepchart";
+import { answer } from "../table";
 
-function record(hostName: string, us: Record<string, number>, more: object = {}) {
-  const totalDurationUs = Object.values(us).reduce((sum, value) => sum + value, 0);
-  return {
-    hostName,
-    chipId: 1,
-    nodeId: 2,
-    stepNum: 3,
-    totalDurationUs,
-    bottleneck: "Input",
-    stepBreakdownUs: us,
-    ...more,
-  };
-}
+const steps = {
+  name: ["1", "train 2"],
+  duration_ms: [5, 3],
+  other_ms: [3, 1],
+  output_ms: [0, 0],
+  input_ms: [2, 2],
+  complete: [false, true],
+  begin_ms: [0, 5],
+};
 
-function answer(deviceType = "GPU") {
-  const even = { "1": 5000, "6": 100 };
-  const cores = {
-    "1": record("worker-10", even),
-    "1001": record("worker-2", even, { complete: false }),
-    "2001": record("worker-1", { "1": 5000, "6": 4100 }),
-  };
-  return { podStatsSequence: { podStatsMap: [{ stepNum: 3, podStatsPerCore: cores }] }, deviceType };
-}
+describe("the steps", () => {
+  const found = answer({ steps_complete: 1, steps_incomplete: 1, step_average_ms: 3 }, { steps });
+  const table = found.table("steps");
 
-describe("the pod", () => {
-  const [step] = stepsOf(answer());
-  if (!step) throw new Error("no step");
-
-  it("lists workers by name, numbers as numbers, in ms", () => {
-    expect(step.workers.map(({ name }) => name)).toEqual(["worker-1", "worker-2", "worker-10"]);
-    expect(step.workers[0]).toMatchObject({ total: 9.1, parts: { device_compute: 5, input: 4.1 } });
-    expect(step).toMatchObject({ number: 3, name: "Step 3", complete: false });
-  });
-
-  it("names TPU cores by chip and node", () => {
-    expect(stepsOf(answer("TPU v5"))[0]?.workers[0]?.name).toBe("(1,2)");
-  });
-
-  it("marks the slow worker and says what it does longer", () => {
-    expect(step.workers.filter((worker) => isSlow(worker, step)).map(({ name }) => name)).toEqual(["worker-1"]);
-    expect(step.workers[0] && largestExcess(step.workers[0], step)).toEqual({
-      id: "input",
-      more: expect.closeTo(4),
-    });
-  });
-
-  it("calls nobody slow among two", () => {
-    const two = { ...step, workers: step.workers.slice(0, 2) };
-    expect(two.workers.some((worker) => isSlow(worker, two))).toBe(false);
-  });
-
-  it("keeps the order of parts of all pages", () => {
-    expect(partsIn(step)).toEqual(["input", "device_compute"]);
-    expect(step.workers[0] && piecesOf(step.workers[0]).map(({ part }) => part.id)).toEqual([
-      "input",
-      "device_compute",
+  it("keep the order of parts of all pages, without those that take no time", () => {
+    expect(partsIn(table)).toEqual(["input", "other"]);
+    expect(layersOf(table).map(({ label, values }) => [label, values])).toEqual([
+      ["input_ms", [2, 2]],
+      ["other_ms", [3, 1]],
     ]);
-    expect(tableOf(step.workers, partsIn(step)).columns.map(({ label }) => label)).toEqual([
-      "Worker",
-      "Step time",
-      "Most time in",
-      "Input",
-      "Device compute",
+    expect(piecesOf(table, table.rows[1] ?? []).map(({ part, value }) => [part.id, value])).toEqual([
+      ["input", 2],
+      ["other", 1],
     ]);
   });
 
-  it("stands an empty answer", () => {
-    expect(stepsOf({})).toEqual([]);
-    expect(median([])).toBe(0);
+  it("show incomplete ones pale, and an average only of several", () => {
+    const { columns, line } = stacked(found, layersOf(table));
+    expect(columns.map(({ name, total, faded }) => [name, total, faded])).toEqual([
+      ["1 …", 5, true],
+      ["train 2", 3, false],
+    ]);
+    expect(line).toBeNull();
+    const several = answer({ steps_complete: 2, step_average_ms: 4 }, { steps });
+    expect(stacked(several, []).line).toEqual({ label: "mean", value: 4 });
+  });
+
+  it("have a table without what says nothing", () => {
+    const ids = (of: typeof table) => twinOf(of).columns.map(({ id }) => id);
+    expect(ids(table)).toEqual(["name", "duration_ms", "other_ms", "input_ms", "complete", "begin_ms"]);
+    expect(ids(table.of(table.rows.slice(1)))).not.toContain("complete");
   });
 });
 
 it.each([
-  [0, [0, 0], "no step is complete on all hosts, so they cannot be compared"],
-  [8, [0, 0], "equally fast in all 8 shared steps"],
-  [8, [5, 2], "w0 was the slowest in 5 of 8 steps"],
-  [8, [4, 4], "w0 and w1 were each the slowest in 4 of 8 steps"],
-  [9, [3, 3, 3], "3 hosts were the slowest equally often"],
-])("says of %i shared steps and slowest %j: %s", (shared, slowest, text) => {
-  const hosts = new Table({
-    cols: ["host", "slowest"].map((id, place) => ({ id, label: id, type: place ? "number" : "string" })),
-    rows: slowest.map((many, place) => ({ c: [{ v: `w${place}` }, { v: many }] })),
-    p: { shared_steps: String(shared) },
-  });
-  expect(slowestHost(hosts)).toBe(text);
-});
-
-it("groups ops by type and place, and their shares add up", () => {
-  const ids = [
-    "host_or_device",
-    "type",
-    "operation",
-    "occurrences",
-    "total_time",
-    "total_self_time",
-    "host_total_self_time_percent",
-  ];
-  const ops = new Table({
-    cols: ids.map((id, place) => ({ id, label: id, type: place < 3 ? "string" : "number" })),
-    rows: [
-      ["Host", "Cast", "a", 1, 5, 4, 0.5],
-      ["Host", "Cast", "b", 2, 3, 2, 0.25],
-      ["Device", "Cast", "c", 1, 1, 1, 0],
-    ].map((cells) => ({ c: cells.map((v) => ({ v })) })),
-  });
-  const grouped = groupByType(ops);
-  const [host] = grouped.rows;
-  expect(grouped.rows.length).toBe(2);
-  expect(
-    host &&
-      ["ops", "occurrences", "total_self_time", "host_total_self_time_percent"].map((id) => grouped.number(host, id)),
-  ).toEqual([2, 3, 6, 0.75]);
+  [0, 0, "captured; no step was found, so this is the whole capture"],
+  [1, 0, "the only step"],
+  [0, 1, "the only step, which is incomplete"],
+  [1, 2, "the only complete step; 2 incomplete left out"],
+  [0, 2, "average of 2 incomplete steps, as none is complete, median 2.00 ms, σ 1.00 ms, 1.00 ms to 3.00 ms"],
+  [3, 1, "average of 3 steps, median 2.00 ms, σ 1.00 ms, 1.00 ms to 3.00 ms; 1 incomplete left out"],
+])("says of %i complete and %i incomplete steps: %s", (complete, incomplete, words) => {
+  const figures = { step_median_ms: 2, step_deviation_ms: 1, step_minimum_ms: 1, step_maximum_ms: 3 };
+  const found = answer({ ...figures, steps_complete: complete, steps_incomplete: incomplete });
+  expect(extent(found).replaceAll("\u202f", " ")).toBe(words);
 });
 
 it("gives only advice that fits, the most useful first", () => {
-  const advice = new Table({
-    cols: [{ id: "link", label: "link", type: "string" }],
-    rows: ["Enqueuing data: x", "Data preprocessing: y", "Reading data from files in advance: z", "Anything else"].map(
-      (v) => ({ c: [{ v }] }),
-    ),
-  });
-  const times: Record<string, number> = { preprocessing_us: 2, advanced_file_read_us: 5 };
-  expect(fittingAdvice(advice, (name) => times[name] ?? 0).map(({ html }) => html)).toEqual([
-    "Reading data from files in advance: z",
-    "Data preprocessing: y",
-    "Anything else",
-  ]);
+  const work = answer({}, { work: { work: ["a", "b", "c"], time_ms: [2, 0, 5] } }).table("work");
+  expect(longest(work).map((row) => work.text(row, "work"))).toEqual(["c", "a"]);
 });
 
-it("summarizes with the sample standard deviation", () => {
-  expect(summarize([1, 2, 3])).toEqual({ average: 2, sdv: 1, low: 1, high: 3 });
-  expect(summarize([4])).toEqual({ average: 4, sdv: 0, low: 4, high: 4 });
-  expect(summarize([])).toEqual({ average: 0, sdv: 0, low: 0, high: 0 });
+it("gives the pod's steps their workers", () => {
+  const tables = {
+    steps: { number: [3, 4], name: ["3", "train 4"], complete: [true, false], median_ms: [5, 6], slow: [0, 1] },
+    workers: { step: [3, 4, 3], host: ["a", "a", "b"], total_ms: [5, 6, 5] },
+  };
+  const [first, second] = stepsOf(answer({}, tables));
+  expect(first).toMatchObject({ number: "3", name: "Step 3", complete: true, medianMs: 5, slow: 0 });
+  expect(second).toMatchObject({ number: "4", name: "train 4", complete: false, medianMs: 6, slow: 1 });
+  expect(first?.workers.rows.map((row) => first.workers.text(row, "host"))).toEqual(["a", "b"]);
+  expect(stepsOf(answer({}))).toEqual([]);
 });
 
 it("keeps the large shares and sums the rest", () => {
@@ -149,18 +87,4 @@ it("keeps the large shares and sums the rest", () => {
   expect(kept.length).toBe(9);
   expect(kept.at(-1)).toEqual({ name: "3 others", value: 6 });
   expect(kept.reduce((sum, { value }) => sum + value, 0)).toBe(66);
-});
-
-it("stacks only the parts that occur, and takes their sum where the step time is missing", () => {
-  const steps = new Table({
-    cols: ["stepnum", "infeedTimeMs", "outfeedTimeMs", "otherTimeMs"].map((id, place) => ({
-      id,
-      label: id,
-      type: place ? "number" : "string",
-    })),
-    rows: [{ c: [{ v: "1" }, { v: 2 }, { v: 0 }, { v: 3 }] }],
-  });
-  const parts = measuredParts(steps);
-  expect(parts.map(({ part }) => part.id)).toEqual(["input", "other"]);
-  expect(stepTime(steps, steps.rows[0] ?? [], parts)).toBe(5);
 });

@@ -6,7 +6,6 @@ import type { Table } from "../../src/base/table";
 import { Grid } from "../../src/view/grid";
 import { Loading } from "../../src/view/loading";
 import { ProblemPage } from "../../src/view/problems";
-import { Rich } from "../../src/view/rich";
 import { StackBar } from "../../src/view/stackbar";
 import { Verdict } from "../../src/view/verdict";
 import { column, table as made } from "../table";
@@ -56,10 +55,10 @@ describe("the grid", () => {
 
 describe("states", () => {
   it("shows markup from a capture as text", async () => {
-    const html = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a> <a href="https://x.org/">y</a>';
-    await show(<Rich html={html} />);
-    expect(root.querySelectorAll("img, script").length).toBe(0);
-    expect([...root.querySelectorAll("a")].map((link) => link.getAttribute("href"))).toEqual(["https://x.org/"]);
+    const html = '<img src=x onerror="alert(1)"><a href="javascript:alert(1)">x</a>';
+    await show(<Verdict level="bad" text={html} doubt={html} />);
+    expect(root.querySelectorAll("img, script, a").length).toBe(0);
+    expect(root.textContent).toContain(html);
   });
 
   it("tells a problem with its remedy, details folded", async () => {
@@ -103,9 +102,10 @@ describe("states", () => {
   it("says the bar in words", async () => {
     await show(
       <StackBar
+        total={4}
         pieces={[
-          { part: part("input"), value: 3 },
-          { part: part("other"), value: 1 },
+          { part: part("input"), label: "Input", value: 3 },
+          { part: part("other"), label: "All others", value: 1 },
         ]}
       />,
     );

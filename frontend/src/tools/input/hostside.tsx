@@ -1,77 +1,56 @@
 /** What the host's input pipeline spends its time on, op by op, and the advice that fits. */
 
-import type { Table } from "../../base/datatable";
 import { time } from "../../base/format";
 import { part } from "../../base/parts";
+import type { Row, Table } from "../../base/table";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
-import { Rich } from "../../view/rich";
 import { Section } from "../../view/section";
-import { type Piece, StackBar, StackLegend } from "../../view/stackbar";
+import { StackBar, StackLegend } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
 
-/** The parts, the property that measures each (in µs), and how the advice about it begins. */
-const CATEGORIES: readonly (readonly [string, string, RegExp])[] = [
-  ["input_demanded", "demanded_file_read_us", /^reading .* on demand/i],
-  ["input_advanced", "advanced_file_read_us", /^reading .* in advance/i],
-  ["input_preprocessing", "preprocessing_us", /preprocessing/i],
-  ["input_enqueue", "enqueue_us", /^enqueuing/i],
-  ["input_other", "unclassified_nonequeue_us", /^other/i],
-];
+const SPECS: Readonly<Record<string, ColumnSpec>> = { self_share: { bar: true }, category: { facet: true } };
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  opName: { label: "Input op" },
-  timeInMs: { label: "Total time" },
-  timeInPercent: { label: "Total share" },
-  selfTimeInMs: { label: "Self time" },
-  selfTimeInPercent: { label: "Self share", bar: true },
-  category: { facet: true },
-};
-
-interface HostSideProps {
-  readonly ops: Table;
-  readonly recommendation: Table;
-  readonly page: PageProps;
+/** The kinds of work that took time, the longest first. */
+export function longest(work: Table): Row[] {
+  return work.rows
+    .filter((row) => work.length(row, "time_ms") > 0)
+    .sort((a, b) => work.length(b, "time_ms") - work.length(a, "time_ms"));
 }
 
-interface Advice {
-  readonly html: string;
-  readonly ms: number;
+function Advice({ work, row }: { work: Table; row: Row }) {
+  const guide = work.text(row, "guide");
+  return (
+    <li>
+      {work.text(row, "advice")}{" "}
+      {guide && (
+        <a href={guide} target="_blank" rel="noreferrer">
+          Guide
+        </a>
+      )}
+      <span class="gain">{time(work.length(row, "time_ms"))} of input work</span>
+    </li>
+  );
 }
 
-/** Advice about parts that took time, largest first; advice that belongs to no part comes last. */
-export function fittingAdvice(recommendation: Table, milliseconds: (property: string) => number): Advice[] {
-  const column = recommendation.columns[0]?.id ?? "";
-  return recommendation.rows
-    .map((row) => {
-      const html = recommendation.text(row, column);
-      const category = CATEGORIES.find(([, , start]) => start.test(html));
-      return { html, ms: category ? milliseconds(category[1]) : -1 };
-    })
-    .filter(({ ms }) => ms !== 0)
-    .sort((a, b) => b.ms - a.ms);
-}
-
-export function HostSide({ ops, recommendation, page }: HostSideProps) {
-  const milliseconds = (property: string) => (ops.figure(property) ?? 0) / 1000;
-  const pieces: Piece[] = CATEGORIES.map(([id, property]) => ({
-    part: part(id),
-    value: milliseconds(property),
-    doc: ops.doc(property),
+export function HostSide({ page }: { page: PageProps }) {
+  const { answer, store } = page;
+  const [work, ops] = [answer.table("input_work"), answer.table("input_ops")];
+  const total = answer.number("input_work_ms") ?? 0;
+  const pieces = work.rows.map((row) => ({
+    part: part(`input_${work.text(row, "work")}`),
+    label: work.text(row, "label"),
+    value: work.length(row, "time_ms"),
+    doc: work.text(row, "doc"),
   }));
-  const total = pieces.reduce((sum, piece) => sum + piece.value, 0);
-  const advice = fittingAdvice(recommendation, milliseconds);
   return (
     <>
-      <Section
-        title="What the host does for input"
-        doc="Time of all threads of the input pipeline over the whole capture, by kind of work."
-      >
+      <Section title={work.label} doc={work.doc}>
         {total > 0 ? (
           <>
-            <StackBar pieces={pieces} />
-            <StackLegend pieces={pieces} sumLabel="All input work" />
+            <StackBar pieces={pieces} total={total} />
+            <StackLegend pieces={pieces} total={total} sumLabel={answer.fact("input_work_ms").label} />
           </>
         ) : (
           <p class="nothing">
@@ -81,25 +60,22 @@ export function HostSide({ ops, recommendation, page }: HostSideProps) {
         )}
       </Section>
       {ops.rows.length > 0 && (
-        <Section title="Input ops" doc="Every op of the input pipelines, by self time.">
+        <Section title={ops.label} doc={ops.doc}>
           <Grid
             table={ops}
             specs={SPECS}
             name={exportName(page, "input_ops")}
             id="ops"
-            sort={[{ id: "selfTimeInMs", desc: true }]}
-            link={(row) => eventsOf(page.store, ops.text(row, "opName"))}
+            sort={[{ id: "self_ms", desc: true }]}
+            link={(row) => eventsOf(store, ops.text(row, "name"))}
           />
         </Section>
       )}
-      {total > 0 && advice.length > 0 && (
+      {total > 0 && (
         <Section title="What can be done" doc="Only advice for work that took time here, the largest first.">
           <ul class="statements">
-            {advice.map(({ html, ms }) => (
-              <li key={html}>
-                <Rich html={html} />
-                {ms > 0 && <span class="gain">{time(ms)} of input work</span>}
-              </li>
+            {longest(work).map((row) => (
+              <Advice key={work.text(row, "work")} work={work} row={row} />
             ))}
           </ul>
         </Section>

@@ -1,59 +1,42 @@
 /** Step time against the wait for input: statistics, and a chart over the steps. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import type { Row, Table } from "../../base/datatable";
-import { percent, plural, scaled, time, timeScale } from "../../base/format";
-import { part } from "../../base/parts";
-import { type Summary, summarize } from "../../base/statistics";
+import { percent, plural, scaled, timeScale } from "../../base/format";
+import type { Answer } from "../../base/table";
 import type { Palette } from "../../view/palette";
-import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { isIncomplete, measuredParts, stepLink, stepTime } from "../../view/stepchart";
+import { ChartSection, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
-
-/** Input columns of the generic and of the TPU step table. */
-const INPUT_COLUMNS = ["infeedTimeMs", "tcInfeedTimeMs"];
-
-interface Sample {
-  readonly name: string;
-  readonly step: number;
-  readonly wait: number;
-  readonly incomplete: boolean;
-}
-
-function samples(steps: Table): Sample[] {
-  const parts = measuredParts(steps);
-  const wait = (row: Row) => INPUT_COLUMNS.reduce((sum, id) => sum + steps.number(row, id), 0);
-  return steps.rows.map((row) => ({
-    name: steps.text(row, "stepnum"),
-    step: stepTime(steps, row, parts),
-    wait: wait(row),
-    incomplete: isIncomplete(steps, row),
-  }));
-}
+import { stacked, stepLink, twinOf } from "../steps/chart";
+import { layer } from "../steps/parts";
 
 interface StatisticsRowProps {
+  readonly answer: Answer;
   readonly label: string;
-  readonly doc: string;
-  readonly of: Summary;
+  /** What stands before and behind the figure's name in the facts: `step_average_ms`. */
+  readonly of: readonly [string, string];
   /** Whether there is more than one value. */
   readonly several: boolean;
   readonly show: (value: number) => string;
 }
 
-function StatisticsRow({ label, doc, of, several, show }: StatisticsRowProps) {
+function StatisticsRow({ answer, label, of: [what, unit], several, show }: StatisticsRowProps) {
+  const figure = (name: string) => {
+    const value = answer.number(`${what}_${name}${unit}`);
+    return value === null ? "" : show(value);
+  };
   return (
     <tr>
       <th scope="row">
-        <span class="explained" data-tip={doc}>
+        <span class="explained" data-tip={answer.fact(`${what}_average${unit}`).doc}>
           {label}
         </span>
       </th>
-      <td class="number">{show(of.average)}</td>
+      <td class="number">{figure("average")}</td>
       {several && (
         <>
-          <td class="number">{show(of.sdv)}</td>
+          <td class="number">{figure("deviation")}</td>
           <td class="number">
-            {show(of.low)} – {show(of.high)}
+            {figure("minimum")} – {figure("maximum")}
           </td>
         </>
       )}
@@ -61,19 +44,18 @@ function StatisticsRow({ label, doc, of, several, show }: StatisticsRowProps) {
   );
 }
 
-function Statistics({ steps }: { steps: Table }) {
-  const complete = useMemo(() => samples(steps).filter((sample) => !sample.incomplete), [steps]);
-  const several = complete.length > 1;
-  const times = summarize(complete.map(({ step }) => step));
-  const waits = summarize(complete.map(({ wait }) => wait));
-  const shares = summarize(complete.map(({ step, wait }) => (step > 0 ? wait / step : 0)));
-  const scale = timeScale(times.average);
+function Statistics({ answer }: { answer: Answer }) {
+  const several = answer.number("step_deviation_ms") !== null;
+  const complete = answer.number("steps_complete") ?? 0;
+  const incomplete = answer.number("steps_incomplete") ?? 0;
+  const scale = timeScale(answer.number("step_average_ms") ?? 0);
   const show = (value: number) => scaled(value, scale);
+  const steps = complete ? plural(complete, "complete step") : plural(incomplete, "incomplete step");
   return (
     <table class="legend statistics">
       <thead>
         <tr>
-          <th scope="col">Over {plural(complete.length, "complete step")}</th>
+          <th scope="col">Over {steps}</th>
           <th scope="col" class="number">
             Average
           </th>
@@ -91,23 +73,23 @@ function Statistics({ steps }: { steps: Table }) {
       </thead>
       <tbody>
         <StatisticsRow
+          answer={answer}
           label={`Step time, ${scale.unit}`}
-          doc="From a step's begin to its end."
-          of={times}
+          of={["step", "_ms"]}
           several={several}
           show={show}
         />
         <StatisticsRow
+          answer={answer}
           label={`Wait for input, ${scale.unit}`}
-          doc="Time of the step in which it waits for data, or data is copied to the device, while no device computes."
-          of={waits}
+          of={["input", "_ms"]}
           several={several}
           show={show}
         />
         <StatisticsRow
+          answer={answer}
           label="Share of the step"
-          doc="The wait divided by the step time, step by step."
-          of={shares}
+          of={["input_share", ""]}
           several={several}
           show={(value) => percent(value)}
         />
@@ -116,28 +98,14 @@ function Statistics({ steps }: { steps: Table }) {
   );
 }
 
-function stacked(of: readonly Sample[]): Stacked {
-  const complete = of.filter((sample) => !sample.incomplete);
-  return {
-    layers: [
-      { label: "Wait for input", part: part("input"), values: of.map(({ wait }) => wait) },
-      { label: "Everything else", part: part("other"), values: of.map(({ step, wait }) => step - wait) },
-    ],
-    columns: of.map(({ name, step, incomplete }) => ({
-      name: incomplete ? `${name} …` : name,
-      head: `Step ${name} · ${time(step)}${incomplete ? " · incomplete, not in the averages" : ""}`,
-      total: step,
-      faded: incomplete,
-    })),
-    scale: timeScale(summarize(of.map(({ step }) => step)).high),
-    axisName: "Step",
-    line: complete.length > 1 ? { label: "mean", value: summarize(complete.map(({ step }) => step)).average } : null,
-    sliderFrom: 60,
-  };
-}
-
-export function WaitChart({ steps, page }: { steps: Table; page: PageProps }) {
-  const of = useMemo(() => stacked(samples(steps)), [steps]);
+export function WaitChart({ page }: { page: PageProps }) {
+  const { answer } = page;
+  const steps = answer.table("steps");
+  const of = useMemo(() => {
+    const wait = { ...layer(steps, "input"), label: "Wait for input" };
+    return stacked(answer, [wait, layer(steps, "rest", "other")]);
+  }, [answer]);
+  const twin = useMemo(() => twinOf(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
   return (
     <ChartSection
@@ -146,12 +114,12 @@ export function WaitChart({ steps, page }: { steps: Table; page: PageProps }) {
       label={`Step time and wait for input over ${of.columns.length} steps`}
       height={220}
       build={build}
-      twin={steps}
+      twin={twin}
       name={exportName(page, "steps")}
       id="steps"
-      link={stepLink(page.store, steps)}
+      link={stepLink(page.store, twin)}
     >
-      <Statistics steps={steps} />
+      <Statistics answer={answer} />
     </ChartSection>
   );
 }

@@ -1,61 +1,43 @@
 /** Where the average step's time goes: one bar and a table whose rows sum to the step. */
 
-import type { Row, Table } from "../../base/datatable";
-import { count, finer, percent, plural, type Scale, scaled, time, timeScale } from "../../base/format";
+import { count, finer, percent, plural, type Scale, scaled, shown, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
-import { median, summarize } from "../../base/statistics";
+import type { Answer, Row, Table } from "../../base/table";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
-import { completeTimes } from "../../view/stepchart";
 
-interface BreakdownProps {
-  readonly breakdown: Table;
-  readonly steps: Table;
-  readonly summary: Table;
-  readonly severalHosts: boolean;
-}
-
-interface HeadlineProps {
-  /** Of the complete steps, in ms. */
-  readonly times: readonly number[];
-  readonly incomplete: number;
-  readonly total: number;
-}
-
-function Headline({ times, incomplete, total }: HeadlineProps) {
+/** What the total is: an average over which steps, and how far these lie apart. */
+export function extent(answer: Answer): string {
+  const complete = answer.number("steps_complete") ?? 0;
+  const incomplete = answer.number("steps_incomplete") ?? 0;
   const left = incomplete > 0 ? `; ${count(incomplete)} incomplete left out` : "";
-  const { sdv, low, high } = summarize(times);
-  const words = [
-    "captured; no complete step was found, so this is the whole capture",
-    `the only complete step${left}`,
-    `average of ${plural(times.length, "step")}, median ${time(median(times))}, σ ${time(sdv)}, ${time(low)} to ${time(high)}${left}`,
-  ];
-  return (
-    <p class="headline">
-      <b>{time(total)}</b>
-      <Doubt of="steptime_ms_average" /> <span class="quiet">{words[Math.min(times.length, 2)]}</span>
-    </p>
-  );
+  const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
+  if (complete + incomplete === 0) return "captured; no step was found, so this is the whole capture";
+  if (complete + incomplete === 1) return complete ? "the only step" : "the only step, which is incomplete";
+  if (complete === 1) return `the only complete step${left}`;
+  const of = complete ? plural(complete, "step") : `${count(incomplete)} incomplete steps, as none is complete`;
+  const range = `${fact("step_minimum_ms")} to ${fact("step_maximum_ms")}`;
+  const figures = `median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}`;
+  return `average of ${of}, ${figures}${complete ? left : ""}`;
 }
 
 function LegendRow({ table, row, scale, several }: { table: Table; row: Row; scale: Scale; several: boolean }) {
-  const id = table.text(row, "part");
   const doc = table.text(row, "doc");
-  const ms = (column: string) => scaled(table.number(row, column), scale);
+  const ms = (column: string) => scaled(table.length(row, column), scale);
   return (
     <tr>
       <th scope="row">
-        <Swatch id={id} />
+        <Swatch id={table.text(row, "part")} />
         <span class={doc ? "explained" : undefined} data-tip={doc || undefined} tabIndex={doc ? 0 : undefined}>
-          {table.text(row, "label") || part(id).label}
+          {table.text(row, "label")}
         </span>
       </th>
       <td class="number">{ms("average_ms")}</td>
-      <td class="number">{percent(table.number(row, "share"))}</td>
+      <td class="number">{percent(table.length(row, "share"))}</td>
       {several && (
         <>
-          <td class="number">{ms("sdv_ms")}</td>
+          <td class="number">{ms("deviation_ms")}</td>
           <td class="number">
             {ms("minimum_ms")} – {ms("maximum_ms")}
           </td>
@@ -65,30 +47,44 @@ function LegendRow({ table, row, scale, several }: { table: Table; row: Row; sca
   );
 }
 
-export function Breakdown({ breakdown, steps, summary, severalHosts }: BreakdownProps) {
-  const hasSteps = steps.rows.length > 0;
-  const times = completeTimes(steps);
-  const several = times.length > 1;
-  const total = breakdown.rows.reduce((sum, row) => sum + breakdown.number(row, "average_ms"), 0);
-  const scale = finer(timeScale(total));
-  const used = breakdown.rows.filter(
-    (row) => breakdown.number(row, "average_ms") > 0 || breakdown.number(row, "maximum_ms") > 0,
+/** The head of a column of times, as the tool explains it. */
+function Head({ table, id, label, unit }: { table: Table; id: string; label?: string; unit?: string }) {
+  const column = table.column(id);
+  return (
+    <th scope="col" class="number" data-tip={column?.doc}>
+      {label ?? column?.label} {unit && <small>{unit}</small>}
+      <Doubt of={column?.depends ?? []} />
+    </th>
   );
-  const unused = breakdown.rows.filter((row) => !used.includes(row));
-  const source = summary.property("step_source");
-  const hosts = severalHosts ? summary.property("hosts_shown") : "";
+}
+
+export function Breakdown({ answer, severalHosts }: { answer: Answer; severalHosts: boolean }) {
+  const parts = answer.table("parts");
+  const hasSteps = answer.table("steps").rows.length > 0;
+  const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
+  const total = answer.number("parts_ms") ?? 0;
+  const scale = finer(timeScale(total));
+  const used = parts.rows.filter((row) => parts.length(row, "maximum_ms") > 0);
+  const unused = parts.rows.filter((row) => !used.includes(row));
+  const source = answer.text("step_source");
+  const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
     <Section
-      title={hasSteps ? "Where the step's time goes" : "Where the time goes"}
-      doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the host does counts only while no device works."
+      title={hasSteps ? "Where the step's time goes" : parts.label}
+      doc={parts.doc}
       note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
     >
-      <Headline times={times} incomplete={steps.rows.length - times.length} total={total} />
+      <p class="headline">
+        <b>{time(total)}</b>
+        <Doubt of={answer.fact("parts_ms").depends} /> <span class="quiet">{extent(answer)}</span>
+      </p>
       <StackBar
+        total={total}
         pieces={used.map((row) => ({
-          part: part(breakdown.text(row, "part")),
-          value: breakdown.number(row, "average_ms"),
-          doc: breakdown.text(row, "doc"),
+          part: part(parts.text(row, "part")),
+          label: parts.text(row, "label"),
+          value: parts.length(row, "average_ms"),
+          doc: parts.text(row, "doc"),
         }))}
       />
       {used.length > 0 && (
@@ -96,50 +92,31 @@ export function Breakdown({ breakdown, steps, summary, severalHosts }: Breakdown
           <thead>
             <tr>
               <th scope="col">Part</th>
-              <th scope="col" class="number" data-tip={breakdown.column("average_ms")?.doc}>
-                {hasSteps ? "Average" : "Time"} <small>{scale.unit}</small>
-                <Doubt of="average_ms" />
-              </th>
-              <th scope="col" class="number" data-tip={breakdown.column("share")?.doc}>
-                Share
-              </th>
+              <Head table={parts} id="average_ms" label={hasSteps ? "Average" : "Time"} unit={scale.unit} />
+              <Head table={parts} id="share" />
               {several && (
                 <>
-                  <th scope="col" class="number" data-tip={breakdown.column("sdv_ms")?.doc}>
-                    σ <small>{scale.unit}</small>
-                    <Doubt of="sdv_ms" />
-                  </th>
-                  <th scope="col" class="number" data-tip="Smallest and largest over the complete steps">
-                    Range <small>{scale.unit}</small>
-                  </th>
+                  <Head table={parts} id="deviation_ms" unit={scale.unit} />
+                  <Head table={parts} id="minimum_ms" label="Range" unit={scale.unit} />
                 </>
               )}
             </tr>
           </thead>
           <tbody>
             {used.map((row) => (
-              <LegendRow
-                key={breakdown.text(row, "part")}
-                table={breakdown}
-                row={row}
-                scale={scale}
-                several={several}
-              />
+              <LegendRow key={parts.text(row, "part")} table={parts} row={row} scale={scale} several={several} />
             ))}
             <tr class="sum">
               <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
               <td class="number">{scaled(total, scale)}</td>
-              <td class="number">{percent(total > 0 ? 1 : 0)}</td>
+              <td class="number">{percent(1)}</td>
               {several && <td colSpan={2} />}
             </tr>
           </tbody>
         </table>
       )}
       {unused.length > 0 && (
-        <p class="quiet">
-          No time in:{" "}
-          {unused.map((row) => breakdown.text(row, "label") || part(breakdown.text(row, "part")).label).join(", ")}.
-        </p>
+        <p class="quiet">No time in: {unused.map((row) => parts.text(row, "label")).join(", ")}.</p>
       )}
     </Section>
   );

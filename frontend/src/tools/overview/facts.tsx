@@ -1,20 +1,29 @@
-/** What ran where: environment, precision of the device's arithmetic, and what the capture says about itself. */
+/** What ran where: environment, and precision of the device's arithmetic. */
 
-import type { Table } from "../../base/datatable";
-import { percent, time } from "../../base/format";
+import { shown } from "../../base/format";
+import type { Answer } from "../../base/table";
 import type { Store } from "../../state/store";
-import { ProblemLine } from "../../view/problems";
 import { Figure } from "../../view/rich";
 import { Section } from "../../view/section";
 
-interface EnvironmentProps {
-  readonly store: Store;
-  readonly environment: Table;
-  readonly analysis: Table;
-  readonly summary: Table;
-}
-
-const YES_NO: Readonly<Record<string, string>> = { true: "yes", false: "no" };
+const ENVIRONMENT = [
+  "hosts",
+  "tasks",
+  "device_type",
+  "device_cores",
+  "training",
+  "device_busy_share",
+  "device_idle_share",
+  "hbm_share",
+  "matrix_unit_share",
+  "host_op_share",
+  "device_op_share",
+  "host_eager_share",
+  "device_eager_share",
+  "window_ms",
+];
+const PRECISIONS = ["compute_16_share", "compute_32_share"];
+const UNKNOWN = "compute_unknown_share";
 
 const RECORDED_DOC =
   "The tracer levels that were in effect, as the capture notes them: host 0 to 3, devices and Python 0 or 1. " +
@@ -32,98 +41,37 @@ function recordedWith(store: Store): string {
   return [...new Set(texts)].join("; ");
 }
 
-export function Environment({ environment, analysis, summary, store }: EnvironmentProps) {
+/** Those of the facts that are known. */
+function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
+  return ids.map((id) => {
+    const { label, value, unit, doc, depends } = answer.fact(id);
+    return value !== null && <Figure key={id} label={label} value={shown(value, unit)} doc={doc} depends={depends} />;
+  });
+}
+
+export function Environment({ answer, store }: { answer: Answer; store: Store }) {
   const recorded = recordedWith(store);
-  const window = summary.figure("window_ms");
-  const hasDevice = environment.property("device_core_count") !== "0";
-  const facts: readonly (readonly [string, string, Table, string?])[] = [
-    ["Hosts", "host_count", environment, "Machines in this session."],
-    ["Tasks", "task_count", environment],
-    ["Device", "device_type", environment, "The accelerator that the capture names; CPU where it names none."],
-    ["Device cores", "device_core_count", environment],
-    ["Training", "is_training", environment],
-    ["Device busy", "device_duty_cycle_percent", analysis],
-    ["Device idle", "device_idle_time_percent", analysis],
-    ["Ops on the host", "host_tf_op_percent", analysis],
-    ["Ops on the device", "device_tf_op_percent", analysis],
-    ["Eager on the host", "host_op_time_eager_percent", analysis],
-    ["Eager on the device", "device_op_time_eager_percent", analysis],
-  ];
   return (
     <Section title="Run environment">
       <dl class="figures rows">
-        {facts
-          .filter(([, name, table]) => table.property(name) !== "")
-          .filter(([, name, table]) => hasDevice || table === environment || !name.startsWith("device_"))
-          .map(([label, name, table, doc]) => {
-            const text = table.property(name);
-            return (
-              <Figure key={name} label={label} value={YES_NO[text] ?? text} doc={table.doc(name) || doc} of={name} />
-            );
-          })}
-        {window !== null && (
-          <Figure label="Captured" value={time(window)} doc={summary.doc("window_ms")} of="window_ms" />
-        )}
+        <Known answer={answer} ids={ENVIRONMENT} />
         {recorded && <Figure label="Tracer levels" value={recorded} doc={RECORDED_DOC} />}
       </dl>
     </Section>
   );
 }
 
-export function Precisions({ analysis }: { analysis: Table }) {
-  const half = analysis.figure("device_compute_16bit_percent");
-  const single = analysis.figure("device_compute_32bit_percent");
-  const unknown = analysis.figure("device_compute_unknown_percent") ?? 0;
-  if (half === null || single === null || half + single + unknown <= 0) return null;
-  const known = unknown > 0 ? ", of the known" : "";
+export function Precisions({ answer }: { answer: Answer }) {
+  const unknown = answer.number(UNKNOWN);
+  if (unknown === null) return null;
   return (
     <Section
       title="Precision on the device"
       doc="What the device's compute time is spent on, by the precision of the arithmetic."
     >
       <dl class="figures rows">
-        <Figure
-          label={`16 bit${known}`}
-          value={percent(half / 100)}
-          doc={analysis.doc("device_compute_16bit_percent")}
-          of="device_compute_16bit_percent"
-        />
-        <Figure
-          label={`32 bit${known}`}
-          value={percent(single / 100)}
-          doc={analysis.doc("device_compute_32bit_percent")}
-          of="device_compute_32bit_percent"
-        />
-        {unknown > 0 && (
-          <Figure
-            label="Not known"
-            value={percent(unknown / 100)}
-            doc={analysis.doc("device_compute_unknown_percent")}
-            of="device_compute_unknown_percent"
-          />
-        )}
+        <Known answer={answer} ids={unknown > 0 ? [...PRECISIONS, UNKNOWN] : PRECISIONS} />
       </dl>
     </Section>
-  );
-}
-
-const SEVERITIES: Readonly<Record<string, "error" | "warning" | "info">> = { ERROR: "error", WARNING: "warning" };
-
-/** What the tool itself notes; what Capture health says already is not said twice. */
-export function Diagnostics({ table, store }: { table: Table; store: Store }) {
-  const health = store.details.state.value.value?.problems ?? [];
-  const lines = table.rows
-    .map((row) => ({
-      message: table.text(row, "message"),
-      severity: SEVERITIES[table.text(row, "severity")] ?? "info",
-    }))
-    .filter(({ message }) => !health.some((problem) => message.includes(problem.message)));
-  if (!lines.length) return null;
-  return (
-    <ul class="problems">
-      {lines.map((line) => (
-        <ProblemLine key={line.message} problem={{ code: "", remedy: "", where: "", ...line }} />
-      ))}
-    </ul>
   );
 }

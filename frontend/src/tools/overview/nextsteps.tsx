@@ -1,19 +1,12 @@
 /** What to do next: hints with their evidence and the most they can win, then the general advice. */
 
-import type { Row, Table } from "../../base/datatable";
 import { time } from "../../base/format";
+import type { Answer, Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
-import { Rich } from "../../view/rich";
 import { Section } from "../../view/section";
 import { GoLink, LevelMark, level } from "../../view/verdict";
 import { linkTo } from "../page";
-
-interface NextStepsProps {
-  readonly hints: Table;
-  readonly recommendation: Table;
-  readonly store: Store;
-  readonly hasSteps: boolean;
-}
+import { Statements } from "../steps/statements";
 
 interface HintProps {
   readonly hints: Table;
@@ -24,103 +17,96 @@ interface HintProps {
 }
 
 function Hint({ hints, row, store, per }: HintProps) {
-  const gain = hints.cell(row, "gain_ms");
+  const gain = hints.length(row, "gain_ms");
   const next = linkTo(store, hints.text(row, "tool"));
   return (
     <li class="hint">
       <LevelMark of={level(hints.text(row, "level"))} />
       <div>
         <b>{hints.text(row, "title")}</b>
-        {typeof gain === "number" && gain > 0 && (
+        {gain > 0 && (
           <span class="gain" data-tip={hints.column("gain_ms")?.doc}>
             at most {time(gain)} {per}
           </span>
         )}
         <div>
-          <Rich html={hints.text(row, "evidence")} /> {next && <GoLink {...next} />}
+          {hints.text(row, "evidence")} {next && <GoLink {...next} />}
         </div>
       </div>
     </li>
   );
 }
 
-/** The statements beside the main one, which the page's verdict says already. */
-function statements(recommendation: Table): string[] {
-  const names = recommendation.propertyNames.filter((name) => name.endsWith("_statement"));
-  return [...new Set(names.map((name) => recommendation.property(name)).filter(Boolean))];
+/** Where to look on each side, and how much the input holds the steps up where that side needs no look. */
+const SIDES = [
+  {
+    title: "To make the host's time shorter",
+    needless: "no",
+    tools: [
+      ["input_pipeline_analyzer", "what the host does for input, op by op"],
+      ["trace_viewer", "the host's threads show what ran when"],
+    ],
+  },
+  {
+    title: "To make the device's time shorter",
+    needless: "high",
+    tools: [
+      ["framework_op_stats", "which operations take most time"],
+      ["trace_viewer", "the timeline of each device"],
+    ],
+  },
+] as const;
+
+/** How much the input holds the steps up; "" where that is unknown. */
+function inputLevel(answer: Answer): string {
+  const bottlenecks = answer.table("bottlenecks");
+  const input = bottlenecks.rows.find((row) => bottlenecks.text(row, "part") === "input");
+  return input ? bottlenecks.text(input, "level") : "";
 }
 
-/** `input_pipeline_analyzer (especially …)`: the leading tool name becomes a link where the tool exists. */
-function Tip({ text, store }: { text: string; store: Store }) {
-  const [, name = "", rest = ""] = /^([a-z_]+)@?\b(.*)$/s.exec(text) ?? [];
-  const next = linkTo(store, name);
-  if (!next) return <Rich html={text} />;
+export function NextSteps({ answer, store }: { answer: Answer; store: Store }) {
+  const [hints, guides] = [answer.table("hints"), answer.table("guides")];
+  const per = answer.table("steps").rows.length > 0 ? "per step" : "of the capture";
+  const input = inputLevel(answer);
   return (
-    <>
-      <GoLink {...next} /> <Rich html={rest.trim()} />
-    </>
-  );
-}
-
-/** Whether the text sends people to a tool that this session does not have. */
-function isDeadEnd(text: string, store: Store): boolean {
-  const name = /^([a-z]+_[a-z_]+)@? \(/.exec(text)?.[1];
-  return name !== undefined && linkTo(store, name) === undefined;
-}
-
-interface Group {
-  readonly title: string;
-  readonly tips: string[];
-}
-
-function tipGroups(recommendation: Table, store: Store): Group[] {
-  const useless = recommendation.property("non_bottleneck_tip_types").split(",");
-  const groups = new Map<string, Group>();
-  for (const row of recommendation.rows) {
-    const kind = recommendation.text(row, "tip_type");
-    if (kind === "faq" || (useless.includes(kind) && kind !== "")) continue;
-    const link = recommendation.text(row, "link");
-    if (isDeadEnd(link, store)) continue;
-    const title = recommendation.text(row, "description");
-    const group = groups.get(title) ?? { title, tips: [] };
-    group.tips.push(link);
-    groups.set(title, group);
-  }
-  return [...groups.values()];
-}
-
-export function NextSteps({ hints, recommendation, store, hasSteps }: NextStepsProps) {
-  const said = statements(recommendation);
-  return (
-    <Section title="What to do next" doc="Hints come from this capture; the largest possible gain stands first.">
+    <Section title={hints.label} doc={hints.doc}>
       {hints.rows.length > 0 && (
         <ol class="hints">
-          {hints.rows.map((row, place) => (
-            <Hint key={place} hints={hints} row={row} store={store} per={hasSteps ? "per step" : "of the capture"} />
+          {hints.rows.map((row) => (
+            <Hint key={hints.text(row, "id")} hints={hints} row={row} store={store} per={per} />
           ))}
         </ol>
       )}
-      {said.length > 0 && (
-        <ul class="statements">
-          {said.map((text) => (
-            <li key={text}>
-              <Rich html={text} />
-            </li>
-          ))}
-        </ul>
-      )}
-      {tipGroups(recommendation, store).map(({ title, tips }) => (
+      <Statements answer={answer} />
+      {SIDES.filter(({ needless }) => needless !== input).map(({ title, tools }) => (
         <div class="tips" key={title}>
           <h3>{title}</h3>
           <ul>
-            {tips.map((tip) => (
-              <li key={tip}>
-                <Tip text={tip} store={store} />
-              </li>
-            ))}
+            {tools.map(([name, text]) => {
+              const way = linkTo(store, name);
+              return (
+                way && (
+                  <li key={name}>
+                    <GoLink {...way} /> ({text})
+                  </li>
+                )
+              );
+            })}
           </ul>
         </div>
       ))}
+      <div class="tips">
+        <h3>{guides.label}</h3>
+        <ul>
+          {guides.rows.map((row) => (
+            <li key={guides.text(row, "address")}>
+              <a href={guides.text(row, "address")} target="_blank" rel="noreferrer">
+                {guides.text(row, "label")}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </div>
     </Section>
   );
 }

@@ -1,7 +1,6 @@
 /** The ten ops that take most of the device's time, or why there are none. */
 
 import { useMemo } from "preact/hooks";
-import type { Table } from "../../base/datatable";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../../view/gridmodel";
@@ -9,31 +8,22 @@ import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = {
-  selfTimePercent: { label: "Self time", bar: true },
-  cumulativeTimePercent: { label: "Cumulative" },
-  flopRate: { label: "GFLOP/s" },
-  tcEligibility: { label: "Tensor core possible" },
-  tcUtilization: { label: "Tensor core used" },
-};
+const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true } };
 
-export function TopOps({ analysis, page }: { analysis: Table; page: PageProps }) {
+export function TopOps({ page }: { page: PageProps }) {
+  const ops = page.answer.table("top_ops");
   const more = linkTo(page.store, "framework_op_stats");
-  const hasDevice = analysis.rows.length > 0;
-  const specs = useMemo(() => withoutEmpty(analysis, SPECS), [analysis]);
+  const hasDevice = ops.rows.length > 0;
+  const specs = useMemo(() => withoutEmpty(ops, SPECS), [ops]);
   return (
-    <Section
-      title="Top 10 ops on the device"
-      doc="The ops with the largest self time on the device."
-      controls={hasDevice && more && <GoLink {...more} label="All ops" />}
-    >
+    <Section title={ops.label} doc={ops.doc} controls={hasDevice && more && <GoLink {...more} label="All ops" />}>
       {hasDevice ? (
         <Grid
-          table={analysis}
+          table={ops}
           specs={specs}
           name={exportName(page, "top_ops")}
           id="top"
-          link={(row) => eventsOf(page.store, analysis.text(row, "operation"))}
+          link={(row) => eventsOf(page.store, ops.text(row, "name"))}
         />
       ) : (
         <p class="nothing">

@@ -2,14 +2,14 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
-import { part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
 import { eventsDuring, type Way } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { type PodStep, partsIn } from "./model";
+import { layersOf, partsIn } from "../steps/parts";
+import type { PodStep } from "./model";
 
 const MARK = "▲ ";
 const TOTAL = "total_ms";
@@ -22,11 +22,7 @@ function sorted(workers: Table, by: string): Table {
 function stacked(step: PodStep, workers: Table): Stacked {
   const largest = workers.rows.reduce((most, row) => Math.max(most, workers.length(row, TOTAL)), 0);
   return {
-    layers: partsIn(workers).map((id) => ({
-      part: part(id),
-      label: workers.column(`${id}_ms`)?.label ?? id,
-      values: workers.rows.map((row) => workers.length(row, `${id}_ms`)),
-    })),
+    layers: layersOf(workers),
     columns: workers.rows.map((row) => {
       const [host, total] = [workers.text(row, "host"), workers.length(row, TOTAL)];
       return {

@@ -1,8 +1,6 @@
 /** Steps and workers as the pod's charts draw them; all figures are the tool's. */
 
-import { PARTS, part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
-import type { Piece } from "../../view/stackbar";
 
 export interface PodStep {
   readonly number: string;
@@ -36,17 +34,4 @@ export function stepsOf(answer: Answer): PodStep[] {
       workers: workers.of(rows.get(number) ?? []),
     };
   });
-}
-
-/** The parts in which any worker spends time, in the order of all pages. */
-export function partsIn(workers: Table): string[] {
-  return PARTS.map(({ id }) => id).filter((id) => workers.rows.some((row) => workers.length(row, `${id}_ms`) > 0));
-}
-
-export function piecesOf(workers: Table, row: Row): Piece[] {
-  return partsIn(workers).map((id) => ({
-    part: part(id),
-    value: workers.length(row, `${id}_ms`),
-    doc: workers.column(`${id}_ms`)?.doc ?? "",
-  }));
 }

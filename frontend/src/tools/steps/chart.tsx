@@ -1,0 +1,67 @@
+/** Step time over steps as stacked columns, one colour per part; incomplete steps are pale and named so. */
+
+import { useCallback, useMemo } from "preact/hooks";
+import { time, timeScale } from "../../base/format";
+import type { Answer, Row, Table } from "../../base/table";
+import { eventsDuring, linkTo, TIMELINE, type Way } from "../../state/links";
+import type { Store } from "../../state/store";
+import type { Palette } from "../../view/palette";
+import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
+import { exportName, type PageProps } from "../page";
+import { layersOf, partsWithout } from "./parts";
+
+/** Columns of the answer's steps, made of these layers, with a line at the average. */
+export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
+  const steps = answer.table("steps");
+  const average = answer.number("step_average_ms");
+  const longest = steps.rows.reduce((most, row) => Math.max(most, steps.length(row, "duration_ms")), 0);
+  return {
+    layers,
+    columns: steps.rows.map((row) => {
+      const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
+      const faded = steps.cell(row, "complete") === false;
+      const head = `Step ${name} · ${time(total)}${faded ? " · incomplete, not in the averages" : ""}`;
+      return { name: faded ? `${name} …` : name, head, total, faded };
+    }),
+    scale: timeScale(longest),
+    axisName: "Step",
+    line: average !== null && (answer.number("steps_complete") ?? 0) > 1 ? { label: "mean", value: average } : null,
+    sliderFrom: 60,
+  };
+}
+
+/** The events of a step, on the timeline. */
+export function stepLink(store: Store, steps: Table): ((row: Row) => Way | undefined) | undefined {
+  if (!linkTo(store, TIMELINE)) return undefined;
+  return (row) => eventsDuring(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
+}
+
+/** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
+export function twinOf(steps: Table): Table {
+  const cut = steps.rows.some((row) => steps.cell(row, "complete") === false);
+  const left = new Set([...partsWithout(steps), ...(cut ? [] : ["complete"])]);
+  return steps.pick(steps.columns.map(({ id }) => id).filter((id) => !left.has(id)));
+}
+
+export function StepChart({ page }: { page: PageProps }) {
+  const { answer, store } = page;
+  const steps = answer.table("steps");
+  const of = useMemo(() => stacked(answer, layersOf(steps)), [answer]);
+  const twin = useMemo(() => twinOf(steps), [steps]);
+  const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
+  const cut = answer.number("steps_incomplete") ?? 0;
+  return (
+    <ChartSection
+      title="Step-time graph"
+      doc="How long each step took and what its time went into. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
+      note={cut > 0 ? `${cut} incomplete, shown pale and left out of the averages` : undefined}
+      label={`Step time of ${of.columns.length} steps, stacked by part`}
+      height={260}
+      build={build}
+      twin={twin}
+      name={exportName(page, "steps")}
+      id="steps"
+      link={stepLink(store, twin)}
+    />
+  );
+}

@@ -1,0 +1,76 @@
+"""The Input Pipeline Analyzer as the existing plugin answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..contract.answer import Json
+from ..model.host import Host
+from .datatable import Named, Old, data_table, diagnostics, head, old_heads, old_rows
+from .steptable import step_table
+
+_OPS = (
+    Old("opName", "name", "Input Op"),
+    Old("count", "occurrences"),
+    Old("timeInMs", "total_ms", "Total Time (in ms)"),
+    Old("timeInPercent", "total_share", "Total Time (as % of total input-processing time)", filler=0.0),
+    Old("selfTimeInMs", "self_ms", "Total Self Time (in ms)"),
+    Old("selfTimeInPercent", "self_share", "Total Self Time (as % of total input-processing time)", filler=0.0),
+    Old("category", "category"),
+)
+_WORK = {
+    "enqueue": "enqueue_us",
+    "preprocessing": "preprocessing_us",
+    "advanced": "advanced_file_read_us",
+    "demanded": "demanded_file_read_us",
+    "other": "unclassified_nonequeue_us",
+}
+"""Kinds of input work in the order of the old recommendations, and the property that measures each."""
+_GUIDE = "https://www.tensorflow.org/guide/data_performance"
+_LINKS = {
+    "parallel map": "parallelizing_data_transformation",
+    "prefetch": "prefetching",
+    "interleave": "parallelizing_data_extraction",
+    "tf.data pipeline": "top_of_page",
+}
+"""Words of the advice that the old recommendations link to a section of the guide."""
+
+
+def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
+    times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
+    docs = {_WORK[id]: doc for id, (_, doc, _) in work.items()}
+    advice = [[_linked(work[id][2])] for id in _WORK]
+    return [
+        data_table(),
+        step_table(answer, hosts, options["step_event"]),
+        data_table(old_heads(answer, "input_ops", _OPS), old_rows(answer, "input_ops", _OPS), times, docs),
+        data_table([head("link", "link", "string")], advice),
+        diagnostics(answer),
+        _summary(answer),
+    ]
+
+
+def _linked(advice: str) -> str:
+    for words, anchor in _LINKS.items():
+        advice = advice.replace(words, f'<a href="{_GUIDE}#{anchor}" target="_blank">{words}</a>')
+    return advice
+
+
+def _summary(answer: Named) -> Json:
+    figures = {"average": "average", "minimum": "minimum", "maximum": "maximum", "standard_deviation": "deviation"}
+    shares = {name: answer.fact(f"input_share_{fact}") or 0.0 for name, fact in figures.items()}
+    return data_table(
+        properties={
+            "verdict": answer.headline["text"],
+            "verdict_level": answer.headline["level"],
+            "verdict_tool": answer.headline["tool"],
+            "input_ms_average": f"{answer.fact('input_average_ms') or 0.0:.6f}",
+        }
+        | {f"input_percent_{name}": f"{100 * share:.3f}" for name, share in shares.items()},
+        docs={
+            "input_ms_average": "Average time per step spent waiting for input or copying it to the device, in ms.",
+            "input_percent_average": "Average over the complete steps of the input's share of the step.",
+        },
+    )

@@ -1,0 +1,215 @@
+"""The Overview as the existing plugin answers, in eleven tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.hostops import host_ops
+from ..analysis.ops import merged
+from ..contract.answer import Json
+from ..model.devices import CPU_ONLY, GPU, TPU, hardware_type
+from ..model.host import Host
+from .datatable import Named, Old, data_table, diagnostics, head, old_heads, old_rows, table
+from .steptable import bottleneck, step_table
+
+_TENSOR_CORES = (
+    Old("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),
+    Old("tcUtilization", "tensor_core_used", "Op is using TensorCore"),
+)
+_PLACEMENT = {
+    "host_tf_op_percent": "host_op_share",
+    "device_tf_op_percent": "device_op_share",
+    "host_op_time_eager_percent": "host_eager_share",
+    "device_op_time_eager_percent": "device_eager_share",
+    "device_compute_16bit_percent": "compute_16_share",
+    "device_compute_32bit_percent": "compute_32_share",
+    "device_compute_unknown_percent": "compute_unknown_share",
+    "device_duty_cycle_percent": "device_busy_share",
+    "device_idle_time_percent": "device_idle_share",
+    "hbm_utilization_percent": "hbm_share",
+    "mxu_utilization_percent": "matrix_unit_share",
+}
+"""Properties of the table of ops, and the fact that each shows."""
+_WITHOUT_DOC = ("hbm_utilization_percent", "mxu_utilization_percent")
+
+_PARTS = (
+    *(Old(id, id) for id in ("part", "label", "average_ms")),
+    Old("share", "share", filler=0.0),
+    Old("sdv_ms", "deviation_ms", filler=0.0),
+    *(Old(id, id) for id in ("minimum_ms", "maximum_ms", "doc")),
+)
+_HINTS = tuple(Old(id, id) for id in ("title", "evidence", "gain_ms", "tool", "level"))
+_HOSTS = tuple(Old(id, id) for id in ("host", "steps", "average_ms", "slowest"))
+_STATEMENTS = {
+    "eager_statement": "eager",
+    "outside_compilation_statement": "outside_compilation",
+    "tf_function_statement": "retracing",
+}
+"""Statements of the recommendation, and the hint whose evidence each is."""
+
+
+def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    hardware = hardware_type(answer.fact("device_type"))
+    shared = answer.fact("shared_steps") or 0
+    return [
+        _analysis(answer, hosts, hardware),
+        step_table(answer, hosts, options["step_event"]),
+        _run_environment(answer),
+        _recommendation(answer, hardware),
+        _inference_latency(),
+        {},
+        diagnostics(answer),
+        _summary(answer),
+        table(answer, "parts", _PARTS),
+        table(answer, "hints", _HINTS),
+        table(answer, "hosts", _HOSTS, {"shared_steps": str(shared)}, {"shared_steps": answer.doc("shared_steps")}),
+    ]
+
+
+def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
+    on_gpu = hardware == GPU
+    rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
+    counts = "0 where the capture holds no counts."
+    columns = (
+        Old("selfTimePercent", "share", "Time (%)", filler=0.0),
+        Old("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
+        Old("category", "category", filler="Unknown"),
+        Old("operation", "name"),
+        Old(
+            "flopRate",
+            "gflop_per_s",
+            rate,
+            doc=f"Floating point operations per second; {counts}" if on_gpu else counts,
+            filler=0.0,
+        ),
+        *(_TENSOR_CORES if on_gpu else ()),
+        Old("selfTimeMs", "self_ms"),
+        Old("occurrences", "occurrences"),
+    )
+    placement = _placement(answer, hosts, hardware)
+    docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}
+    return data_table(old_heads(answer, "top_ops", columns), old_rows(answer, "top_ops", columns), placement, docs)
+
+
+def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str, str]:
+    constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
+    found = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
+    if hardware == GPU:
+        del found["device_duty_cycle_percent"]
+        return found
+    found = {key: text for key, text in found.items() if not key.startswith("device_compute_")}
+    found |= dict.fromkeys(
+        (
+            "device_duty_cycle_high_confidence_percent",
+            "flop_rate_utilization_relative_to_roofline",
+            "host_idle_time_percent",
+            "memory_bw_utilization_relative_to_hw_limit",
+        ),
+        _percent(None),
+    )
+    if hardware != CPU_ONLY:
+        ops = merged([host_ops(host) for host in hosts])
+        found["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)
+    return found
+
+
+def _percent(share: float | None) -> str:
+    return f"{100 * (share or 0.0):.1f}%"
+
+
+def _run_environment(answer: Named) -> Json:
+    columns = [head(key, key, "string") for key in ("host_id", "command_line", "start_time", "bns_address")]
+    hosts, tasks = answer.fact("hosts"), answer.fact("tasks")
+    properties = {
+        "device_core_count": str(answer.fact("device_cores")),
+        "device_type": answer.fact("device_type"),
+        "host_count": str(hosts),
+        "is_training": str(answer.fact("training")).lower(),
+        "task_count": f"{tasks} (num tasks per host = {tasks // max(hosts, 1)})",
+    }
+    docs = {
+        "device_core_count": answer.doc("device_cores"),
+        "is_training": answer.doc("training"),
+        "task_count": answer.doc("tasks"),
+    }
+    return data_table(columns, [], properties, docs)
+
+
+def _recommendation(answer: Named, hardware: str) -> Json:
+    columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
+    device_tool = "op_profile" if hardware == TPU else "framework_op_stats"
+    timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
+    host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
+    rows = [
+        ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
+        ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
+        ("host", "trace_viewer (the host's threads show what ran when)", host_text),
+        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
+        ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
+    ]
+    rows += [
+        ("doc", f'<a href="{address}" target="_blank">{label}</a>', "Other useful resources")
+        for label, address in answer.rows("guides", "label", "address")
+    ]
+    level, statement = bottleneck(answer, "input")
+    properties = {
+        "bottleneck": level,
+        "statement": statement,
+        "non_bottleneck_tip_types": {"host": "device", "device": "host"}.get(level, ""),
+        "precision_statement": _precision(answer.fact("compute_16_share")),
+    }
+    for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
+        properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = bottleneck(answer, part)
+    evidence = dict(answer.rows("hints", "id", "evidence"))
+    properties |= {key: evidence.get(id, "") for key, id in _STATEMENTS.items()}
+    return data_table(columns, rows, properties)
+
+
+def _precision(half: float | None) -> str:
+    if half is None or half >= 0.1:
+        return ""
+    share = f"Only {100 * half:.1f}% of device compute is 16-bit."
+    return f"{share} 16-bit operations run faster where the model allows them."
+
+
+def _inference_latency() -> Json:
+    return data_table(
+        [
+            head("percentile", "percentile", "string"),
+            head("hostTimeMs", "Host time (in ms)", unit="ms", doc="Time of a request on the host."),
+            head("deviceTimeMs", "Device time (in ms)", unit="ms", doc="Time of a request on the device."),
+            head(
+                "communicationTimeMs",
+                "Host-device communication time (in ms)",
+                unit="ms",
+                doc="Copies of a request between host and device.",
+            ),
+            head("totalTimeMs", "Total latency (in ms)", unit="ms", doc="From a request's arrival to its answer."),
+        ]
+    )
+
+
+def _summary(answer: Named) -> Json:
+    complete, incomplete = answer.fact("steps_complete"), answer.fact("steps_incomplete")
+    return data_table(
+        properties={
+            "verdict": answer.headline["text"],
+            "verdict_doubt": answer.headline["doubt"],
+            "verdict_level": answer.headline["level"],
+            "verdict_tool": answer.headline["tool"],
+            "step_source": answer.fact("step_source"),
+            "steps_complete": str(complete),
+            "steps_incomplete": str(incomplete),
+            "steps_total": str(complete + incomplete),
+            "steptime_ms_median": f"{answer.fact('step_median_ms') or 0.0:.3f}",
+            "window_ms": f"{answer.fact('window_ms'):.3f}",
+            "hosts_shown": answer.fact("hosts_shown"),
+        },
+        docs={
+            "step_source": answer.doc("step_source"),
+            "steps_incomplete": answer.doc("steps_incomplete"),
+            "steptime_ms_median": "Median time of the complete steps.",
+            "window_ms": answer.doc("window_ms"),
+        },
+    )

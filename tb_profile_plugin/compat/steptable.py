@@ -1,0 +1,112 @@
+"""The table of steps that the Overview and the Input Pipeline Analyzer of the existing plugin share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..analysis.steptime import slowest, summary
+from ..contract.answer import Json
+from ..model.devices import device_type, hardware_type
+from ..model.host import Host
+from .datatable import Named, data_table, head
+from .steps import PARTS
+
+_IDS = (
+    "deviceComputeTimeMs",
+    "deviceToDeviceTimeMs",
+    "deviceCollectivesTimeMs",
+    "hostComputeTimeMs",
+    "kernelLaunchTimeMs",
+    "infeedTimeMs",
+    "outfeedTimeMs",
+    "compileTimeMs",
+    "otherTimeMs",
+)
+_COLUMNS = dict(zip(_IDS, PARTS.items(), strict=True))
+"""Column id → label and the parts that it sums; together they sum to the step."""
+
+_SUMMARIES = (
+    "device_compute",
+    "device_to_device",
+    "device_collectives",
+    "host_compute",
+    "kernel_launch",
+    "infeed",
+    "outfeed",
+    "compile",
+    "other",
+)
+"""What the properties call these columns."""
+
+_DOCS = {
+    "steptime_ms_average": "Average time of the complete steps, in ms.",
+    "steptime_ms_standard_deviation": "Sample standard deviation of the complete steps' times, in ms.",
+    "steptime_ms_minimum": "Shortest complete step, in ms.",
+    "steptime_ms_maximum": "Longest complete step, in ms.",
+}
+_LEVELS = {"high": "host", "moderate": "both", "no": "device"}
+
+
+def step_table(answer: Named, hosts: Sequence[Host], step_event: str) -> Json:
+    """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
+    columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
+    for key, (label, parts) in _COLUMNS.items():
+        doc = f"Time of the step in: {', '.join(part.name.lower().replace('_', ' ') for part in parts)}."
+        columns.append(head(key, label, unit="ms", doc=doc))
+    columns += [
+        head("tooltip", "tooltip", "string", role="tooltip"),
+        head("stepTimeMs", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        head("incomplete", "Incomplete", "boolean", doc="Cut by the capture's start or end; left out of averages."),
+        head("host", "Host", "string", doc="The host on which this step took longest."),
+        head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
+    ]
+    # Our steps tell the precisions of the device's compute apart, of which these columns know only the sum.
+    steps = slowest(hosts, step_event)
+    sums = {key: steps.ms(*parts) for key, (_, parts) in _COLUMNS.items()}
+    properties = {
+        "hardware_type": hardware_type(device_type(hosts)),
+        "step_time_graph_column_ids": ",".join(["stepnum", *_COLUMNS, " tooltip"]),
+        "summary_nextstep": _next_step(answer),
+        "input_conclusion": bottleneck(answer, "input")[1],
+    }
+    for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
+        statement = bottleneck(answer, part)[1]
+        properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
+    for name, times in zip(_SUMMARIES, sums.values(), strict=True):
+        figures = summary(times[steps.counted])
+        properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
+        properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
+    for name, fact in (
+        ("standard_deviation", "deviation"),
+        *((each,) * 2 for each in ("average", "minimum", "maximum")),
+    ):
+        properties[f"steptime_ms_{name}"] = f"{answer.fact(f'step_{fact}_ms') or 0.0:.1f}"
+    return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
+
+
+def bottleneck(answer: Named, part: str) -> tuple[str, str]:
+    """How much a part holds the steps up, in the words of the old tables, and the statement about it."""
+    rows = answer.rows("bottlenecks", "part", "level", "statement")
+    level, statement = next((level, statement or "") for id, level, statement in rows if id == part)
+    return (_LEVELS.get(level, "unknown") if part == "input" else level or "no"), statement
+
+
+def _next_step(answer: Named) -> str:
+    """Where the Input Pipeline Analyzer sends the reader."""
+    if bottleneck(answer, "input")[0] not in ("host", "both"):
+        return "Input is not what holds these steps up; you can skip the rest of this page."
+    if answer.fact("tf_data"):
+        return "Look at what the host does for input, below."
+    return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
+
+
+def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
+    labels = [label for label, _ in _COLUMNS.values()]
+    steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
+    rows = []
+    for i, (name, whole, complete, host, begin) in enumerate(steps):
+        values = [column[i] for column in parts]
+        lines = [f"Step {name}, duration: {whole:.2f} ms"]
+        lines += [f"-{label}: {value:.2f} ms" for label, value in zip(reversed(labels), reversed(values), strict=True)]
+        rows.append([name, *values, "\n".join(lines), whole, not complete, host, begin])
+    return rows

@@ -1,0 +1,125 @@
+"""Steps as the tools that speak of them answer: the table of steps, its facts, and what holds the steps up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ..analysis import advice, health
+from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
+from ..arrays import Array
+from ..model import clock
+from ..model.host import Host
+from ..model.steps import SOURCES
+from ..problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
+from .answer import Column, Headline, Table
+
+_OVER = "Over the complete steps, or over all where none is."
+
+
+def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """Facts that describe samples, named ``{of}_average_{unit}`` and so on; shares have no suffix."""
+    suffix = "" if unit == "share" else f"_{unit}"
+    rests_on = {"deviation": SPREAD, "average": AVERAGE}
+    return tuple(
+        Column(
+            f"{of}_{figure}{suffix}",
+            f"{label}, {figure}",
+            unit=unit,
+            doc=f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
+            depends=(*([rests_on[figure]] if figure in rests_on else []), *depends),
+        )
+        for figure in ("average", "median", "deviation", "minimum", "maximum")
+    )
+
+
+def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
+    """The values of `spread`'s facts for float64[n]."""
+    suffix = "" if unit == "share" else f"_{unit}"
+    return {f"{of}_{figure}{suffix}": value for figure, value in asdict(summary(samples)).items()}
+
+
+STEP_FACTS = (
+    Column("steps_complete", "Complete steps", doc="Steps that averages go over."),
+    Column(
+        "steps_incomplete",
+        "Incomplete steps",
+        doc="Steps cut by the capture's start or end; shown, but left out of averages.",
+    ),
+    Column("step_source", "Steps are", "string", doc="By which rule the steps were found."),
+    *spread("step", "Step time", "ms", "From a step's begin to its end."),
+    Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
+)
+
+STEPS = Table(
+    "steps",
+    "Steps",
+    (
+        Column("name", "Step", "string", doc="The step as the program names it."),
+        Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc, depends=share.depends) for share in SHARES),
+        Column("complete", "Complete", "boolean", doc="Not cut by the capture's start or end."),
+        Column("host", "Host", "string", doc="The host on which this step took longest."),
+        Column(
+            "begin_ms",
+            "Begin",
+            unit="ms",
+            doc="When the step begins, from the first event on any host shown.",
+            depends=(CLOCKS,),
+        ),
+    ),
+    doc="Each step as its slowest host lived it, and what its time went into.",
+)
+
+BOTTLENECKS = Table(
+    "bottlenecks",
+    "What holds the steps up",
+    (
+        Column("part", "Part", "string", doc="Id of the part of the step."),
+        Column("level", "Level", "string", doc="high, moderate or no; by the thresholds of TensorFlow's profiler."),
+        Column(
+            "statement", "Statement", "string", doc="The figure in a sentence; blank where there is nothing to say."
+        ),
+    ),
+)
+
+
+def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    """The columns of `STEPS`."""
+    shifts = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
+    begins = zip(steps.begin.tolist(), steps.host, strict=True)
+    return {
+        "name": steps.name,
+        "duration_ms": (steps.duration_ps / PS_PER_MS).tolist(),
+        "complete": steps.complete.tolist(),
+        "host": steps.host,
+        "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
+    } | {f"{share.id}_ms": steps.ms(*share.parts).tolist() for share in SHARES}
+
+
+def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data: bool) -> dict[str, Any]:
+    """The values of `STEP_FACTS`."""
+    sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
+    complete = int(steps.complete.sum())
+    return {
+        "steps_complete": complete,
+        "steps_incomplete": len(steps) - complete,
+        "step_source": "; ".join(sources),
+        "tf_data": tf_data,
+    } | spread_of("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
+
+
+def bottleneck_table(steps: StepTimes, tf_data: bool) -> dict[str, Sequence[Any]]:
+    """The columns of `BOTTLENECKS`."""
+    found = advice.bottlenecks(steps, tf_data)
+    return {
+        "part": list(found),
+        "level": [each.level for each in found.values()],
+        "statement": [each.statement or None for each in found.values()],
+    }
+
+
+def headline(verdict: advice.Verdict, notes: Sequence[Problem]) -> Headline:
+    """The verdict, with what speaks against it."""
+    return Headline(verdict.text, verdict.level, verdict.tool, health.doubt(notes))

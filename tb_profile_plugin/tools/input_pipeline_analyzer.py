@@ -1,0 +1,221 @@
+"""The Input Pipeline Analyzer: is the program input-bound, by how much, and which part of the input is it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis import advice, between, health, steptime
+from ..analysis.hostops import host_ops
+from ..analysis.inputpipeline import HostInput, enqueuing, host_input
+from ..analysis.ops import merged
+from ..analysis.steptime import PS_PER_MS, StepTimes
+from ..contract.answer import Answer, Column, Table
+from ..contract.steps import (
+    BOTTLENECKS,
+    STEP_FACTS,
+    STEPS,
+    bottleneck_table,
+    headline,
+    spread,
+    spread_of,
+    step_facts,
+    step_table,
+)
+from ..contract.tool import STEP_EVENT, tool
+from ..model.devices import host_device_type
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import HOST, INPUT
+
+_WAITS = "Time of the step in which it waits for data, or data is copied to the device, while no device computes."
+_FACTS = (
+    *STEP_FACTS,
+    *spread("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
+    *spread("input_share", "Wait's share", "share", "The wait divided by the step time, step by step.", (HOST, INPUT)),
+    Column("input_work_ms", "All input work", unit="ms", doc="Of all threads over the capture.", depends=(HOST,)),
+)
+
+_STEPS = Table(
+    "steps",
+    "Steps",
+    (
+        *STEPS.columns,
+        Column("input_share", "Wait's share", unit="share", doc="Input, of the step time.", depends=(HOST, INPUT)),
+        Column("rest_ms", "Everything else", unit="ms", doc="The step time without input."),
+    ),
+    doc=STEPS.doc,
+)
+
+_OPS = Table(
+    "input_ops",
+    "Input ops",
+    (
+        Column("name", "Input op", "string", doc="The op, or the tf.data iterator with its path from the root."),
+        Column("occurrences", "Count", doc="How often it ran."),
+        Column(
+            "total_ms",
+            "Total time",
+            unit="ms",
+            doc="With what ran inside it, summed over threads.",
+            depends=(HOST,),
+        ),
+        Column(
+            "total_share",
+            "Total share",
+            unit="share",
+            doc="Of the self times of all input ops; more than 100 % where ops nest.",
+        ),
+        Column("self_ms", "Self time", unit="ms", doc="Without what ran inside it.", depends=(HOST,)),
+        Column("self_share", "Self share", unit="share", doc="Of the self times of all input ops."),
+        Column("category", "Category", "string", doc="What kind of input work it is."),
+    ),
+    doc="Every op of the input pipelines, by self time.",
+)
+
+_WORK = Table(
+    "input_work",
+    "What the host does for input",
+    (
+        Column("work", "Work", "string"),
+        Column("label", "Kind of work", "string"),
+        Column("time_ms", "Time", unit="ms", doc="Over the whole capture, summed over threads.", depends=(HOST,)),
+        Column("share", "Share", unit="share", doc="Of all work for input."),
+        Column("doc", "What it is", "string"),
+        Column("advice", "What can be done", "string"),
+        Column("guide", "More about it", "string", doc="Address of a guide."),
+    ),
+    doc="Time of all threads of the input pipeline over the whole capture, by kind of work.",
+)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of input work: its time is ``{id}_ps`` of `HostInput`."""
+
+    id: str
+    label: str
+    doc: str
+    advice: str
+    section: str
+    """Of the guide; empty for none."""
+
+
+_GUIDE = "https://www.tensorflow.org/guide/data_performance"
+_KINDS = (
+    _Kind(
+        "demanded",
+        "Reading files on demand",
+        "Reading files when the data is asked for.",
+        "Reading data from files on demand: read ahead, with prefetch, interleave and reader buffers.",
+        "prefetching",
+    ),
+    _Kind(
+        "advanced",
+        "Reading files in advance",
+        "Reading files ahead of need: inside interleave, prefetch or parallel map.",
+        "Reading data from files in advance: tune prefetch, the cycle_length of interleave and the readers' "
+        "buffer_size.",
+        "parallelizing_data_extraction",
+    ),
+    _Kind(
+        "preprocessing",
+        "Preprocessing",
+        "Transforming the data: all iterators that read no file.",
+        "Data preprocessing: run it in parallel with num_parallel_calls=tf.data.AUTOTUNE (parallel map), "
+        "or do it once, offline.",
+        "parallelizing_data_transformation",
+    ),
+    _Kind(
+        "enqueue",
+        "Enqueuing to the device",
+        "Handing data to the device.",
+        "Enqueuing data: gather small pieces into fewer, larger ones before they go to the device.",
+        "",
+    ),
+    _Kind(
+        "other",
+        "Other reading or processing",
+        "Input time that no op accounts for.",
+        "Other data reading or processing: move it into the tf.data pipeline.",
+        "top_of_page",
+    ),
+)
+
+
+_NEEDS = (*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, enqueuing, host_device_type)
+
+
+@tool("Input", order=10, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, BOTTLENECKS, _WORK, _OPS), needs=_NEEDS)
+def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+    """Does the input pipeline keep up with the model?"""
+    steps = steptime.slowest(hosts, step_event)
+    tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
+    basis = steps if len(steps) else steptime.whole(hosts, step_event)
+    found, notes = host_input(hosts, steps), health.findings(session, hosts, step_event)
+    work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
+    counted, waits = basis.counted, basis.ms(*advice.INPUT)
+    shares = waits / (basis.duration_ps / PS_PER_MS).clip(min=1e-9)
+    facts = {
+        **step_facts(steps, hosts, step_event, tf_data),
+        **spread_of("input", "ms", waits[counted]),
+        **spread_of("input_share", "share", shares[counted]),
+        "input_work_ms": sum(work),
+    }
+    tables: dict[str, dict[str, Sequence[Any]]] = {
+        "steps": _steps(steps, hosts),
+        "bottlenecks": bottleneck_table(steps, tf_data),
+        "input_work": _work(work),
+        "input_ops": _ops(found),
+    }
+    verdict = _verdict(basis, len(steps) > 0, between.worst(hosts, step_event))
+    return Answer(facts, tables, headline(verdict, notes), notes)
+
+
+def _verdict(steps: StepTimes, counted: bool, waits: between.Waits | None) -> advice.Verdict:
+    """The input's share of the steps, unless the loop waits longer for it between them."""
+    found = advice.verdict_of_input(steps, counted)
+    inside = float(steps.ms(*advice.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
+    if waits is None or waits.average_ms <= inside:
+        return found
+    text = (
+        f"Input-bound outside the steps: between their marks the loop waits {waits.average_ms:.3g} ms "
+        f"for each batch, {100 * waits.share:.0f} % of its time."
+    )
+    return advice.Verdict(text, "bad" if waits.share > 0.2 else "warn", "tf_data_bottleneck_analysis")
+
+
+def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    waits = steps.ms(*advice.INPUT)
+    whole = steps.duration_ps / PS_PER_MS
+    return step_table(steps, hosts) | {
+        "input_share": [wait / all if all else None for wait, all in zip(waits.tolist(), whole.tolist(), strict=True)],
+        "rest_ms": (whole - waits).tolist(),
+    }
+
+
+def _work(times: Sequence[float]) -> dict[str, Sequence[Any]]:
+    whole = sum(times)
+    return {
+        "work": [kind.id for kind in _KINDS],
+        "label": [kind.label for kind in _KINDS],
+        "time_ms": list(times),
+        "share": [time / whole if whole else None for time in times],
+        "doc": [kind.doc for kind in _KINDS],
+        "advice": [kind.advice for kind in _KINDS],
+        "guide": [f"{_GUIDE}#{kind.section}" if kind.section else None for kind in _KINDS],
+    }
+
+
+def _ops(found: HostInput) -> dict[str, Sequence[Any]]:
+    ops, whole = [op for op, _ in found.ops], found.self_ps
+    return {
+        "name": [op.name for op in ops],
+        "occurrences": [op.occurrences for op in ops],
+        "total_ms": [op.total_ps / PS_PER_MS for op in ops],
+        "total_share": [op.total_ps / whole if whole else None for op in ops],
+        "self_ms": [op.self_ps / PS_PER_MS for op in ops],
+        "self_share": [op.self_ps / whole if whole else None for op in ops],
+        "category": [kind for _, kind in found.ops],
+    }

@@ -1,0 +1,322 @@
+"""The Overview: how long a step takes, where its time goes, and what to do first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ..analysis import advice, health, steptime
+from ..analysis.deviceops import device_ops, is_training
+from ..analysis.functions import calls_of_host
+from ..analysis.hostops import host_ops
+from ..analysis.ops import OpTable, merged
+from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
+from ..contract.answer import Answer, Column, Table
+from ..contract.steps import BOTTLENECKS, STEP_FACTS, STEPS, bottleneck_table, headline, step_facts, step_table
+from ..contract.tool import STEP_EVENT, tool
+from ..model import clock, kernels
+from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
+
+_TOP = 10
+
+
+def _share(id: str, label: str, doc: str, *depends: str) -> Column:
+    return Column(id, label, unit="share", doc=doc, depends=depends)
+
+
+_FACTS = (
+    *STEP_FACTS,
+    Column(
+        "parts_ms",
+        "Sum of the parts",
+        unit="ms",
+        doc="The average step, or the capture of an average host where no step was found.",
+        depends=(AVERAGE,),
+    ),
+    Column(
+        "window_ms", "Captured", unit="ms", doc="From the first to the last event of the capture.", depends=(CLOCKS,)
+    ),
+    Column("hosts", "Hosts", doc="Machines in this session."),
+    Column("tasks", "Tasks", doc="Captures in this session."),
+    Column("hosts_shown", "Shown", "string", doc="The hosts whose captures these figures cover."),
+    Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU where it names none."),
+    Column("device_cores", "Device cores", doc="Accelerators of all hosts, those that recorded nothing too."),
+    Column(
+        "training",
+        "Training",
+        "boolean",
+        doc="Whether the XLA programs in the capture hold gradient ops; without such programs: false.",
+    ),
+    _share(
+        "device_busy_share",
+        "Device busy",
+        "Share of the capture in which the device works, a union over its streams.",
+        DEVICE,
+    ),
+    _share("device_idle_share", "Device idle", "Share of the capture in which the device does nothing.", DEVICE),
+    _share("host_op_share", "Ops on the host", "Share of all op executions that ran on the host.", HOST),
+    _share("device_op_share", "Ops on the device", "Share of all op executions that ran on a device.", DEVICE),
+    _share(
+        "host_eager_share",
+        "Eager on the host",
+        "Share of the host's op time that ran op by op instead of in a tf.function.",
+        HOST,
+    ),
+    _share(
+        "device_eager_share",
+        "Eager on the device",
+        "Share of the device's op time that was launched op by op.",
+        DEVICE,
+    ),
+    _share("hbm_share", "HBM utilization", "Of the devices' memory bandwidth, as TPU captures state it."),
+    _share("matrix_unit_share", "Matrix unit utilization", "Of the devices' matrix units, as TPU captures state it."),
+    _share(
+        "compute_16_share",
+        "16 bit, of the known",
+        "16-bit share of device compute of known precision, by kernels' names and shapes.",
+        DEVICE,
+    ),
+    _share(
+        "compute_32_share",
+        "32 bit, of the known",
+        "32-bit share of device compute of known precision, by kernels' names and shapes.",
+        DEVICE,
+    ),
+    _share(
+        "compute_unknown_share",
+        "Not known",
+        "Share of device compute whose precision is neither of these or not known.",
+        DEVICE,
+    ),
+    Column("shared_steps", "Shared steps", doc="Steps complete on all hosts."),
+    Column("hosts_compared", "Hosts compared", "string", doc="Which host held the others up most often, in words."),
+)
+
+_PARTS = Table(
+    "parts",
+    "Where the time goes",
+    (
+        Column("part", "Part", "string"),
+        Column("label", "Part of the step", "string", doc="Each moment of a step counts for one part only."),
+        Column(
+            "average_ms",
+            "Average",
+            unit="ms",
+            doc="Average over complete steps; the column sums to the average step.",
+            depends=(AVERAGE,),
+        ),
+        Column("share", "Share", unit="share", doc="Of the average step."),
+        Column(
+            "deviation_ms",
+            "σ",
+            unit="ms",
+            doc="Sample standard deviation over complete steps.",
+            depends=(SPREAD,),
+        ),
+        Column("minimum_ms", "Minimum", unit="ms", doc="Over complete steps."),
+        Column("maximum_ms", "Maximum", unit="ms", doc="Over complete steps."),
+        Column("doc", "What it is", "string"),
+    ),
+    doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the "
+    "host does counts only while no device works.",
+)
+
+_TOP_OPS = Table(
+    "top_ops",
+    f"Top {_TOP} ops on the device",
+    (
+        Column(
+            "share",
+            "Self time",
+            unit="share",
+            doc="Self time of the op as a share of all ops on the device.",
+            depends=(DEVICE,),
+        ),
+        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
+        Column("category", "Category", "string", doc="Type of the op."),
+        Column("name", "Operation", "string", doc="Full name of the op."),
+        Column("gflop_per_s", "GFLOP/s", doc="By the capture's own counts; blank where it holds none."),
+        Column(
+            "tensor_core_eligible",
+            "Tensor core possible",
+            "boolean",
+            doc="Whether tensor cores could run such an op.",
+        ),
+        Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
+        Column("self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op.", depends=(DEVICE,)),
+        Column("occurrences", "Occurrences", doc="Executions of the op."),
+    ),
+    doc="The ops with the largest self time on the device.",
+)
+
+_HINTS = Table(
+    "hints",
+    "What to do next",
+    (
+        Column("id", "Rule", "string", doc="Which rule found it."),
+        Column("title", "What to do", "string"),
+        Column("evidence", "Why", "string", doc="The figure that caused this hint."),
+        Column("gain_ms", "Gain at most", unit="ms", doc="Per step, if this cost vanished altogether."),
+        Column("tool", "Tool", "string", doc="Where to look next."),
+        Column("level", "Level", "string"),
+    ),
+    doc="Hints come from this capture; the largest possible gain stands first.",
+)
+
+_HOSTS = Table(
+    "hosts",
+    "Hosts",
+    (
+        Column("host", "Host", "string"),
+        Column("steps", "Steps", doc="Complete steps of this host."),
+        Column(
+            "average_ms", "Average step", unit="ms", doc="Over the complete steps of this host.", depends=(AVERAGE,)
+        ),
+        Column("slowest", "Slowest", doc="Steps, of those complete on all hosts, that took longest on this one."),
+    ),
+    doc="A step lasts as long as on its slowest host.",
+)
+
+_GUIDES = Table(
+    "guides",
+    "Other useful resources",
+    (Column("label", "Guide", "string"), Column("address", "Address", "string")),
+)
+_ADDRESSES = {
+    "Find tf.data bottlenecks with the profiler": "https://www.tensorflow.org/guide/data_performance_analysis",
+    "Build faster tf.data pipelines": "https://www.tensorflow.org/guide/data_performance",
+}
+
+
+_NEEDS = (
+    *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
+    *(host_device_type, device_count, host_facts, is_training),
+)
+
+
+@tool(
+    "Overview",
+    order=0,
+    params=[STEP_EVENT],
+    facts=_FACTS,
+    tables=(STEPS, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
+    needs=_NEEDS,
+)
+def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+    """Why is my step slow, and what do I do about it?"""
+    steps = steptime.slowest(hosts, step_event)
+    on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
+    tf_data = advice.uses_tf_data(on_host)
+    basis = steps if len(steps) else steptime.whole(hosts, step_event)
+    span = "step time" if len(steps) else "the capture"
+    hints = advice.hints(advice.Evidence(hosts, basis, on_host, on_device, span))
+    shared, each = steptime.over_hosts(hosts, step_event)
+    whole = steptime.summary(basis.duration_ps[basis.counted] / PS_PER_MS).average
+    kind, notes = device_type(hosts), health.findings(session, hosts, step_event)
+    facts = {
+        **step_facts(steps, hosts, step_event, tf_data),
+        **_environment(hosts, kind),
+        **_placement(on_host, on_device, hosts),
+        **_precision(basis),
+        "parts_ms": whole,
+        "shared_steps": shared if each else None,
+        "hosts_compared": steptime.compared(shared, each) if each else None,
+    }
+    tables: dict[str, dict[str, Sequence[Any]]] = {
+        "steps": step_table(steps, hosts),
+        "parts": _parts(basis, whole),
+        "bottlenecks": bottleneck_table(steps, tf_data),
+        "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
+        "hints": _columns(hints, _HINTS),
+        "hosts": _columns(each, _HOSTS),
+        "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
+    }
+    return Answer(facts, tables, headline(advice.verdict(basis, len(steps) > 0), notes), notes)
+
+
+def _columns(rows: Sequence[object], table: Table) -> dict[str, Sequence[Any]]:
+    """Of objects whose fields are named as the columns."""
+    return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
+
+
+def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
+    return {
+        "window_ms": clock.duration(hosts) / PS_PER_MS,
+        "hosts": len({host.hostname for host in hosts}),
+        "tasks": len(hosts),
+        "hosts_shown": ", ".join(host.name for host in hosts),
+        "device_type": kind,
+        "device_cores": sum(device_count(host) for host in hosts),
+        "training": is_training(hosts[-1]),
+    }
+
+
+def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> dict[str, float | None]:
+    both = on_host.occurrences + on_device.occurrences
+    stated = [host_facts(host) for host in hosts]
+    return {
+        "device_busy_share": _of(on_device.busy_ps, on_device.window_ps),
+        "device_idle_share": _of(on_device.idle_ps, on_device.window_ps),
+        "host_op_share": _of(on_host.occurrences, both),
+        "device_op_share": _of(on_device.occurrences, both) if any(map(device_count, hosts)) else None,
+        "host_eager_share": _of(on_host.eager_ps, on_host.self_ps),
+        "device_eager_share": _of(on_device.eager_ps, on_device.self_ps),
+        "hbm_share": _stated(stated, "hbm_utilization_percent"),
+        "matrix_unit_share": _stated(stated, "matrix_unit_utilization_percent"),
+    }
+
+
+def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
+    """The mean over the hosts that state it."""
+    found = [each[name] for each in facts if name in each]
+    return float(np.mean(found)) / 100 if found else None
+
+
+def _precision(steps: StepTimes) -> dict[str, float | None]:
+    half, single, rest = advice.precision_percent(steps)
+    return {
+        "compute_16_share": _of(half, half + single),
+        "compute_32_share": _of(single, half + single),
+        "compute_unknown_share": _of(rest, half + single + rest),
+    }
+
+
+def _of(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None
+
+
+def _parts(steps: StepTimes, whole: float | None) -> dict[str, Sequence[Any]]:
+    figures = [steptime.summary(steps.ms(*share.parts)[steps.counted]) for share in SHARES]
+    return {
+        "part": [share.id for share in SHARES],
+        "label": [share.label for share in SHARES],
+        "average_ms": [each.average for each in figures],
+        "share": [_of(each.average, whole) for each in figures],
+        "deviation_ms": [each.deviation for each in figures],
+        "minimum_ms": [each.minimum for each in figures],
+        "maximum_ms": [each.maximum for each in figures],
+        "doc": [share.doc for share in SHARES],
+    }
+
+
+def _top_ops(table: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
+    ops, whole = table.ops[:_TOP], table.self_ps
+    return {
+        "share": [_of(op.self_ps, whole) for op in ops],
+        "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
+        "category": [op.category or None for op in ops],
+        "name": [op.name for op in ops],
+        "gflop_per_s": [op.flops / (op.total_ps / 1e3) if op.flops and op.total_ps else None for op in ops],
+        "tensor_core_eligible": [
+            kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
+        ],
+        "tensor_core_used": [op.tensor_core_ps > 0 if on_gpu else None for op in ops],
+        "self_ms": [op.self_ps / PS_PER_MS for op in ops],
+        "occurrences": [op.occurrences for op in ops],
+    }
