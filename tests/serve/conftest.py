@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain import plain
 from werkzeug.test import Client
 
 from tb_profile_plugin import api, tools
 from tb_profile_plugin.analysis import health
+from tb_profile_plugin.compat.datatable import data_table, head
+from tb_profile_plugin.contract.tool import Param, Tool
 from tb_profile_plugin.model import recorded, session
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredSession
-from tb_profile_plugin.tools.base import Column, DataTable, Param, Tool, tool
 
-TABLE = DataTable([Column("op", "Op, name", "string"), Column("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
+TABLE = data_table([head("op", "Op, name", "string"), head("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
 
 
 @dataclass
@@ -107,11 +109,11 @@ class Fakes:
 
         param = Param("size", "small", "How large.", ("small", "large"))
         made = [
-            tool("Echo", params=[param])(echo),
-            tool("One", all_hosts=False)(one),
-            tool("Slow")(slow),
-            tool("Broken")(broken),
-            tool("Absent", unavailable=lambda session, hosts: Problem("no_gpu", "No GPU.", "Use one."))(absent),
+            plain("Echo", params=[param])(echo),
+            plain("One", all_hosts=False)(one),
+            plain("Slow")(slow),
+            plain("Broken")(broken),
+            plain("Absent", unavailable=lambda session, hosts: Problem("no_gpu", "No GPU.", "Use one."))(absent),
         ]
         return {each.name: each for each in made}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tb_profile_plugin.tools.base import tool
+from plain import plain
 from werkzeug.serving import make_server
 
 from tb_profile_plugin import tools
@@ -50,7 +50,7 @@ class Patient:
 @pytest.fixture
 def patient(fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Patient:
     patient = Patient()
-    found = {"patient": tool("Patient")(lambda session, hosts: patient.run(session, hosts))}
+    found = {"patient": plain("Patient")(lambda session, hosts: patient.run(session, hosts))}
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(tools, "get", lambda name: found["patient"])
     return patient
