@@ -119,7 +119,11 @@ def _parser() -> argparse.ArgumentParser:
         help="xplane is the capture itself, of one host; default: %(default)s (JSON)",
     )
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument("--redact", action="store_true", help="without names of hosts and users, and source code")
+    verb.add_argument(
+        "--redact",
+        action="store_true",
+        help="for strangers: words other than those of frameworks, compilers and kernels become numbers",
+    )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.set_defaults(verb=_export)
 
