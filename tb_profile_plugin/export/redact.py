@@ -59,6 +59,7 @@ _TEXTS = frozenset(
     """.split()
 ) | {"level 0"}
 """Stats whose texts are names of ops, kernels and functions, shapes, or one of few words."""
+_UNREADABLE = frozenset({"damaged_capture", "too_many_planes", "too_many_lines"})
 _CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN = range(6)
 """What is done with a text."""
 _BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _CHOSEN}
@@ -80,7 +81,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> by
     buf = np.frombuffer(data, np.uint8)
     fields = table(_SPACE)
     found, damage = texts(buf, fields)
-    if damage != wire.GOOD or any(problem.code == "damaged_capture" for problem in space.problems):
+    if damage != wire.GOOD or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
