@@ -18,6 +18,7 @@ from typing import BinaryIO
 from . import __version__
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
+from .runtime.memory import VARIABLE as MEMORY_LIMIT
 
 _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
 
@@ -31,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # A console that lacks a character shows another instead of ending the command.
             stream.reconfigure(errors="replace")
     try:
+        if getattr(asked, "memory_limit", 0):
+            # Where it is read by all, in the processes of an executor, too.
+            os.environ[MEMORY_LIMIT] = str(asked.memory_limit)
         asked.verb(asked)
         sys.stdout.flush()
     except ProblemError as error:
@@ -68,13 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         help="answer requests under this name, too, e.g. that of a proxy; may be given again",
     )
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    verb.add_argument(
-        "--memory-limit",
-        metavar="SIZE",
-        type=_size,
-        default=0,
-        help="what captures that stay decoded may take, e.g. 8G (default: 3G); those used last stay",
-    )
+    _add_memory_limit(verb)
     _add_executor(verb)
     verb.set_defaults(verb=_serve)
 
@@ -113,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    _add_memory_limit(verb)
     _add_executor(verb)
     verb.set_defaults(verb=_tool)
 
@@ -125,14 +124,30 @@ def _parser() -> argparse.ArgumentParser:
         help="xplane is the capture itself, of one host; default: %(default)s (JSON)",
     )
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument("--redact", action="store_true", help="without names of hosts and users, and source code")
+    verb.add_argument(
+        "--redact",
+        action="store_true",
+        help="for strangers: words other than those of frameworks, compilers and kernels become numbers",
+    )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    _add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
     verb = verbs.add_parser("cache", help="what earlier results and fetched captures take, or delete them")
     verb.add_argument("action", choices=("show", "clear"))
     verb.set_defaults(verb=_cache)
     return parser
+
+
+def _add_memory_limit(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_size,
+        default=0,
+        help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
+        "and 3G); TB_PROFILE_MEMORY_LIMIT says the same, in TensorBoard, too",
+    )
 
 
 def _add_executor(verb: argparse.ArgumentParser) -> None:
@@ -163,7 +178,7 @@ def _port(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    from .store.cache import size_of
+    from .runtime.memory import size_of
 
     try:
         return size_of(text)
@@ -190,7 +205,6 @@ def _serve(asked: argparse.Namespace) -> None:
         asked.hide_capture,
         asked.allow_host,
         not asked.no_cache,
-        asked.memory_limit,
         asked.executor,
     )
 

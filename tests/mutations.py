@@ -127,7 +127,8 @@ class Mutator:
         if kind == 0:
             new = whole * dice.choice((2, 3, 50))
         elif kind == 1:
-            new = b""
+            # None, or many that hold nothing.
+            new = (head + b"\0") * dice.choice((0, 0, 5000))
         elif kind == 2:
             new = bytes([head[0] & 0xF8 | dice.randrange(8)]) + self.data[field.tag + 1 : field.end]
         elif kind == 3:

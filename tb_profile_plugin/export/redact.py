@@ -1,63 +1,178 @@
-"""Captures to show to others: without names of hosts and users, without source code."""
+"""Captures for strangers: what is known to be harmless stays, all other text becomes numbers.
+
+What stays is listed: fields of the messages (`_SPACE`, `_PROGRAM`, `_OPTIONS`), stats whose texts are names of ops,
+kernels and shapes (`_TEXTS`), and the words of these names (`vocabulary`). Other stats' texts are replaced as a whole.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
 
-from ..columns.tables import Plane
+from .. import xspace
+from ..arrays import Array
+from ..columns.lookup import SECRET, first_equal
+from ..columns.pool import payload
+from ..columns.tables import Plane, XSpace
+from ..model.codes import combine
 from ..problems import Problem, ProblemError
-from ..protos import message
+from ..runtime import cancellation
+from ..xspace import wire
+from ..xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
+from .pseudonyms import Pseudonyms
 
-_HOME = r"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
-_USER, _RAW_USER = re.compile(_HOME), re.compile(_HOME.encode())
-_DIGITS = r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"
-_ADDRESS, _RAW_ADDRESS = re.compile(_DIGITS), re.compile(_DIGITS.encode())
-_SOURCE = re.compile(r"source|stack_(?:trace|frame)|hlo_text|command_line|working_dir", re.IGNORECASE)
-"""Names of stats that hold source code, or where it lies."""
-_KEPT_PLANES = re.compile(r"/host:(?:CPU|CUPTI|metadata|python-tracer|TFStreamz)|/device:|Task Environment")
-_COMMON = frozenset({"host", "localhost", "vm", "user", "root", "node", "worker"})
-"""Too ordinary to be taken out of texts, and nobody's."""
-_NOBODY = "user"
+_SPACE: Schema = {
+    "space": {1: "plane", 2: TEXT, 3: TEXT, 4: TEXT},
+    "plane": {1: NUMBER, 2: TEXT, 3: "line", 4: "event_entry", 5: "stat_entry", 6: "stat"},
+    "line": {1: NUMBER, 2: TEXT, 3: NUMBER, 4: "event", 9: NUMBER, 10: NUMBER, 11: TEXT},
+    "event": {1: NUMBER, 2: NUMBER, 3: NUMBER, 4: "stat", 5: NUMBER},
+    "stat": {1: KEY, 2: DOUBLE, 3: NUMBER, 4: NUMBER, 5: TEXT, 6: TEXT, 7: REFERENCE},
+    "event_entry": {1: NUMBER, 2: "event_metadata"},
+    "event_metadata": {1: NUMBER, 2: TEXT, 4: TEXT, 5: "stat"},
+    "stat_entry": {1: KEY, 2: "stat_metadata"},
+    "stat_metadata": {1: NUMBER, 2: TEXT},
+}
+_HOSTNAME, _STAT_NAME = place(_SPACE, "space", 4), place(_SPACE, "stat_metadata", 2)
+_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE = (place(_SPACE, "stat", number) for number in (5, 6, 7))
 
+_PROGRAM: Schema = {
+    "proto": {1: "module"},
+    "module": {1: TEXT, 3: "computation"},
+    "computation": {2: "instruction"},
+    "instruction": {1: TEXT, 2: TEXT, 7: "metadata", 11: TEXT},
+    "metadata": {1: TEXT, 2: TEXT},
+}
+"""Of XLA programs what `xspace.hlo` reads, without source lines."""
+_OPTIONS: Schema = {"options": dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 8, 9), NUMBER)}
 
-def redacted(data: Any, host: str, alias: str) -> bytes:
-    """The XSpace in ``data`` as the capture of a host called ``alias`` by a user called ``user``.
-
-    Names of hosts (``host``, and what the capture calls its own), of users as paths tell them, and IP addresses are
-    replaced wherever they stand; stats of source code, and all that are bytes (XLA programs), are left out. Raises
-    `ProblemError` (422) for a damaged capture, of which nobody can say what it holds.
+_TEXTS = frozenset(
     """
-    space = message("tensorflow.profiler.XSpace")()
-    try:
-        space.ParseFromString(bytes(data))
-    except DecodeError as error:
+    _ipl_stage_cat _ipl_stage_name algorithm allocator_name annotation autotune autotune_mode context_id data_type
+    deduplicated_name deterministic device device_type_string device_vendor dims drop_remainder dtype eager_op edge_name
+    equation from func_name gpu_device_name graph_type hlo_category hlo_module hlo_op kernel_annotation kernel_details
+    kernel_name kernel_type layout level long_name memcpy_details memory_residency memset_details module_name name
+    nvtx_range parallel_copy parallelism ram_usage_megabytes region_type shape shape_with_layout shapes size step_name
+    strides tensor_layout tensor_shapes tf_function_call tf_op to type types use_unbounded_threadpool warm_start
+    """.split()
+) | {"level 0"}
+"""Stats whose texts are names of ops, kernels and functions, shapes, or one of few words."""
+_UNREADABLE = frozenset({"damaged_capture", "too_many_planes", "too_many_lines"})
+_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN = range(6)
+"""What is done with a text."""
+_BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _CHOSEN}
+
+_HOME = rb"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
+_USER = re.compile(_HOME)
+_ADDRESS = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)")
+_SOURCE = re.compile(r"(?:^|_)source(?:_|$)|stack_(?:trace|frame)|hlo_text|command_line|working_dir", re.IGNORECASE)
+"""Names of stats that hold source code, or where it lies."""
+
+
+def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> bytes:
+    """The XSpace in ``data``, of the host of that name, as strangers may see it.
+
+    Names of hosts are replaced as ``aliases`` says, other words by pseudonyms that depend on them and on `key` alone.
+    Raises `ProblemError` (422) for a damaged capture, of which nobody can say what it holds.
+    """
+    space = xspace.decode(data, host)
+    buf = np.frombuffer(data, np.uint8)
+    fields = table(_SPACE)
+    found, damage = texts(buf, fields)
+    if damage != wire.GOOD or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
-        raise ProblemError(problem, 422) from error
-    users = set(users_in(data))
-    space.DiscardUnknownFields()
-    for plane in space.planes:
-        _drop_source(plane)
-    hosts = {name for whole in (host, *space.hostnames) for name in (whole, *re.split(r"[.:_]", whole)[:1])}
-    clean = _cleaner(hosts, users, alias)
-    _rewrite(space, clean)
-    space.hostnames[:] = [alias] * len(space.hostnames)
-    written: bytes = space.SerializeToString()
-    return written
+        raise ProblemError(problem, 422)
+    alias = aliases[host]
+    names = {part: other for name, other in aliases.items() for part in _parts(name)}
+    words = Pseudonyms(key, {part: alias for name in space.hostnames for part in _parts(name)} | names)
+    action = _actions(buf, space, found, words)
+    replace: dict[int, Callable[[bytes], bytes]] = {
+        _CLEANED: lambda text: words.clean(text.decode("utf-8", "replace")).encode(),
+        _REPLACED: lambda text: words.name(text.decode("utf-8", "replace")).encode() if text else b"",
+        _HOST: lambda text: alias.encode(),
+        _EMPTIED: lambda text: b"",
+        _HLO: lambda text: _part(text, _PROGRAM, words),
+        _CHOSEN: lambda text: _part(text, _OPTIONS, words),
+    }
+    return rewritten(buf, fields, *_replacements(buf, found, action, replace))
+
+
+def _parts(host: str) -> set[str]:
+    """A host's name, with and without its domain and the port that file names add."""
+    return {host, re.split(r"[.:_]", host)[0], re.sub(r"[:_]\d+$", "", host)} - {""}
+
+
+def _actions(buf: Array, space: XSpace, found: Array, words: Pseudonyms) -> Array:
+    """int64[n]: what is done with each text."""
+    where = found[:, 1]
+    action = np.full(len(found), _CLEANED)
+    action[where == _HOSTNAME] = _HOST
+    stats = np.flatnonzero(np.isin(where, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
+    planes = _planes(buf, space)
+    example, code = combine(found[stats, 2], found[stats, 3])
+    names = [_stat_name(planes[top], key) for top, key in found[stats[example], 2:].tolist()]
+    kept = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
+    action[stats[~kept]] = _REPLACED
+    blobs = np.array([_BLOBS.get(name, _EMPTIED) for name in names], np.int64)
+    some = where[stats] == _STAT_BYTES
+    action[stats[some]] = blobs[code[some]]
+
+    told = stats[(where[stats] == _STAT_REFERENCE) & ~kept]
+    example, _ = combine(found[told, 2], found[told, 0])
+    secret = set(map(tuple, found[told[example]][:, [2, 0]].tolist()))
+    for row in np.flatnonzero(where == _STAT_NAME).tolist() if secret else ():
+        top, key = found[row, 2:].tolist()
+        if (top, key) in secret and not words.knows(_stat_name(planes[top], key)):
+            action[row] = _REPLACED
+    return action
+
+
+def _planes(buf: Array, space: XSpace) -> dict[int, Plane]:
+    """The planes by their place among the fields of the whole."""
+    rows, _ = wire.messages(buf, np.int64(0), np.int64(len(buf)))
+    return dict(zip(np.flatnonzero((rows[:, 0] == 1) & (rows[:, 1] == 2)).tolist(), space.planes, strict=True))
+
+
+def _stat_name(plane: Plane, key: int) -> str:
+    return plane.stat_metadata.text.all[plane.stat_metadata.rows.get(key, 0)]
+
+
+def _replacements(
+    buf: Array, found: Array, action: Array, replace: Mapping[int, Callable[[bytes], bytes]]
+) -> tuple[Array, list[bytes]]:
+    """(int64[n], texts): which new text each old one gets; each distinct one is worked out once."""
+    rows = np.flatnonzero(found[:, 1] != _STAT_REFERENCE)
+    prefix = first_equal(buf, found[rows, 0], SECRET)
+    example, code = combine(prefix, action[rows])
+    answer, new = np.zeros(len(found), np.int64), []
+    answer[rows] = code
+    for old, what in zip(prefix[example].tolist(), action[rows[example]].tolist(), strict=True):
+        cancellation.check()
+        begin, end = payload(buf, np.int64(old))
+        new.append(replace[what](buf[begin:end].tobytes()))
+    return answer, new
+
+
+def _part(blob: bytes, schema: Schema, words: Pseudonyms) -> bytes:
+    """A message within a stat, all of its texts cleaned; nothing where it is damaged."""
+    buf, fields = np.frombuffer(blob, np.uint8), table(schema)
+    found, damage = texts(buf, fields)
+    if damage != wire.GOOD:
+        return b""
+    cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace")).encode()}
+    return rewritten(buf, fields, *_replacements(buf, found, np.zeros(len(found), np.int64), cleaned))
 
 
 def users_in(data: Any) -> list[str]:
     """Names of users, as paths anywhere in a capture's bytes tell them, sorted."""
-    return sorted({user.decode() for user in _RAW_USER.findall(data)})
+    return sorted({user.decode("utf-8", "replace") for user in _USER.findall(data)})
 
 
 def addresses_in(data: Any) -> list[str]:
-    """IP addresses anywhere in a capture's bytes, sorted."""
-    return sorted({address.decode() for address in _RAW_ADDRESS.findall(data)})
+    """IPv4 addresses anywhere in a capture's bytes, sorted."""
+    return sorted({address.decode() for address in _ADDRESS.findall(data)})
 
 
 def source_stats(plane: Plane) -> int:
@@ -65,55 +180,3 @@ def source_stats(plane: Plane) -> int:
     unwanted = [row for row, name in enumerate(plane.stat_metadata.text.all) if _SOURCE.search(name)]
     owners = (plane.stats, plane.metadata.stats, plane.events.stats)
     return sum(int(np.isin(stats.name, unwanted).sum()) for stats in owners)
-
-
-def _cleaner(hosts: Iterable[str], users: Iterable[str], alias: str) -> Callable[[str], str]:
-    wanted = dict.fromkeys(hosts, alias) | dict.fromkeys(users, _NOBODY)
-    wanted = {name: other for name, other in wanted.items() if len(name) > 2 and name.lower() not in _COMMON}
-    names = "|".join(re.escape(name) for name in sorted(wanted, key=len, reverse=True))
-    token = re.compile(rf"(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9])") if names else None
-
-    def clean(text: str) -> str:
-        text = _USER.sub(lambda found: found[0][: -len(found[1])] + _NOBODY, text)
-        text = token.sub(lambda found: wanted[found[0]], text) if token else text
-        return _ADDRESS.sub("0.0.0.0", text)
-
-    return clean
-
-
-def _drop_source(plane: Any) -> None:
-    unwanted = {key for key, entry in plane.stat_metadata.items() if _SOURCE.search(entry.name)}
-    for stats in _stats(plane):
-        keep = [s for s in stats if s.metadata_id not in unwanted and s.WhichOneof("value") != "bytes_value"]
-        if len(keep) < len(stats):
-            kept = [type(stat).FromString(stat.SerializeToString()) for stat in keep]
-            del stats[:]
-            stats.extend(kept)
-    for metadata in plane.event_metadata.values():
-        # Bytes that only the program which wrote them can read.
-        metadata.metadata = b""
-
-
-def _stats(plane: Any) -> Iterator[Any]:
-    yield plane.stats
-    for metadata in plane.event_metadata.values():
-        yield metadata.stats
-    for line in plane.lines:
-        for event in line.events:
-            yield event.stats
-
-
-def _rewrite(space: Any, clean: Callable[[str], str]) -> None:
-    for said in (space.errors, space.warnings):
-        said[:] = [clean(text) for text in said]
-    for plane in space.planes:
-        if not _KEPT_PLANES.match(plane.name):
-            plane.name = clean(plane.name)
-        for entry in plane.stat_metadata.values():
-            entry.name = clean(entry.name)
-        for named in (*plane.lines, *plane.event_metadata.values()):
-            named.name, named.display_name = clean(named.name), clean(named.display_name)
-        for stats in _stats(plane):
-            for stat in stats:
-                if stat.str_value:
-                    stat.str_value = clean(stat.str_value)

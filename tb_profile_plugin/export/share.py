@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 
 from .. import store, xspace
@@ -63,7 +66,7 @@ def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
         listed = ", ".join(names[:8])
         problem = Problem("one_host", "A capture is of one host.", f"Name one with --host: {listed}.", session.name)
         raise ProblemError(problem)
-    return _redacted(session, names[0]) if redacted else memoryview(store.read(_file(session, names[0])))
+    return _redacted(session, names[0], _key(session)) if redacted else memoryview(store.read(_file(session, names[0])))
 
 
 def file_name(session: Session, name: str, redacted: bool) -> str:
@@ -75,7 +78,8 @@ def file_name(session: Session, name: str, redacted: bool) -> str:
 def redacted(session: Session, host: str) -> list[Host]:
     """The hosts as strangers may see them, called ``host-1``, ``host-2`` … by their places in the session."""
     names = _names(session, host)
-    return [Host(_alias(session, name), xspace.decode(_redacted(session, name))) for name in names]
+    key = _key(session)
+    return [Host(_alias(session, name), xspace.decode(_redacted(session, name, key))) for name in names]
 
 
 def _names(session: Session, host: str) -> list[str]:
@@ -92,6 +96,14 @@ def _alias(session: Session, host: str) -> str:
     return f"host-{session.hosts.index(host) + 1}"
 
 
-def _redacted(session: Session, host: str) -> bytes:
-    file = _file(session, host)
-    return redact.redacted(store.read(file), host, _alias(session, host))
+def _redacted(session: Session, host: str, key: bytes) -> bytes:
+    aliases = {name: _alias(session, name) for name in session.hosts}
+    return redact.redacted(store.read(_file(session, host)), host, aliases, key)
+
+
+def _key(session: Session) -> bytes:
+    """What nobody knows who has only redacted captures; the same for all hosts, whose ops thus keep one name."""
+    for file in session.stored.files:
+        with suppress(ProblemError):
+            return hashlib.sha256(store.read(file)).digest()
+    return os.urandom(32)

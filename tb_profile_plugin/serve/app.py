@@ -41,7 +41,6 @@ class App:
         hide_capture: bool = False,
         gate: Gate | None = None,
         keep: bool = True,
-        memory: int = 0,
         executor: str = "",
     ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
@@ -49,7 +48,7 @@ class App:
         Without a gate, whoever calls this application has decided whom to answer.
         """
         self._logdir = logdir
-        self._workspace = Workspace(logdir, hide_capture, keep, memory, executor)
+        self._workspace = Workspace(logdir, hide_capture, keep, executor)
         self._prefix = prefix
         self._gate = gate
         self._warm = False

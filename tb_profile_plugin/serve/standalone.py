@@ -36,18 +36,16 @@ def serve(
     hide_capture: bool = False,
     allowed: Sequence[str] = (),
     keep: bool = True,
-    memory: int = 0,
     executor: str = "",
 ) -> None:
     """Serve the sessions of a logdir until interrupted; port 0 takes a free one.
 
     `say` gets the lines for the person who started it; `allowed` are further names of this server, see `Gate`; `keep`
-    results in the user's cache directory; `memory` bounds, in bytes, what stays decoded (0: as usual); an `executor`
-    works on the hosts of a session.
+    results in the user's cache directory; an `executor` works on the hosts of a session.
     Raises `ProblemError` where the address cannot be had.
     """
     _share_memory()
-    app = App(Logdir(spec), "", hide_capture, Gate(host, allowed), keep, memory, executor)
+    app = App(Logdir(spec), "", hide_capture, Gate(host, allowed), keep, executor)
     try:
         server = create_server(
             app,

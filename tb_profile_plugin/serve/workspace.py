@@ -50,11 +50,9 @@ class _Key(NamedTuple):
 class Workspace:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
-    def __init__(
-        self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, memory: int = 0, executor: str = ""
-    ):
-        """`keep` results in the user's cache directory, for the next server, too; `memory` bounds, in bytes, what stays
-        decoded; an `executor` works on the hosts of a session.
+    def __init__(self, logdir: Logdir, hide_capture: bool = False, keep: bool = True, executor: str = ""):
+        """`keep` results in the user's cache directory, for the next server, too; an `executor` works on the hosts of a
+        session.
         """
         self.logdir = logdir
         self.captures = Captures(logdir, hide_capture)
@@ -63,7 +61,6 @@ class Workspace:
         self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
         self._kept = Kept(keep)
         self.views = Views(self._kept)
-        self._memory = memory
         self._spec = executor
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
@@ -86,6 +83,7 @@ class Workspace:
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""
         from ..model.session import Session
+        from ..runtime import memory
         from ..runtime.decoded_pool import DEFAULT_LIMIT, DecodedPool
         from ..runtime.executors import executor
 
@@ -96,7 +94,7 @@ class Workspace:
                 for old in [old for old, _ in self._open.items() if old.name == stored.name]:
                     self._open.drop(old)
                     self._forget(old)
-                self._pool = self._pool or DecodedPool(self._memory or DEFAULT_LIMIT)
+                self._pool = self._pool or DecodedPool(memory.told() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
                 session = Session(stored, self._pool, self._executor)
                 self._open.put(stored, session)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import tempfile
 import threading
@@ -15,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from ..runtime.memory import size_of
 
 KINDS = ("files", "results")
 """Folders of the cache: captures fetched from other machines, and what tools answered."""
@@ -32,16 +33,6 @@ _UNSEEN = 32
 """A process looks for what to delete when it has written this part of the limit since it last looked."""
 _unseen: dict[Path, int] = {}
 _lock = threading.Lock()
-
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
-
-
-def size_of(text: str) -> int:
-    """Bytes of ``500M``, ``2G``, ``1.5 GiB`` (all by 1024); raises ValueError."""
-    match = _SIZE.fullmatch(text.strip())
-    if not match:
-        raise ValueError(f"{text!r} is no size: write 500M or 2G")
-    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
 
 
 def directory() -> Path:

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
+from ..runtime.memory import Budget
 from .files import StoredFile
 from .remote import fetch
 from .whole import Buffer, load
 
 _GZIP = zlib.MAX_WBITS | 16
-_MOST_BYTES = 2 << 30
-"""Protobuf writes no larger message: what inflates to more was made to fill the memory."""
+_RATIO, _ANYWAY = 200, 4 << 20
+"""What inflates to more than so many times its size was made to fill the memory, unless it is small even then.
+
+Captures inflate to five to ten times their size, traces in JSON to 40 times."""
 _PIECE = 1 << 14
 """Inflated at a time: an error loses at most what came of so many bytes."""
 
@@ -22,12 +26,13 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     """A file's bytes, inflated where it is compressed; fetched first if it is remote.
 
     `progress` gets the fraction that is fetched. A compressed file that was cut gives what could be inflated.
-    Raises `ProblemError` for a file that cannot be read.
+    Raises `ProblemError` for a file that cannot be read, or is larger than the memory limit. Ends where nobody waits.
     """
     if file.url:
         fetch(file, progress)
+    budget = Budget(file.where)
     try:
-        content = load(file.path)
+        content = load(file.path, budget.take)
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise ProblemError(
@@ -39,16 +44,17 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             ),
             404 if gone else 403,
         ) from error
-    return _inflate(content, file.path) if file.path.suffix == ".gz" else content
+    return _inflate(content, file.path, budget) if file.path.suffix == ".gz" else content
 
 
-def _inflate(data: Buffer, path: Path) -> bytes:
-    """All members of a gzip file, up to the first damage, or up to what no capture can hold."""
+def _inflate(data: Buffer, path: Path, budget: Budget) -> bytes:
+    """All members of a gzip file, up to the first damage; raises `ProblemError` where they are too large."""
     parts: list[bytes] = []
     rest = memoryview(data)
     inflater = zlib.decompressobj(wbits=_GZIP)
-    size = 0
-    while rest and size < _MOST_BYTES:
+    left = max(_ANYWAY, _RATIO * len(data))
+    while rest:
+        cancellation.check()
         try:
             parts.append(inflater.decompress(rest[:_PIECE]))
         except zlib.error as error:
@@ -63,7 +69,12 @@ def _inflate(data: Buffer, path: Path) -> bytes:
                 ),
                 422,
             ) from error
-        size += len(parts[-1])
+        left -= len(parts[-1])
+        if left < 0:
+            message = f"The file inflates to more than {_RATIO} times its size, as no capture does."
+            remedy = "Inflate it yourself (gunzip) if you know where it comes from."
+            raise ProblemError(Problem("inflates_too_much", message, remedy, str(path)), 422)
+        budget.take(2 * len(parts[-1]))
         rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
         if inflater.eof:
             inflater = zlib.decompressobj(wbits=_GZIP)

@@ -12,8 +12,11 @@ import mmap
 import os
 import stat
 import time
+from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
+
+from ..runtime import cancellation
 
 Buffer = mmap.mmap | bytes
 
@@ -22,17 +25,21 @@ _TRIES = 3
 _PAUSE_S = 0.1
 
 
-def load(path: Path) -> Buffer:
+def load(path: Path, take: Callable[[int], None] = lambda size: None) -> Buffer:
     """The bytes of a file as they were at one moment; if it never stops changing, as they were read last.
 
-    Raises OSError, for what is no file, too: reading a pipe or a device might never end.
+    `take` is told how many there are before they are read, and may raise. Raises OSError, for what is no file, too:
+    reading a pipe or a device might never end.
     """
+    taken = 0
     with open(path, "rb", buffering=0, opener=_open) as file:
         for last in (*(False,) * (_TRIES - 1), True):
             before = os.fstat(file.fileno())
             if not stat.S_ISREG(before.st_mode):
                 raise OSError(errno.EINVAL, "it is a pipe, a device or a folder")
             file.seek(0)
+            take(before.st_size - taken)
+            taken = before.st_size
             content = _read(file, before.st_size)
             if last or _same(before, os.fstat(file.fileno())):
                 break
@@ -62,6 +69,7 @@ def _read(file: FileIO, size: int) -> Buffer:
     at = 0
     with memoryview(content) as view:
         while at < size:
+            cancellation.check()
             with view[at : at + _PIECE] as piece:
                 got = file.readinto(piece)
             if not got:

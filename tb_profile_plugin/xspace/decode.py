@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Int
 from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text, XSpace
 from ..problems import Problem
+from ..runtime import cancellation
+from ..runtime.memory import Budget
 from . import wire
 
 Progress = Callable[[str, float], None]
@@ -22,6 +24,12 @@ Progress = Callable[[str, float], None]
 _PLANES, _ERRORS, _WARNINGS, _HOSTNAMES = 1, 2, 3, 4
 _ID, _NAME, _LINES, _EVENT_METADATA, _STAT_METADATA, _STATS = 1, 2, 3, 4, 5, 6
 _LENGTH = 2
+
+_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES = 4096, 1 << 15, 4096
+"""Of a capture, messages being errors, warnings and host names; each takes what hundreds of events take, and profilers
+write far fewer."""
+_PLANE_BYTES, _LINE_BYTES, _ENTRY_BYTES, _FIELD_BYTES, _EVENT_BYTES, _STAT_BYTES = 8192, 512, 160, 40, 64, 16
+"""Memory that each takes when it is decoded and the model knows it; measured."""
 
 _REPLACEMENT = "\ufffd".encode()
 
@@ -38,32 +46,34 @@ def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, frac
     """The tables of the XSpace in ``buffer`` (anything with the buffer protocol).
 
     Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
-    ``progress`` is called with a phase and a fraction 0–1.
+    ``progress`` is called with a phase and a fraction 0–1. Raises `ProblemError` (422) for what is larger than the
+    memory limit, before it takes it; ends where nobody waits.
     """
     data = np.frombuffer(buffer, np.uint8)
     data.flags.writeable = False
-    damage = _Damage(where, len(data))
-    rows, bad = wire.messages(data, np.int64(0), np.int64(len(data)))
+    damage, budget = _Damage(where, len(data)), Budget(where)
+    budget.take(len(data))
+    rows, bad = _fields(data, np.int64(0), np.int64(len(data)), budget)
     damage.note(bad)
     damage.rewritten = bytes(data[:4096]).count(_REPLACEMENT) > 3
-    sketches = [_sketch(data, row, damage) for row in rows if row[0] == _PLANES and row[1] == _LENGTH]
+    found = rows[(rows[:, 0] == _PLANES) & (rows[:, 1] == _LENGTH)]
+    damage.planes = len(found)
+    errors, warnings, hostnames = (
+        _strings(data, rows, number, slice(_MOST_MESSAGES)) for number in (_ERRORS, _WARNINGS, _HOSTNAMES)
+    )
+    damage.messages = max(int((rows[:, 0] == number).sum()) for number in (_ERRORS, _WARNINGS, _HOSTNAMES))
+    sketches = [_sketch(data, row, damage, budget) for row in found[:_MOST_PLANES]]
     _count(data, sketches, damage, lambda done: progress("Reading", done / 2))
     origin_ns = _origin(sketches)
     planes = []
     for i, sketch in enumerate(sketches):
+        cancellation.check()
+        budget.take(_EVENT_BYTES * int(sketch.head[:, 4].sum()) + _STAT_BYTES * int(sketch.head[:, 5].sum()))
         planes.append(_fill(data, sketch, origin_ns, damage))
         progress("Decoding", 0.5 + (i + 1) / len(sketches) / 2)
     if not (rows[:, 1] == _LENGTH).any() and not bad > wire.GOOD:
         damage.empty()
-    return XSpace(
-        planes,
-        _strings(data, rows, _ERRORS),
-        _strings(data, rows, _WARNINGS),
-        _strings(data, rows, _HOSTNAMES),
-        origin_ns,
-        damage.problems(),
-        len(data),
-    )
+    return XSpace(planes, errors, warnings, hostnames, origin_ns, damage.problems(), len(data))
 
 
 def warm() -> None:
@@ -99,6 +109,7 @@ class _Damage:
         self.first = -1
         self.places = 0
         self.clamped = 0
+        self.planes = self.lines = self.messages = 0
         self.nothing = False
         self.rewritten = False
 
@@ -130,6 +141,12 @@ class _Damage:
             if self.rewritten:
                 remedy = "A text tool has replaced the file's bytes; copy the original again in binary mode."
             found.append(Problem("damaged_capture", message, remedy, self.where))
+        counts = {"planes": self.planes, "lines": self.lines, "messages": self.messages}
+        for (what, count), most in zip(counts.items(), (_MOST_PLANES, _MOST_LINES, _MOST_MESSAGES), strict=True):
+            if count > most:
+                message = f"The capture has {count:,} {what}, of which the first {most:,} were read."
+                remedy = "Profilers write far fewer, one per device or thread: ask where the file comes from."
+                found.append(Problem(f"too_many_{what}", message, remedy, self.where))
         if self.clamped:
             message = f"{self.clamped:,} events carry impossible times (negative, or beyond 13 days), which were cut."
             found.append(
@@ -140,23 +157,36 @@ class _Damage:
         return tuple(found)
 
 
-def _sketch(data: Array, row: Array, damage: _Damage) -> _Sketch:
-    parts, bad = wire.messages(data, row[3], row[4])
+def _fields(data: Array, begin: Int, end: Int, budget: Budget) -> tuple[Array, Int]:
+    """As `wire.messages`, within the budget."""
+    cancellation.check()
+    budget.take(_FIELD_BYTES * wire.count_fields(data, begin, end))
+    rows, bad = wire.messages(data, begin, end)
+    return rows, bad
+
+
+def _sketch(data: Array, row: Array, damage: _Damage, budget: Budget) -> _Sketch:
+    parts, bad = _fields(data, row[3], row[4], budget)
     damage.note(bad)
     number, kind = parts[:, 0], parts[:, 1]
     ids = parts[(number == _ID) & (kind == 0), 2]
-    lines = int(((number == _LINES) & (kind == _LENGTH)).sum())
+    entries = int(((number > _LINES) & (kind == _LENGTH)).sum())
+    line = (number == _LINES) & (kind == _LENGTH)
+    room = max(0, _MOST_LINES - damage.lines)
+    lines = min(int(line.sum()), room)
+    damage.lines += int(line.sum())
+    budget.take(_PLANE_BYTES + _LINE_BYTES * lines + _ENTRY_BYTES * entries)
     return _Sketch(
         int(ids[-1]) if len(ids) else 0,
-        "".join(_strings(data, parts, _NAME)[-1:]),
-        parts,
+        "".join(_strings(data, parts, _NAME, slice(-1, None))),
+        parts[~line | (np.cumsum(line) <= room)] if lines < line.sum() else parts,
         np.zeros((lines, 8), np.int64),
         np.zeros((lines, 4), np.int64),
     )
 
 
-def _strings(data: Array, rows: Array, number: int) -> list[str]:
-    chosen = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)]
+def _strings(data: Array, rows: Array, number: int, some: slice) -> list[str]:
+    chosen = rows[(rows[:, 0] == number) & (rows[:, 1] == _LENGTH)][some]
     return [data[begin:end].tobytes().decode("utf-8", "replace") for begin, end in chosen[:, 3:5].tolist()]
 
 
@@ -179,6 +209,7 @@ def _count(data: Array, sketches: list[_Sketch], damage: _Damage, progress: Call
             arguments = (data, begins[part], ends[part], sketch.head[part], sketch.spans[part])
             jobs.append(_threads().submit(wire.count_lines, *arguments))
     for i, job in enumerate(jobs):
+        cancellation.check()
         job.result()
         progress((i + 1) / len(jobs))
     for sketch in sketches:

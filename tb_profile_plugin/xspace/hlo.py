@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns.tables import XSpace
+from ..runtime import cancellation
 from . import wire
 
 _PROGRAM = re.compile(r"\((\d+)\)$")
@@ -87,6 +88,7 @@ def _module(blob: bytes, program_id: int) -> Module:
         fields = _fields(data, *module)
         name = _text(data, fields, 1)
         for computation in _messages(data, *module, 3):
+            cancellation.check()
             for span in _messages(data, *computation, 2):
                 instruction = _instruction(data, _fields(data, *span))
                 instructions[instruction.name] = instruction

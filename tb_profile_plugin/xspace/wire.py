@@ -65,6 +65,18 @@ def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
 
 
 @jit
+def count_fields(buf: Array, pos: Int, end: Int) -> Int:
+    """How many fields `messages` finds at most."""
+    count = 0
+    while pos < end:
+        pos = field(buf, pos, end)[4]
+        if pos < 0:
+            break
+        count += 1
+    return count
+
+
+@jit
 def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
     """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
     table = np.empty((16, 5), np.int64)

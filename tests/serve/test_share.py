@@ -60,7 +60,7 @@ def test_the_file_as_it_is(client: Client, tmp_path: Path) -> None:
 def test_redacted_is_what_one_gets_unless_one_asks_otherwise(client: Client) -> None:
     answer = client.get("/share/capture?run=run&host=gpu-box")
     assert answer.headers["Content-Disposition"] == "attachment; filename=host-1.xplane.pb"
-    assert [secret for secret in (b"alice", b"gpu-box", b"10.1.2.3", b"Relu") if secret in answer.data] == []
+    assert [secret for secret in (b"alice", b"gpu-box", b"10.1.2.3", b".py") if secret in answer.data] == []
     assert xspace.decode(answer.data).hostnames == ["host-1"]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache, kept
 from tb_profile_plugin.store.kept import Kept, question
 
@@ -133,6 +134,7 @@ def test_processes_may_write_and_delete_at_once(stored: StoredSession, tmp_path:
     program = tmp_path / "program.py"
     program.write_text(f"""
 from pathlib import Path
+from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache
 from tb_profile_plugin.store.kept import Kept
 stored = StoredSession("r1", Path({str(tmp_path)!r}), ())
@@ -151,11 +153,11 @@ for turn in range(60):
 
 @pytest.mark.parametrize(("text", "size"), [("0", 0), ("10", 10), ("2K", 2048), ("1.5 GiB", 3 << 29), ("3gb", 3 << 30)])
 def test_sizes(text: str, size: int) -> None:
-    assert cache.size_of(text) == size
+    assert memory.size_of(text) == size
 
 
 def test_no_size_leaves_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="no size"):
-        cache.size_of("much")
+        memory.size_of("much")
     monkeypatch.setenv("TB_PROFILE_CACHE_LIMIT", "much")
     assert cache.limit() == 10 << 30

@@ -15,7 +15,7 @@ from mutations import Mutator
 from tb_profile_plugin import xspace
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.columns import XSpace
-from tb_profile_plugin.export import chrome, perfetto
+from tb_profile_plugin.export import chrome, perfetto, redact
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.store import StoredSession
@@ -59,6 +59,10 @@ def look(data: bytes, deeply: bool = False) -> XSpace:
             assert len(column.strings) == len(column.numbers) == len(column.floats)
     if deeply:
         ask_every_tool(space)
+        with suppress(ProblemError):
+            shared = xspace.decode(redact.redacted(data, "fuzz", {"fuzz": "host-1"}, b"key"))
+            assert [len(plane.events) for plane in shared.planes] == [len(plane.events) for plane in space.planes]
+            assert not any(problem.code == "damaged_capture" for problem in shared.problems)
     return space
 
 

@@ -26,7 +26,7 @@ export function told(of: Contents): { what: string; which: string; stays: boolea
     { what: "IP addresses", which: listed(of.addresses), stays: false },
     { what: "Source code", which: of.source_stats ? plural(of.source_stats, "note") : "", stays: false },
     { what: "XLA programs, all of their code", which: listed(of.programs), stays: false },
-    { what: "Names of ops, threads, functions, files", which: `${plural(of.events, "event")}`, stays: true },
+    { what: "Names of ops, kernels and threads", which: `${plural(of.events, "event")}`, stays: true },
   ];
   return rows.filter(({ which }) => which !== "");
 }
@@ -62,8 +62,8 @@ function Files({ of, run }: { of: Contents; run: string }) {
         <p>This capture is damaged, so that nobody can say what it holds: it is not redacted.</p>
       ) : (
         <p>
-          Names of ops, threads, functions and files stay in a redacted capture, programs' names among them: read them
-          before you give a capture of something secret away.
+          In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries;
+          every other word becomes a number, the same for the same word. Figures stay, and so do times of day.
         </p>
       )}
       <div class="actions">

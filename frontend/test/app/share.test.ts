@@ -17,12 +17,12 @@ const NOTHING: Contents = {
 };
 
 it("tells what is there, and nothing of what is not", () => {
-  expect(told(NOTHING).map(({ what }) => what)).toEqual(["Hosts", "Names of ops, threads, functions, files"]);
+  expect(told(NOTHING).map(({ what }) => what)).toEqual(["Hosts", "Names of ops, kernels and threads"]);
   const users = Array.from({ length: 10 }, (_, place) => `u${place}`);
   const rows = told({ ...NOTHING, users, programs: ["jit_step"], recorded_ns: 1.7e18, source_stats: 1 });
   expect(rows.find(({ what }) => what.startsWith("Users"))?.which).toBe("u0, u1, u2, u3, u4, u5, u6, u7 and 2 more");
   expect(rows.filter(({ stays }) => stays).map(({ what }) => what)).toEqual([
     "Recorded",
-    "Names of ops, threads, functions, files",
+    "Names of ops, kernels and threads",
   ]);
 });

@@ -1,0 +1,135 @@
+"""Texts for strangers: known words stay, all others become numbers, the same for the same word."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+
+from .vocabulary import WORDS
+
+_DIGITS = 12
+"""Of a pseudonym: enough that a million words share none, and no letters that could spell something."""
+
+_PATH = re.compile(r"(?<![\w.)\]}-])(?:[A-Za-z]:|~)?(?:[\\/]{1,8}[^\s\\/:,;\"'`<>|()\[\]{}=]+){2,}[\\/]?")
+"""From the root, of files or behind the scheme of a URL; names of ops and devices do not look like that."""
+_IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|(?<!\d)\d{1,3}(?:-\d{1,3}){3}(?!\d)")
+_HEX = re.compile(r"(?<![0-9A-Za-z:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![0-9A-Za-z:])")
+"""IPv6 and hardware addresses, and other things between colons."""
+
+_RUN = re.compile(r"[^\x00-\x1f\x20-/:-@\[-`{-~]+")
+"""Letters and digits, and all that is not ASCII."""
+_SHAPES = r"(?:bf|fp|tf|hf|sm|[fsui])\d{1,2}(?!\d)|e\dm\d|[HDPhdp]2[HDPhdp]|[rc]2[rc]|[1-4]D|V\d+"
+"""Types of numbers, generations, directions of copies and transforms, dimensions and versions."""
+_PIECE = re.compile(rf"{_SHAPES}|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
+_HASH = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
+
+_TENSILE = re.compile(r"\bCijk_A[ijkl]{3}_B[ijkl]{3}_\w+")
+_MANGLED = re.compile(r"\b_Z(?=[NKLI]*S?t?\d)[A-Za-z0-9_]+")
+_LENGTH = re.compile(r"(?<![ST0-9])(?<!L[a-z])(?<!L[a-z]n)[1-9]\d*")
+
+
+class Pseudonyms:
+    """Gives the words of one session their pseudonyms; texts that differ, differ afterwards."""
+
+    def __init__(self, key: bytes, hosts: Mapping[str, str]):
+        """`key` is what nobody knows who sees the pseudonyms: with it, guesses could be tried.
+
+        Names in `hosts`, in any case, become the names given there.
+        """
+        self._key = key
+        named = {name.lower(): alias for name, alias in hosts.items() if not _is_harmless(name)}
+        self._hosts = named
+        names = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
+        self._host = re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])", re.IGNORECASE) if names else None
+        self._runs: dict[str, str] = {}
+
+    def name(self, text: str, mark: str = "x") -> str:
+        """The pseudonym of a whole text, which begins with the mark."""
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
+        return f"{mark}{int.from_bytes(digest, 'big') % 10**_DIGITS:0{_DIGITS}}"
+
+    def knows(self, name: str) -> bool:
+        """Whether it is one identifier of known words."""
+        return bool(re.fullmatch(r"\w+", name)) and self.clean(name) == name
+
+    def clean(self, text: str) -> str:
+        """The text with its known words, numbers and ASCII punctuation; paths, addresses and other words replaced."""
+        if self._host:
+            text = self._host.sub(lambda found: self._hosts[found[0].lower()], text)
+        text = _PATH.sub(lambda found: self.name(found[0]), text)
+        text = _IPV4.sub(lambda found: self.name(found[0]), text)
+        text = _HEX.sub(lambda found: self.name(found[0]) if _is_address(found[0]) else found[0], text)
+        parts, at = [], 0
+        for special in re.finditer(f"{_TENSILE.pattern}|{_MANGLED.pattern}", text):
+            parts += [self._cleaned(text[at : special.start()]), self._symbol(special[0])]
+            at = special.end()
+        return "".join([*parts, self._cleaned(text[at:])])
+
+    def _cleaned(self, text: str) -> str:
+        return _RUN.sub(lambda found: self._run(found[0]), text)
+
+    def _run(self, run: str) -> str:
+        known = self._runs.get(run)
+        if known is None:
+            known = self._runs[run] = "".join(self._pieces(run))
+        return known
+
+    def _pieces(self, run: str) -> Iterator[str]:
+        """Of letters and digits: known words, and pseudonyms for what stands between them."""
+        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS:
+            yield run
+            return
+        pieces = _PIECE.findall(run)
+        letters = sum(piece.isalpha() and len(piece) == 1 and piece != "x" for piece in pieces)
+        if _HASH.fullmatch(run) or (letters > 1 and not run.isalpha()):
+            yield self._word(run)
+            return
+        unknown = ""
+        for piece in pieces:
+            if _is_known(piece):
+                yield self._word(unknown) + piece if unknown else piece
+                unknown = ""
+            else:
+                unknown += piece
+        if unknown:
+            yield self._word(unknown)
+
+    def _word(self, word: str) -> str:
+        """A pseudonym that names are told apart by as by the word: op types begin in upper case, JAX's have none."""
+        mark = "X" if word[0].isupper() else "x" if word.islower() else "xX"
+        return self.name(word, mark) + ("" if word.isascii() else "~")
+
+    def _symbol(self, symbol: str) -> str:
+        """Names of Tensile's kernels have no words; in mangled names of C++ each word stands behind its length."""
+        if not symbol.startswith("_Z"):
+            return symbol
+        answer, at = [], 0
+        while length := _LENGTH.search(symbol, at):
+            begin, end = length.end(), length.end() + int(length[0][:4])
+            word = symbol[begin:end]
+            if not re.fullmatch(r"[A-Za-z_]\w*", word) or end > len(symbol):
+                answer.append(self._between(symbol[at:begin]))
+                at = begin
+                continue
+            cleaned = self._cleaned(word)
+            answer.append(f"{self._between(symbol[at : length.start()])}{len(cleaned)}{cleaned}")
+            at = end
+        return "".join([*answer, self._between(symbol[at:])])
+
+    def _between(self, code: str) -> str:
+        """Letters for types, which repeat; longer words are none."""
+        return re.sub(r"[a-z]{5,}", lambda found: found[0] if len(set(found[0])) < 4 else self._cleaned(found[0]), code)
+
+
+def _is_known(piece: str) -> bool:
+    return piece.isascii() and (len(piece) == 1 or not piece.isalpha() or piece.lower() in WORDS)
+
+
+def _is_address(text: str) -> bool:
+    return ("::" in text or text.count(":") >= 5) and any(letter.isdecimal() for letter in text)
+
+
+def _is_harmless(name: str) -> bool:
+    """Whether a host's name could be any word."""
+    return not name or (_is_known(name) and (len(name) == 1 or name.isalpha() or name.isdecimal()))

@@ -1,0 +1,66 @@
+"""How much memory captures may take: what the user says, else what the machine has."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from ..problems import Problem, ProblemError
+
+VARIABLE = "TB_PROFILE_MEMORY_LIMIT"
+"""Environment variable that names the limit, for TensorBoard and the processes of an executor, too."""
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_UNKNOWN = 8 << 30
+"""Where the system does not tell how much there is."""
+
+
+def size_of(text: str) -> int:
+    """Bytes of ``500M``, ``2G``, ``1.5 GiB`` (all by 1024); raises ValueError."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"{text!r} is no size: write 500M or 2G")
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " "))
+
+
+def told() -> int:
+    """Bytes that the environment allows; 0 where it says nothing, or nothing readable."""
+    with suppress(ValueError):
+        return size_of(os.environ.get(VARIABLE, ""))
+    return 0
+
+
+def limit() -> int:
+    """Bytes that one capture may take while it is read and decoded."""
+    return told() or _machine()
+
+
+def _machine() -> int:
+    """What this machine has, or the container that this process lives in."""
+    sizes = []
+    with suppress(AttributeError, ValueError, OSError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for path in _GROUPS:
+        with suppress(OSError, ValueError):
+            sizes.append(int(path.read_text()))
+    return min(sizes, default=_UNKNOWN)
+
+
+class Budget:
+    """What reading one capture has taken of the limit so far."""
+
+    def __init__(self, where: str):
+        self._where = where
+        self._limit = limit()
+        self._taken = 0
+
+    def take(self, size: int) -> None:
+        """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
+        self._taken += size
+        if self._taken > self._limit:
+            message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
+            remedy = f"Capture for a shorter time, or allow more: {VARIABLE}=16G, or --memory-limit 16G."
+            raise ProblemError(Problem("too_large", message, remedy, self._where), 422)

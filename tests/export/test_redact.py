@@ -1,0 +1,238 @@
+"""Redacted captures hold no word of their owner in any byte, and the same figures."""
+
+import gzip
+import json
+import random
+import re
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tb_profile_plugin
+from tb_profile_plugin import cli
+from tb_profile_plugin.export import redact
+from tb_profile_plugin.export.pseudonyms import Pseudonyms
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.tools import find
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+REAL = Path("/work/shared/profiles")
+HOSTS = ("falcon-7.quokka.example_6009", "Heron.quokka.example")
+
+DRAWN = """
+/host:CPU {process_id=7, walrus_fact=puffin, hostname=lemur}
+  alpaca-thread/12 | train[0,900]{_r=1, step_num=s} Zebu/dense_1/MatMul:MatMul[100,300]{tf_op='ibex/MatMul:MatMul'}
+                   | load[500,9]{path='/home/okapi/data/x', other='gs://numbat/b', at=&vole_source, address=10.1.2.3}
+                   | narwhal_fn[520,3]{source=&dugong_code} Launch[110,5]{c=1} TapirMatMul:MatMul[530,4]
+                   | step[540,1]{argv='--lr=0.1 --corp=kudu', cmdline=&bongo_line, environment='USER=serval'}
+                   | PjitFunction(gibbon_step)[550,1]{hlo='HloModule caracal', traceback='"lynx.py"', code='agouti()'}
+                   | on:10.9.8.7.[560,1]{text='ip-10-77-66-55 fe80::1ff:fe23:4567:890a done'}
+                   | $/opt/fossa/run.py:3~civet[570,1] $tenrec.py:12~wait[575,1]
+                   | work[580,1]{tf_op='C:\\Users\\quoll\\x', name='\\\\srv\\Users\\bilby', kernel_name='home%2Fcoati'}
+                   | EagerExecute:~__inference_jerboa_12[590,1]{long_name='metadata={source_file=/scratch/potto/m.py}'}
+                   | work2[600,1]{tf_op='/mnt/users/margay/x', name='USER=ocelot', shape='kinkajou[2,3]'}
+                   | FALCON-7:done[610,1]{name='heron.QUOKKA.example', device='/job:dhole/task:0'}
+                   | größe_łasica[620,1]{name='Jörg~Müller/x', annotation='a+dingo@example'}
+/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=7}
+  Stream #13(Compute) | gemm[120,80]{c=1, tf_op=a:MatMul, kernel_details='regs:32 grid:2,1,1 block:32,1,1 note:eland'}
+                      | _ZN6gaurus6kernelIfEEvPf[300,4]{c=2} cutlass_80_saiga_kernel[310,4]
+/device:CUSTOM:nilgai
+  pronghorn | takin[1,1]
+/host:springbok
+  gerenuk | oryx[1,1]
+Task Environment {profile_start_time=5, motto='addax'}
+  x | y[0,0]
+error: sitatunga.example: Failed to load libcupti at /usr/local/impala
+warning: user topi was here
+hostname: falcon-7.quokka.example
+hostname: bushbuck
+"""
+SECRETS = """
+walrus puffin lemur alpaca zebu ibex okapi numbat vole 10.1.2.3 narwhal dugong tapir kudu --lr bongo serval gibbon
+caracal lynx agouti 10.9.8.7 10-77-66-55 fe80 890a fossa civet tenrec quoll bilby coati jerboa potto margay ocelot
+kinkajou falcon quokka dhole łasica größe jörg müller dingo eland gaurus saiga nilgai pronghorn takin springbok
+gerenuk oryx addax sitatunga impala topi bushbuck heron marten polecat stoat badger wolverine fisher otter mink
+weasel mongoose meerkat genet binturong galago aardwolf
+""".split()
+
+
+def planted() -> Any:
+    """A secret in every field that may hold text, also in those that no one knows."""
+    space = draw.space(DRAWN.replace("~", " "), steps=2)
+    host, gpu = space.planes[0], space.planes[1]
+    host.event_metadata[1].metadata = b"marten"
+    host.event_metadata[1].display_name = "polecat"
+    host.event_metadata[2].stats.add(metadata_id=1, str_value="stoat")
+    host.stat_metadata[1].description = "badger"
+    host.stat_metadata[70].name = "wolverine"
+    host.stat_metadata[71].name = "tf_op"
+    host.stat_metadata[72].name = "profile_options"
+    host.lines[0].events[0].stats.add(metadata_id=71, bytes_value=b"fisher")
+    host.stats.add(metadata_id=72, bytes_value=draw._field(10, b"otter") + b"\x10\x02")
+    host.lines[0].display_name = "mink"
+    gpu.stats.add(metadata_id=99, str_value="weasel")
+    draw.program(space, 7, "jit_mongoose", meerkat="fusion/kLoop genet/Relu:Relu")
+    program = space.planes[-1].event_metadata[7]
+    program.stats[0].bytes_value += draw._field(1, draw._field(9, b"binturong"))
+    unknown = draw._field(15, b"galago")
+    for message in (host.lines[0].events[1], host.lines[0], gpu):
+        message.MergeFromString(unknown)
+    space.MergeFromString(draw._field(9, b"aardwolf"))
+    return space
+
+
+@pytest.fixture(params=["", ".gz"])
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    session = draw.session(tmp_path, **{host: planted() for host in HOSTS})
+    run = Path(session.stored.folder)
+    if request.param:
+        for path in list(run.iterdir()):
+            (run / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    return run
+
+
+def left(content: bytes) -> list[str]:
+    """Secrets that stand in the bytes, in any case; JSON escapes what is not ASCII."""
+    text = content.decode("utf-8", "replace").casefold()
+    text += json.dumps(text) + re.sub(r"\\u([0-9a-f]{4})", lambda found: chr(int(found[1], 16)), text)
+    return [secret for secret in SECRETS if secret.casefold() in text]
+
+
+def test_the_capture_holds_the_secrets() -> None:
+    data = planted().SerializeToString() + HOSTS[1].encode()
+    assert len(SECRETS) > 60
+    assert sorted(left(data)) == sorted(SECRETS)
+
+
+@pytest.mark.parametrize("form", ["chrome", "perfetto", "xplane"])
+@pytest.mark.parametrize("host", ["", *HOSTS])
+def test_no_secret_is_left(folder: Path, tmp_path: Path, form: str, host: str) -> None:
+    out = tmp_path / "out"
+    named = host or (HOSTS[0] if form == "xplane" else "")
+    arguments = ["export", str(folder), "--format", form, "--host", named, "--redact", "--out", str(out)]
+    assert cli.main(arguments) == 0
+    content = out.read_bytes()
+    assert left(content) == []
+    kept = [b"dense_1/MatMul", b"train", b"cutlass_80_", b"host-", b"Stream #13(Compute)", b"/device:CUSTOM:"]
+    kept = kept[:-1] if form != "xplane" else kept
+    assert [word for word in kept if word not in content] == []
+
+
+def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
+    """One word has one pseudonym on all hosts, so that ops of several are still one op."""
+    names = []
+    for host in HOSTS:
+        out = tmp_path / "x.xplane.pb"
+        assert (
+            cli.main(["export", str(folder), "--format", "xplane", "--host", host, "--redact", "--out", str(out)]) == 0
+        )
+        space = draw.XSpace.FromString(out.read_bytes())
+        names.append({entry.name for plane in space.planes for entry in plane.event_metadata.values()})
+    assert names[0] == names[1]
+
+
+WORD = st.text(st.characters(codec="utf-8", categories=("L",)), min_size=5, max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(WORD, min_size=2, max_size=5, unique=True), st.sampled_from("/ . : _ - = ( \\ , @ %2F ::".split()))
+def test_words_that_nobody_knows_never_stay(words: list[str], between: str) -> None:
+    pseudonyms = Pseudonyms(b"key", {})
+    foreign = [word for word in words if word.casefold() not in pseudonyms.clean(word).casefold()]
+    text = between.join(["MatMul", *words, "dense_1"])
+    cleaned = pseudonyms.clean(text)
+    assert [word for word in foreign if word.casefold() in cleaned.casefold()] == []
+    assert cleaned == Pseudonyms(b"key", {}).clean(text)
+    assert cleaned != Pseudonyms(b"another", {}).clean(text) or not foreign
+
+
+KEPT = r"""
+model/dense_1/BiasAdd:BiasAdd
+ResourceApplyAdam
+Iterator::Root::Prefetch::ParallelMapV2::Shuffle
+tf_data_private_threadpool/-123
+tf_numa_-1_Eigen/5
+/device:GPU:0
+/host:CPU
+Stream #1(MemcpyD2H)
+fusion.123
+all-reduce.4
+jit(train_step)/jvp(main)/dot_general[dim=1]
+%copy = f32[8,128]{1,0:T(8,128)}
+cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_128x2_nn_align8
+_Z15fft2d_r2c_16x16IfEvP6float2PKT_iiiiiiii
+void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<float>, int>
+nvjet_tst_192x192_64x3_1x2_h_bz_coopB_TNN
+Cijk_Ailk_Bljk_HHS_BH_MT128x128x16_SE_1LDSB0
+ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)
+regs:32 static_shared:0 dynamic_shared:16384 grid:2,1,1 block:32,1,1 occ_pct:100
+2.21.0
+"""
+
+
+@pytest.mark.parametrize("text", [*KEPT.strip().splitlines(), "\0PU_0_bfc"])
+def test_names_of_frameworks_stay(text: str) -> None:
+    assert Pseudonyms(b"key", {}).clean(text) == text
+
+
+def test_texts_that_differ_still_differ() -> None:
+    dice = random.Random(7)
+    texts = {"".join(dice.choices("aAbB1_/.:ü -", k=7)) for _ in range(20_000)}
+    pseudonyms = Pseudonyms(b"key", {})
+    assert len({pseudonyms.clean(text) for text in texts}) == len(texts)
+
+
+def figures(answer: Any, found: "Counter[Any]") -> None:
+    """Numbers of a tool's answer, those of one row together."""
+    if isinstance(answer, dict) and not any(isinstance(value, dict | list) for value in answer.values()):
+        found[tuple(value for value in answer.values() if isinstance(value, int | float))] += 1
+    elif isinstance(answer, dict | list):
+        for value in answer.values() if isinstance(answer, dict) else answer:
+            figures(value, found)
+    elif isinstance(answer, int | float):
+        found[answer] += 1
+
+
+REAL_ONES = sorted(path for path in REAL.rglob("*.xplane.pb") if path.parent.name != "mangled")
+
+
+@pytest.mark.parametrize("path", [*sorted(TRACES.rglob("*.xplane.pb")), *REAL_ONES], ids=lambda path: path.parts[-5])
+def test_figures_stay(path: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "host-1.xplane.pb"
+    assert cli.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
+    sessions = [tb_profile_plugin.open(each) for each in (path, shared)]
+    for name, tool in find().items():
+        if tool.streamed:
+            continue
+        found: list[Counter[Any]] = [Counter(), Counter()]
+        for session, numbers in zip(sessions, found, strict=True):
+            # What has nothing to show says so, of both.
+            with suppress(ProblemError):
+                figures(session.tool(name), numbers)
+        assert found[0] == found[1], name
+
+
+@pytest.mark.parametrize("piece", ["/", ":", "1.", "1-", "a:", "_ZN", "9999a", "::1 ", "A", "a/", "/a ", "0f", "é"])
+def test_long_texts_are_walked_once(piece: str) -> None:
+    """This would take hours if an expression looked ahead at every place."""
+    text = piece * 100_000
+    assert 0 < len(Pseudonyms(b"key", {"host-a": "host-1"}).clean(text)) <= 16 * len(text)
+
+
+def test_a_hostile_number_of_levels_is_no_trouble() -> None:
+    blob = b""
+    for _ in range(3000):
+        blob = draw._field(1, blob + draw._field(9, b"marten"))
+    space = draw.space("/host:CPU\n  t | train[0,9]")
+    space.planes[0].stat_metadata[1].name = "Hlo Proto"
+    space.planes[0].stats.add(metadata_id=1, bytes_value=blob)
+    content = redact.redacted(space.SerializeToString() + draw._field(9, blob), "h", {"h": "host-1"}, b"key")
+    assert b"marten" not in content
+    assert b"train" in content
