@@ -15,7 +15,7 @@ from ..runtime import cancellation
 from ..store import Logdir
 from . import answers
 from .client import Client
-from .gate import Gate
+from .gate import Gate, refuse_strangers
 from .routes import ROUTES, Route
 from .workspace import Workspace
 
@@ -46,7 +46,7 @@ class App:
     ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
 
-        Without a gate, whoever calls this application has decided whom to answer.
+        Without a gate, whoever calls this application has decided which names are this server's.
         """
         self._logdir = logdir
         self._workspace = Workspace(logdir, hide_capture, keep, memory, executor)
@@ -89,6 +89,7 @@ class App:
     def _answer(self, request: Request) -> Response:
         if self._gate:
             self._gate.check(request)
+        refuse_strangers(request)
         # Whoever asks for anything is about to look at a capture.
         self.warm()
         route = _find(request.path)
