@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPConnection, HTTPException
 from ipaddress import ip_address
 from pathlib import Path
@@ -19,11 +21,14 @@ from urllib.parse import urlencode, urlsplit
 import targets
 from tensorboards import address_of
 
+import tb_profile_plugin
+
 STANDALONE, TENSORBOARD, COMMAND = "standalone", "tensorboard", "command"
 PROMPT_S = 5.0
 """What answers of no work may take while a server is attacked, on a machine that has other things to do."""
 PATIENCE_S = 90.0
 """Whatever takes longer counts as hanging."""
+_COMPILING_S = 900.0
 
 
 class Broken(Exception):
@@ -113,11 +118,12 @@ class Server:
     process: int = 0
     logdir: Path | None = None
     host: str = "127.0.0.1"
+    patience: float = PATIENCE_S
 
     def get(self, path: str, headers: dict[str, str] | None = None, method: str = "GET", **query: object) -> Answer:
-        """The answer to a request; `Broken` where there is none in `PATIENCE_S`."""
+        """The answer to a request; `Broken` where there is none in time."""
         began = time.monotonic()
-        connection = HTTPConnection(self.host, self.port, timeout=PATIENCE_S)
+        connection = HTTPConnection(self.host, self.port, timeout=self.patience)
         try:
             connection.request(method, self.path(path, **query), headers=headers or {})
             response = connection.getresponse()
@@ -154,6 +160,14 @@ class Server:
             return 0
         return int(status.partition("VmRSS:")[2].split()[0]) << 10
 
+    def worked(self) -> float:
+        """Seconds of the processor that its process has taken; 0 where that is not known."""
+        try:
+            fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
 
 def running(address: str, long: bool) -> Server:
     """A server that runs already; ValueError for one that is not on this machine, or not ours."""
@@ -167,7 +181,7 @@ def running(address: str, long: bool) -> Server:
         (TENSORBOARD, "/data/plugin/tb_profile"),
     ):
         server = Server(kind, parts.port or 80, prefix, long, host=host)
-        if server.get("/version").headers.get("content-type", "").startswith("text/plain"):
+        if server.get("/version").body == tb_profile_plugin.__version__.encode():
             return server
     raise ValueError(f"{address} does not answer as this package does")
 
@@ -189,11 +203,13 @@ def started(kind: str, long: bool) -> Iterator[Server]:
         ) as process:
             try:
                 address, _ = address_of(process)
+                # A server whose log nobody reads would stop at some point.
+                threading.Thread(target=deque, args=(process.stdout, 0), daemon=True).start()
                 found = running(address, long)
                 server = Server(kind, found.port, found.prefix, long, process.pid, folder / "logs", found.host)
-                # What follows is no attack on the compiler.
-                server.get("/data", run=targets.RUN, tag="overview_page")
+                # The compiler takes minutes on a machine that never ran it, and is no promise.
+                replace(server, patience=_COMPILING_S).get("/data", run=targets.RUN, tag="overview_page")
                 yield server
             finally:
                 process.terminate()
-                process.communicate(timeout=30)
+                process.wait(timeout=30)

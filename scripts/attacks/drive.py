@@ -19,17 +19,17 @@ from attack import ATTACKS, COMMAND, STANDALONE, TENSORBOARD, Attack, Broken, Co
 
 
 def chosen(place: str, long: bool, names: list[str]) -> list[Attack]:
-    """The attacks for a place, by their ids or how these begin."""
+    """The attacks for a place, by their ids or what stands before the hyphen."""
     some = [each for each in ATTACKS if place in each.places and (long or not each.long)]
-    return [each for each in some if not names or any(each.id.startswith(name) for name in names)]
+    return [each for each in some if not names or any(name in (each.id, each.id.partition("-")[0]) for name in names)]
 
 
 def attempt(attack: Attack, target: Server | Command) -> str:
     """What became of an attack; empty where the promise held. Raises `Untried`."""
     try:
         attack.run(target)
-    except Broken as error:
-        return str(error) or "did not hold"
+    except (Broken, OSError) as error:
+        return str(error) or type(error).__name__
     return ""
 
 

@@ -33,6 +33,8 @@ FORMULAS = (
 """Names that some spreadsheet runs."""
 
 _EVENTS = 250_000
+_LONG_NAMES = 30
+"""They take a search of the costliest kind a second."""
 _SPACE = """
 /host:CPU
   python | train[0,900]{_r=1, step_num=s} model/MatMul:MatMul[100,300] Launch[110,5]{c=1}
@@ -67,6 +69,8 @@ def make(logdir: Path) -> None:
     key = line.events[0].metadata_id
     for i in range(_EVENTS):
         line.events.add(metadata_id=key, offset_ps=(1000 + i) * 10**6, duration_ps=10**5)
+    for i in range(_LONG_NAMES):
+        add(large, "a" * 990 + str(i), 1000 + i)
     draw.session(logdir / "large", host=large)
 
 

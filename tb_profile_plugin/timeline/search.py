@@ -29,7 +29,7 @@ _PROGRAM_BYTES = 1 << 20
 """What an expression may take, compiled; the time that it takes per byte of text is bounded by that."""
 _PATIENCE_S = 30.0
 """A search for an expression ends after so long; ordinary ones take a second in the largest captures."""
-_LOOK = 64
+_LOOK = 16
 """Texts between two looks at the clock, and at whether anybody waits."""
 
 
