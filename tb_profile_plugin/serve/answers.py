@@ -7,6 +7,8 @@ import gzip
 import hashlib
 import io
 import re
+import threading
+import weakref
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
@@ -58,6 +60,8 @@ _TYPES = {
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
 _FORMULA = tuple("=+-@\t\r")
+_STREAMS = threading.BoundedSemaphore(8)
+"""Answers that are sent piece by piece: each holds a thread, and what it is made of, until its reader has it."""
 _PIECE = 1 << 20
 _SMALL = 1024
 """Bytes below which compressing gains nothing."""
@@ -81,9 +85,9 @@ def binary(request: Request, body: bytes) -> Response:
 
 
 def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
-    """JSON too large to hold, sent as it is made."""
-    response = Response(_compressed(pieces) if _takes_gzip(request) else (piece.encode() for piece in pieces))
-    response.content_type = "application/json"
+    """JSON too large to hold, sent as it is made; raises `ProblemError` as `binary_file` does."""
+    encoded = _compressed(pieces) if _takes_gzip(request) else (piece.encode() for piece in pieces)
+    response = _streamed(request, encoded, "application/json")
     response.headers["Vary"] = "Accept-Encoding"
     if _takes_gzip(request):
         response.headers["Content-Encoding"] = "gzip"
@@ -101,12 +105,31 @@ def _compressed(pieces: Iterator[str]) -> Iterator[bytes]:
     yield packer.flush()
 
 
-def binary_file(body: bytes | memoryview, name: str) -> Response:
-    """Bytes as a file to save, sent in pieces as they lie in memory."""
-    pieces = (bytes(body[begin : begin + _PIECE]) for begin in range(0, len(body), _PIECE))
-    response = Response(pieces, content_type="application/octet-stream")
+def binary_file(request: Request, body: bytes | memoryview, name: str) -> Response:
+    """Bytes as a file to save, sent in pieces as they lie in memory.
+
+    Raises `ProblemError` (503) where as many large answers as there may be are on their way.
+    """
+    response = _streamed(request, in_pieces(body), "application/octet-stream")
     response.content_length = len(body)
     return _attached(_private(_guarded(response)), name)
+
+
+def in_pieces(body: bytes | memoryview) -> Iterator[bytes]:
+    """The bytes, none longer than what a slow client takes in time."""
+    return (bytes(body[begin : begin + _PIECE]) for begin in range(0, len(body), _PIECE))
+
+
+def _streamed(request: Request, pieces: Iterator[bytes], kind: str) -> Response:
+    if request.method == "HEAD":
+        return Response(content_type=kind)
+    if not _STREAMS.acquire(blocking=False):
+        message = "Too many large answers are being sent."
+        raise ProblemError(Problem("busy", message, "Ask again when some of them have arrived."), 503)
+    response = Response(pieces, content_type=kind)
+    # Where a server forgets to close it, it is let go all the same; never twice.
+    response.call_on_close(weakref.finalize(pieces, _STREAMS.release))
+    return response
 
 
 def _attached(response: Response, name: str) -> Response:

@@ -15,7 +15,7 @@ from ..runtime import cancellation
 from ..store import Logdir
 from . import answers
 from .client import Client
-from .gate import Gate
+from .gate import Gate, refuse_strangers
 from .routes import ROUTES, Route
 from .workspace import Workspace
 
@@ -45,7 +45,7 @@ class App:
     ):
         """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
 
-        Without a gate, whoever calls this application has decided whom to answer.
+        Without a gate, whoever calls this application has decided which names are this server's.
         """
         self._logdir = logdir
         self._workspace = Workspace(logdir, hide_capture, keep, executor)
@@ -62,14 +62,15 @@ class App:
             environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
         # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
         request = Request(environ, populate_request=False)
+        client = Client(environ)
         try:
-            with cancellation.asked_by(Client(environ).waits):
+            with cancellation.asked_by(client.waits):
                 response = self._answer(request)
         except (Exception, cancellation.Cancelled) as error:
             response = _failure(request, error)
             # Others who wait get the same error, and it would keep what the frames on its way held.
             clear_frames(error.__traceback__)
-        return response(environ, start_response)
+        return client.hurried(response(environ, start_response))
 
     def active(self) -> bool:
         """Whether there is a session, as far as a moment of looking tells; the first one starts `warm`."""
@@ -88,6 +89,7 @@ class App:
     def _answer(self, request: Request) -> Response:
         if self._gate:
             self._gate.check(request)
+        refuse_strangers(request)
         # Whoever asks for anything is about to look at a capture.
         self.warm()
         route = _find(request.path)
@@ -95,6 +97,14 @@ class App:
             remedy = f"Send {route.method}."
             raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
         return route.answer(self._workspace, request)
+
+
+def is_light(path: str) -> bool:
+    """Whether what is at a path is answered at once, whatever else the server works on; so is that there is nothing."""
+    try:
+        return _find(path).light
+    except ProblemError:
+        return True
 
 
 def _failure(request: Request, error: BaseException) -> Response:

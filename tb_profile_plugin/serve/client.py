@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+
+from werkzeug.wsgi import ClosingIterator
+
+from .answers import in_pieces
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 GRACE_S = 1.0
 """A page that turns to another tool or loads anew asks again at once, often for the same: work goes on for so long."""
+READ_S = 30.0
+"""What one piece of an answer has to be taken in, where the server that runs us would wait for ever."""
 _PEEK = getattr(socket, "MSG_DONTWAIT", 0) and socket.MSG_DONTWAIT | socket.MSG_PEEK
 """Not on Windows, where clients are taken to stay."""
 
@@ -20,6 +26,7 @@ class Client:
     """Whoever sent a request. A client that has said all that it will say, without hanging up, counts as gone, too."""
 
     def __init__(self, environ: WSGIEnvironment):
+        self._connection: socket.socket | None = environ.get("werkzeug.socket")
         self._gone = _gone(environ)
         self._since: float | None = None
 
@@ -30,6 +37,16 @@ class Client:
                 return True
             self._since = time.monotonic()
         return time.monotonic() - self._since < GRACE_S
+
+    def hurried(self, body: Iterable[bytes]) -> Iterable[bytes]:
+        """The answer, whose reader has `READ_S` for each piece. Waitress needs none of this, see `connections`.
+
+        Nothing is asked of the client afterwards: its socket would wait as long to tell.
+        """
+        if not self._connection:
+            return body
+        self._connection.settimeout(READ_S)
+        return ClosingIterator((piece for part in body for piece in in_pieces(part)), getattr(body, "close", None))
 
 
 def _gone(environ: WSGIEnvironment) -> Callable[[], bool]:

@@ -1,18 +1,29 @@
-"""Whom the standalone server answers.
+"""Whom the server answers.
 
 A page of another site can make a browser ask a server on the browser's own machine. Such a page cannot read the
-answers, unless its own name suddenly leads to this machine (DNS rebinding): then the browser takes both for one site.
-So requests must name this server as its visitors do. Inside TensorBoard, whatever answers for TensorBoard decides.
+answers, but it can have them worked out; browsers say so, and then only pages are answered, as whoever follows a link
+expects (`refuse_strangers`).
+
+Such a page can read the answers if its own name suddenly leads to this machine (DNS rebinding): then the browser takes
+both for one site. So requests to the standalone server must name it as its visitors do (`Gate`). Inside TensorBoard,
+whatever answers for TensorBoard decides about names.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Collection
 
 from werkzeug.wrappers import Request
 
 from ..problems import Problem, ProblemError
+
+PAGES = frozenset({"/", "/index.html"})
+"""What other sites may link to."""
+
+_HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::\d{1,5})?")
+"""A Host header in small letters; the root's dot may end a name."""
 
 
 class Gate:
@@ -21,19 +32,26 @@ class Gate:
     def __init__(self, listening: str, allowed: Collection[str] = ()):
         """Listening for this machine alone, requests must name it; elsewhere any name will do unless some are given."""
         self._any = not is_loopback(listening) and not allowed
-        self._allowed = {_plain(name) for name in (listening, *allowed)}
+        self._allowed = {_plain(name) or name.lower() for name in (listening, *allowed)} - {""}
 
     def check(self, request: Request) -> None:
-        """Raise `ProblemError` (403) for a name that is not ours, and for what a page of another site asks for."""
+        """Raise `ProblemError` (403) for a name that is not ours."""
         named = request.headers.get("Host", "")
         name = _plain(named)
         if not (self._any or name in self._allowed or is_loopback(name)):
             remedy = "If this name is yours, start tb-profile serve with --allow-host and the name."
             raise ProblemError(Problem("foreign_host", f"This server is not known as {named!r}.", remedy), 403)
-        site, mode = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Mode"))
-        if site in ("cross-site", "same-site") and mode != "navigate":
-            remedy = "Open the page from this server."
-            raise ProblemError(Problem("foreign_origin", "Another site's page asks for this.", remedy), 403)
+
+
+def refuse_strangers(request: Request) -> None:
+    """Raise `ProblemError` (403) for what another site's page asks for, unless somebody follows a link to our page.
+
+    Nothing is known of browsers that do not tell; of those that do, none tells a server without TLS on another machine.
+    """
+    site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
+    if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
+        remedy = "Open the page from this server."
+        raise ProblemError(Problem("foreign_origin", "Another site's page asks for this.", remedy), 403)
 
 
 def is_loopback(name: str) -> bool:
@@ -45,8 +63,6 @@ def is_loopback(name: str) -> bool:
 
 
 def _plain(host: str) -> str:
-    """The name in a Host header, without port, brackets and the root's dot."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    name = host if host.count(":") > 1 else host.partition(":")[0]
-    return name.rstrip(".").lower()
+    """The name or address in a Host header, without port, brackets and the root's dot; empty where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return (found["address"] or found["name"]) if found else ""

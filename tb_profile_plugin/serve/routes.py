@@ -44,6 +44,8 @@ class Route:
     """Names in the query; the data routes take a tool's own options besides."""
     answer: Answer
     method: str = "GET"
+    light: bool = False
+    """Answered at once, whatever else the server works on."""
 
 
 def _page(workspace: Workspace, request: Request) -> Response:
@@ -220,15 +222,15 @@ def _version(workspace: Workspace, request: Request) -> Response:
 
 
 ROUTES = (
-    Route("/", (), _page),
-    Route("/index.html", (), _page),
-    Route("/index.js", (), _file),
-    Route("/static/*", (), _file),
+    Route("/", (), _page, light=True),
+    Route("/index.html", (), _page, light=True),
+    Route("/index.js", (), _file, light=True),
+    Route("/static/*", (), _file, light=True),
     Route("/sessions", (), _sessions),
     Route("/session", ("run",), _session),
     Route("/tools", ("run",), _tools),
     Route("/tool_page", ("tag",), _tool_page),
-    Route("/progress", ("run",), _progress),
+    Route("/progress", ("run",), _progress, light=True),
     Route("/data", _DATA, _data),
     Route("/answer", _DATA, _named),
     Route("/data_csv", _DATA, _data_csv),
@@ -246,12 +248,12 @@ ROUTES = (
     Route("/run_tools", ("run",), _run_tools),
     Route("/hosts", ("run", "tag"), _hosts),
     Route("/module_list", ("run",), _module_list),
-    Route("/config", (), _config),
-    Route("/version", (), _version),
+    Route("/config", (), _config, light=True),
+    Route("/version", (), _version, light=True),
     Route("/capture_profile", PARAMETERS, capture.capture_profile, "POST"),
     Route("/capture/start", PARAMETERS, capture.start, "POST"),
-    Route("/capture/state", (), capture.state),
-    Route("/capture/stop", (), capture.stop, "POST"),
+    Route("/capture/state", (), capture.state, light=True),
+    Route("/capture/stop", (), capture.stop, "POST", light=True),
     Route("/capture/ping", PARAMETERS[:3], capture.ping, "POST"),
     Route("/doctor", (), capture.doctor),
 )

@@ -38,10 +38,10 @@ def capture(workspace: Workspace, request: Request) -> Response:
         )
     name = share.file_name(session, host, redacted == "1")
     if redacted == "0":
-        return answers.binary_file(share.capture(session, host, False), name)
+        return answers.binary_file(request, share.capture(session, host, False), name)
     with _redacting:
         cancellation.check()
-        return answers.binary_file(share.capture(session, host, True), name)
+        return answers.binary_file(request, share.capture(session, host, True), name)
 
 
 def _asked(workspace: Workspace, request: Request) -> tuple[Session, str]:

@@ -8,22 +8,14 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from waitress.server import create_server
-
 from ..problems import Problem, ProblemError
 from ..store import Logdir
 from .app import App
+from .connections import create_server
 from .gate import Gate, is_loopback
 
-_THREADS = 16
-"""Requests that wait for one long computation hold a thread each; progress must find a free one."""
-_HEAD_BYTES = 64 << 10
-_BODY_BYTES = 1 << 20
-"""Requests that are larger are refused while they come in; capture's own limit is lower."""
 _M_ARENA_MAX = -8
 """glibc's malloc.h."""
-_SILENCE_S = 60
-"""A connection on which nothing is asked, answered or sent for so long is closed."""
 
 logger = logging.getLogger(__name__)
 
@@ -47,26 +39,14 @@ def serve(
     _share_memory()
     app = App(Logdir(spec), "", hide_capture, Gate(host, allowed), keep, executor)
     try:
-        server = create_server(
-            app,
-            host=host,
-            port=port,
-            threads=_THREADS,
-            ident=None,
-            clear_untrusted_proxy_headers=True,
-            max_request_header_size=_HEAD_BYTES,
-            max_request_body_size=_BODY_BYTES,
-            channel_timeout=_SILENCE_S,
-            # Without it, waitress learns only after the answer that a client has gone.
-            channel_request_lookahead=1,
-        )
+        server = create_server(app, host, port)
     except OSError as error:
         raise ProblemError(_unbound(host, port, error)) from error
     if not is_loopback(host):
         more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
         say(f"Anyone who reaches {host} can read these captures{more}; there is no password.")
     app.warm()
-    say(f"Profiles of {spec}: {_url(host, server)} (Ctrl+C ends it)")
+    say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (Ctrl+C ends it)")
     server.run()
 
 
@@ -76,9 +56,7 @@ def _share_memory() -> None:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
-def _url(host: str, server: object) -> str:
-    listening = getattr(server, "effective_listen", None) or [(host, getattr(server, "effective_port", 0))]
-    _, port = listening[0]
+def _url(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 

@@ -268,18 +268,20 @@ def search(workspace: Workspace, request: Request) -> Response:
     import numpy as np
 
     from ..store.slabs import pack
+    from ..timeline.search import Pattern
     from ..timeline.search import search as find
 
     shown = _Shown(workspace, request)
     text = request.args.get("text", "")
     if not text:
         raise _bad("text", "There is no text to search for.")
-    regex, args = request.args.get("regex") == "1", request.args.get("args", "1") == "1"
+    wanted = Pattern(text, request.args.get("regex") == "1")
+    args = request.args.get("args", "1") == "1"
     parts: list[Any] = []
     matching: list[list[str]] = []
     total = 0
     for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
-        hits = find(shown.hosts[index], text, regex, args)
+        hits = find(shown.hosts[index], wanted, args)
         total += len(hits)
         part = slice(_HITS)
         size = len(hits.event[part])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,14 +16,19 @@ from ..columns import Plane, kinds
 from ..columns.tables import Stats
 from ..model.host import Host
 from ..problems import Problem, ProblemError
+from ..runtime import cancellation
 from .tiles import timeline
 
 _SEARCHED = 1000
 """Characters of a text that an expression is tried on."""
 _LONGEST = 1000
 """Characters of an expression."""
-_REPEATS = 4
-"""Repetitions in it."""
+_PROGRAM_BYTES = 1 << 20
+"""What an expression may take, compiled; the time that it takes per byte of text is bounded by that."""
+_PATIENCE_S = 30.0
+"""A search for an expression ends after so long; ordinary ones take a second in the largest captures."""
+_LOOK = 16
+"""Texts between two looks at the clock, and at whether anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -46,53 +54,64 @@ class Hits:
         return len(self.event)
 
 
-def pattern(text: str, regex: bool) -> Callable[[str], bool]:
-    """A test for a string, whatever the case: does it contain the text (or a match of the regular expression)?
+class Pattern:
+    """A test for strings, whatever the case: do they contain the text (or a match of the regular expression)?
 
-    Raises `ProblemError` for an expression that is none, or that may take for ever.
+    Expressions are RE2's: their time grows with the text alone, and they do without the interpreter's lock. Now and
+    then a test is a checkpoint, and raises `ProblemError` once the search for an expression has taken too long.
     """
-    if regex:
-        if _may_explode(text):
-            message = (
-                "The expression repeats a group that repeats or chooses, or repeats too often: it may take for ever."
-            )
-            raise ProblemError(Problem("bad_expression", message, "Repeat single letters or sets, like [ab]*."))
-        try:
-            expression = re.compile(text, re.IGNORECASE)
-        except re.error as error:
-            problem = Problem(
-                "bad_expression", f"{text!r} is no regular expression: {error}.", "Search for plain text."
-            )
-            raise ProblemError(problem) from error
-        return lambda name: expression.search(name[:_SEARCHED]) is not None
-    folded = text.casefold()
+
+    def __init__(self, text: str, regex: bool = False):
+        """Raises `ProblemError` for an expression that is none, or that is too large."""
+        self.number = int(text) if re.fullmatch(r"-?\d{1,18}", text.strip()) else None
+        """The whole number that the text is."""
+        self._until = time.monotonic() + _PATIENCE_S if regex else math.inf
+        self._count = itertools.count()
+        self._found = _expression(text) if regex else _plain(text.casefold())
+
+    def __call__(self, name: str) -> bool:
+        """Whether a string matches."""
+        if not next(self._count) % _LOOK:
+            cancellation.check()
+            if time.monotonic() > self._until:
+                raise _refused(f"The search took more than {_PATIENCE_S:.0f} s.", "Repeat less in the expression.")
+        return self._found(name)
+
+
+def _plain(folded: str) -> Callable[[str], bool]:
     return lambda name: folded in name.casefold()
 
 
-def _may_explode(text: str) -> bool:
-    """Whether a repeated group holds a repetition or a choice, or there are many; nothing can stop Python's search."""
-    plain = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", text, flags=re.DOTALL)
-    groups: list[bool] = []
-    for at, letter in enumerate(plain):
-        if letter == "(":
-            groups.append(False)
-        elif letter == ")" and groups:
-            free = groups.pop()
-            if free and plain[at + 1 : at + 2] in ("*", "+", "{"):
-                return True
-            if groups:
-                groups[-1] |= free
-        elif letter in "|*+{" or (letter == "?" and plain[at - 1 : at] != "("):
-            groups[-1:] = [True] if groups else []
-    return len(text) > _LONGEST or sum(map(plain.count, "*+{")) > _REPEATS
+def _expression(text: str) -> Callable[[str], bool]:
+    import re2
+
+    if len(text) > _LONGEST:
+        raise _refused(f"The expression has {len(text)} characters; {_LONGEST} are the most.", "Search for less.")
+    options = re2.Options()
+    options.case_sensitive = False
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = _PROGRAM_BYTES
+    # It keeps the last 128, whoever asked for them.
+    re2.purge()
+    try:
+        search = re2.compile(text.encode("utf-8", "replace"), options).search
+    except re2.error as error:
+        reason = error.args[0].decode("utf-8", "replace")
+        remedy = "The syntax is RE2's: no look-around, no back-references. Or search for plain text."
+        raise _refused(f"{text!r} is no regular expression: {reason}.", remedy) from error
+    return lambda name: search(name[:_SEARCHED].encode("utf-8", "replace")) is not None
 
 
-def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hits:
+def _refused(message: str, remedy: str) -> ProblemError:
+    return ProblemError(Problem("bad_expression", message, remedy))
+
+
+def search(host: Host, wanted: Pattern, args: bool = True) -> Hits:
     """The events of a host whose name or (with ``args``) whose stats match."""
-    wanted = pattern(text, regex)
     shown = timeline(host)
     names = shown.board.names.matching(wanted)
-    extra = _by_args(host, text, wanted) if args else None
+    extra = _by_args(host, wanted) if args else None
     # A capture that was cut early has no lanes.
     found = [tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))]
     for place, (lane, rows) in enumerate(zip(shown.lanes, shown.rows, strict=True)):
@@ -109,22 +128,21 @@ def search(host: Host, text: str, regex: bool = False, args: bool = True) -> Hit
     return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], own)
 
 
-def _by_args(host: Host, text: str, wanted: Callable[[str], bool]) -> Array:
+def _by_args(host: Host, wanted: Pattern) -> Array:
     """bool[events]: whether some stat of the event, or of its name, matches; whole numbers match as a whole."""
     mask = np.zeros(len(host.trace), bool)
-    number = int(text) if re.fullmatch(r"-?\d{1,18}", text.strip()) else None
     for first, plane in host.trace.parts:
         part = mask[first : first + len(plane.events)]
         of_name = np.zeros(len(plane.metadata), bool)
         for stats, answer in ((plane.events.stats, part), (plane.metadata.stats, of_name)):
-            rows = _matching(plane, stats, wanted, number)
+            rows = _matching(plane, stats, wanted)
             answer[stats.owners(rows)] = True
         if of_name.any():
             part |= of_name[plane.events.name]
     return mask
 
 
-def _matching(plane: Plane, stats: Stats, wanted: Callable[[str], bool], number: int | None) -> Array:
+def _matching(plane: Plane, stats: Stats, wanted: Pattern) -> Array:
     found = []
     rows, codes, texts = stats.texts
     matching = np.array([wanted(text) for text in texts], bool)
@@ -134,7 +152,7 @@ def _matching(plane: Plane, stats: Stats, wanted: Callable[[str], bool], number:
     references = [int(key) for key, text in zip(metadata.key, metadata.text.all, strict=True) if key and wanted(text)]
     if references:
         found.append(np.flatnonzero((stats.kind == kinds.REF) & np.isin(stats.value, references)))
-    if number is not None:
+    if wanted.number is not None:
         whole = (stats.kind == kinds.INT) | (stats.kind == kinds.UINT)
-        found.append(np.flatnonzero(whole & (stats.value == number)))
+        found.append(np.flatnonzero(whole & (stats.value == wanted.number)))
     return np.concatenate(found) if found else np.empty(0, np.int64)

@@ -15,7 +15,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..problems import ProblemError
 from ..protos import message
-from ..timeline.search import search
+from ..timeline.search import Pattern, search
 from ..timeline.selection import Area, statistics
 from ..timeline.tiles import timeline
 
@@ -74,7 +74,7 @@ def _timeline(host: Host) -> None:
     begin, end = host.window
     shown.slices([(place, 0) for place in range(len(shown.rows))], begin, end, 10)
     statistics(host, [Area(place) for place in range(len(shown.rows))], begin, end)
-    search(host, "gemm")
+    search(host, Pattern("gemm"))
 
 
 def _add(space: Any, name: str, lines: dict[str, tuple[_Row, ...]]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.timeline import details, tiles
-from tb_profile_plugin.timeline.search import search
+from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import Area, statistics
 from tb_profile_plugin.timeline.tiles import Timeline, timeline
 
@@ -171,22 +171,6 @@ def test_every_event_is_found_again_by_its_number() -> None:
     assert shown.board.find(10**6) == (-1, -1)
 
 
-def test_search_looks_at_names_and_stats_whatever_the_case() -> None:
-    drawn = host(GPU)
-
-    def found(text: str, **how: bool) -> list[str]:
-        hits = search(drawn, text, **how)
-        return names(timeline(drawn), hits.name)
-
-    assert found("GEMM") == ["gemm"]
-    assert sorted(found("^(gemm|add)$", regex=True)) == ["Add", "add", "gemm"]
-    assert "gemm" in found("dense/matmul")
-    assert "gemm" not in found("dense/matmul", args=False)
-    assert found("nothing like it") == []
-    with pytest.raises(ProblemError, match="regular expression"):
-        search(drawn, "(", regex=True)
-
-
 def test_statistics_of_a_box() -> None:
     drawn = host(NESTED)
     found = statistics(drawn, [Area(0, 0, 2)], 0, 50 * US)
@@ -198,7 +182,7 @@ def test_statistics_of_a_box() -> None:
 
 def test_details_and_the_arrow_from_launch_to_kernel() -> None:
     drawn = host(GPU)
-    kernel = int(search(drawn, "gemm", args=False).event[0])
+    kernel = int(search(drawn, Pattern("gemm"), args=False).event[0])
     told = details.details(drawn, kernel)
     assert (told["name"], told["op"], told["step"]) == ("gemm", "net/dense/MatMul", "train 1")
     assert told["args"]["kernel_details"] == "regs"

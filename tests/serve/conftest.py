@@ -124,7 +124,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
-    monkeypatch.setattr(health, "findings", lambda session, hosts: session.problems())
+    monkeypatch.setattr(health, "findings", lambda session, hosts, step_event="": session.problems())
     monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(App, "warm", lambda app: None)
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)

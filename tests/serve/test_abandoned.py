@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from plain import plain
+from waitress.channel import HTTPChannel
 from werkzeug.serving import make_server
 
 from tb_profile_plugin import tools
@@ -76,12 +77,11 @@ def waitress(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callabl
     def stop() -> None:
         # The server's own thread closes a connection when it sees that the client has gone.
         until = time.monotonic() + 20
-        while made[0].active_channels and time.monotonic() < until:
+        while any(isinstance(each, HTTPChannel) for each in made[0].map.values()) and time.monotonic() < until:
             time.sleep(0.01)
         made[0].close()
-        made[0].task_dispatcher.shutdown()
 
-    return int(made[0].effective_port), stop
+    return int(made[0].effective_listen[0][1]), stop
 
 
 def werkzeug(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callable[[], None]]:

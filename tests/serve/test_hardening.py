@@ -222,6 +222,22 @@ NAMES = [
     ("127.0.0.1", [], "notlocalhost", False),
     ("127.0.0.1", [], "", False),
     ("127.0.0.1", [], "10.0.0.1:6007", False),
+    ("127.0.0.1", [], "[::1].evil.example", False),
+    ("127.0.0.1", [], "[::1]evil.example:6007", False),
+    ("127.0.0.1", [], "localhost:80@evil.example", False),
+    ("127.0.0.1", [], "evil.example@localhost", False),
+    ("127.0.0.1", [], "localhost:6007:80", False),
+    ("127.0.0.1", [], "localhost:", False),
+    ("127.0.0.1", [], "localhost:x", False),
+    ("127.0.0.1", [], "localhost/evil.example", False),
+    ("127.0.0.1", [], "localhost, evil.example", False),
+    ("127.0.0.1", [], "localhost..", False),
+    ("127.0.0.1", [], ".localhost", False),
+    ("127.0.0.1", [], "evil.example#.localhost", False),
+    ("127.0.0.1", [], "::1", False),
+    ("127.0.0.1", [], "ſocalhost", False),
+    ("127.0.0.1", [], "127.1", False),
+    ("127.0.0.1", ["hub.example:443"], "hub.example", True),
     ("127.0.0.1", ["hub.example"], "HUB.example:443", True),
     ("127.0.0.1", ["hub.example"], "x.hub.example", False),
     ("::1", [], "[::1]:6007", True),
@@ -245,28 +261,40 @@ def test_only_names_of_this_server_are_answered(
         assert client.get("/", headers={"Host": host}).status_code == 403
 
 
+STANDALONE, INSIDE = "standalone", "inside TensorBoard"
+
+
+@pytest.mark.parametrize("server", [STANDALONE, INSIDE])
 @pytest.mark.parametrize(
-    ("site", "mode", "answered"),
+    ("site", "to", "answered"),
     [
-        ("same-origin", "cors", True),
-        ("none", "navigate", True),
-        ("cross-site", "navigate", True),
-        ("cross-site", "no-cors", False),
-        ("same-site", "cors", False),
-        ("", "", True),
+        ("same-origin", "empty", "all"),
+        ("none", "document", "all"),
+        ("", "", "all"),
+        ("cross-site", "document", "pages"),
+        ("same-site", "document", "pages"),
+        ("cross-site", "iframe", ""),
+        ("cross-site", "", ""),
+        ("cross-site", "image", ""),
+        ("cross-site", "script", ""),
+        ("same-site", "iframe", ""),
+        ("same-site", "empty", ""),
     ],
 )
-def test_pages_of_other_sites_may_only_link_here(
-    tmp_path: Path, fakes: Any, site: str, mode: str, answered: bool
+def test_pages_of_other_sites_may_only_link_to_our_page(
+    tmp_path: Path, fakes: Any, server: str, site: str, to: str, answered: str
 ) -> None:
-    client = Client(App(Logdir(str(tmp_path)), gate=Gate("127.0.0.1")))
-    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode} if site else {}
-    assert client.get("/runs", headers=headers).status_code == (200 if answered else 403)
+    client = Client(App(Logdir(str(tmp_path)), gate=Gate("127.0.0.1") if server == STANDALONE else None))
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": to, "Sec-Fetch-Mode": "navigate"} if site else {}
+    wanted = {"/": bool(answered), "/runs": answered == "all", "/timeline/search?run=x&text=a": answered == "all"}
+    for route, open_to_them in wanted.items():
+        response = client.get(route, headers=headers)
+        refused = response.status_code == 403 and response.get_json()["code"] == "foreign_origin"
+        assert refused is not open_to_them, route
 
 
-def test_inside_tensorboard_its_own_rules_apply(client: Client) -> None:
-    headers = {"Host": "jupyter.example", "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors"}
-    assert client.get("/runs", headers=headers).status_code == 200
+def test_names_are_tensorboards_own_matter(client: Client) -> None:
+    assert client.get("/runs", headers={"Host": "jupyter.example"}).status_code == 200
 
 
 def test_names_in_captures_stay_text(real: Client, put: Callable[[str], Path]) -> None:

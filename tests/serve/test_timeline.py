@@ -108,9 +108,7 @@ def test_statistics_and_arrows_and_steps_answer(server: Client) -> None:
         ("event", {"event": "x"}, "bad_parameter"),
         ("search", {}, "bad_parameter"),
         ("search", {"text": "(", "regex": 1}, "bad_expression"),
-        ("search", {"text": "(a+)+$", "regex": 1}, "bad_expression"),
-        ("search", {"text": "(a|a)*$", "regex": 1}, "bad_expression"),
-        ("search", {"text": ".*" * 5, "regex": 1}, "bad_expression"),
+        ("search", {"text": "(?=a)", "regex": 1}, "bad_expression"),
         ("lanes", {"host": "nobody"}, "unknown_host"),
     ],
 )

@@ -19,7 +19,7 @@ from tb_profile_plugin.export import chrome, perfetto, redact
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import Problem, ProblemError
 from tb_profile_plugin.store import StoredSession
-from tb_profile_plugin.timeline.search import search
+from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
 from tb_profile_plugin.xspace import wire
@@ -99,7 +99,7 @@ def ask_every_tool(space: XSpace) -> None:
         assert sum(map(len, pieces))
     for place in range(len(timeline(host).rows)):
         timeline(host).slices([(place, 0)], *host.window, 100)
-    search(host, "a")
+    search(host, Pattern("a"))
 
 
 def cut(data: bytes) -> None:

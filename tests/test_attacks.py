@@ -1,0 +1,56 @@
+"""The short form of scripts/attack, attack by attack."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "scripts" / "attacks"))
+
+import attack
+import drive
+
+DOCS = Path(__file__).resolve().parent.parent / "tb_profile_plugin" / "docs" / "trust.md"
+
+
+SERVERS = (attack.STANDALONE, attack.TENSORBOARD)
+
+
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest) -> Iterator[Any]:
+    with attack.started(request.param, long=False) as server:
+        yield server
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("server", "each"),
+    [(kind, each) for kind in SERVERS for each in drive.chosen(kind, False, [])],
+    ids=lambda value: getattr(value, "id", value),
+    indirect=["server"],
+)
+def test_servers_hold(server: Any, each: Any) -> None:
+    assert not drive.attempt(each, server), each.promise
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("each", drive.chosen(attack.COMMAND, False, []), ids=lambda each: each.id)
+def test_the_command_line_holds(each: Any, tmp_path: Path) -> None:
+    try:
+        assert not drive.attempt(each, attack.Command(tmp_path, long=False)), each.promise
+    except attack.Untried as reason:
+        pytest.skip(str(reason))
+
+
+def test_the_documentation_promises_what_is_tried() -> None:
+    promised = DOCS.read_text(encoding="utf-8")
+    for each in attack.ATTACKS:
+        assert f"| {each.id} | {each.promise}" in promised, each.id
+
+
+@pytest.mark.parametrize("address", ["http://192.0.2.1/", "http://example.org:6006/", "http://localhost.example.org/"])
+def test_only_this_machine_is_attacked(address: str) -> None:
+    with pytest.raises(ValueError):
+        attack.running(address, long=False)
