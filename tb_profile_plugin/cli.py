@@ -308,7 +308,7 @@ def _cache(asked: argparse.Namespace) -> None:
         print(f"Deleted {cache.clear() / 1e6:.1f} MB.")
         return
     names = {"files": "captures fetched from elsewhere", "results": "results of tools"}
-    print(f"{cache.directory()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    print(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
     for kind, (count, size) in cache.usage().items():
         print(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
 

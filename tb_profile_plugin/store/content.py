@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
+from . import cache
 from .files import StoredFile
 from .remote import fetch
-from .whole import Buffer, load
+from .whole import Buffer, load, opened
 
 _GZIP = zlib.MAX_WBITS | 16
 _MOST_BYTES = 2 << 30
@@ -27,7 +28,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
     if file.url:
         fetch(file, progress)
     try:
-        content = load(file.path)
+        content = load(file.path, cache.entry if file.url else opened)
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise ProblemError(
