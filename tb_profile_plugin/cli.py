@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +18,9 @@ from . import __version__
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
 from .runtime.memory import VARIABLE as MEMORY_LIMIT
+from .terminal import Parser, log_to_stderr, say, warn
+
+logger = logging.getLogger(__name__)
 
 _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
 
@@ -26,7 +28,7 @@ _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit code."""
     asked = _parser().parse_args(arguments)
-    logging.basicConfig(format="%(levelname)s %(message)s")
+    log_to_stderr()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A console that lacks a character shows another instead of ending the command.
@@ -38,24 +40,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         asked.verb(asked)
         sys.stdout.flush()
     except ProblemError as error:
-        print(f"tb-profile: {error.problem}", file=sys.stderr)
+        warn(f"tb-profile: {error.problem}")
         return 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         else:
-            print(f"tb-profile: {error}", file=sys.stderr)
+            warn(f"tb-profile: {error}")
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception:
+        logger.exception("This is a fault of tb-profile itself; please report it.")
+        return 1
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch/XLA."
-    )
+    parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch/XLA.")
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
 
@@ -196,7 +199,6 @@ def _option(text: str) -> tuple[str, str]:
 def _serve(asked: argparse.Namespace) -> None:
     from .serve.standalone import serve
 
-    say = partial(print, flush=True)
     serve(
         asked.logdir,
         asked.host,
@@ -223,7 +225,7 @@ def _doctor(asked: argparse.Namespace) -> None:
         found += doctor.logdir(survey.searched, captures, survey.near_misses)
     marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
     for problem in found:
-        print(f"{marks[problem.severity]}  {problem}")
+        say(f"{marks[problem.severity]}  {problem}")
     bad = sum(problem.severity == "error" for problem in found)
     if bad:
         raise ProblemError(Problem("doctor", f"{bad} of {len(found)} checks failed.", "Their remedies stand above."))
@@ -235,11 +237,11 @@ def _sessions(asked: argparse.Namespace) -> None:
     survey = Logdir(asked.logdir).survey()
     for stored in survey.sessions:
         when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
-        print(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)})")
+        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)})")
     if not survey.sessions:
-        print(f"No sessions in {', '.join(survey.searched)}.", file=sys.stderr)
+        warn(f"No sessions in {', '.join(survey.searched)}.")
         for miss in survey.near_misses:
-            print(f"  {miss}", file=sys.stderr)
+            warn(f"  {miss}")
 
 
 def _tools(asked: argparse.Namespace) -> None:
@@ -248,18 +250,21 @@ def _tools(asked: argparse.Namespace) -> None:
     session = open(asked.session)
     for tool in tools.find().values():
         unavailable = tool.unavailable(session)
-        print(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
+        say(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
         for param in tool.params:
             choices = f" ({', '.join(param.choices)})" if param.choices else ""
-            print(f"    -o {param.name}={param.default}  {param.doc}{choices}")
+            say(f"    -o {param.name}={param.default}  {param.doc}{choices}")
         if unavailable:
-            print(f"    nothing to show: {unavailable}")
+            say(f"    nothing to show: {unavailable}")
 
 
 def _export(asked: argparse.Namespace) -> None:
     from . import open
     from .export import chrome, perfetto, share
 
+    if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
+        remedy = "Name a file with --out, or let another program read it."
+        raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
     session = open(asked.session)
     trace: Iterable[bytes | memoryview]
     if asked.format == "xplane":
@@ -319,12 +324,12 @@ def _cache(asked: argparse.Namespace) -> None:
     from .store import cache
 
     if asked.action == "clear":
-        print(f"Deleted {cache.clear() / 1e6:.1f} MB.")
+        say(f"Deleted {cache.clear() / 1e6:.1f} MB.")
         return
     names = {"files": "captures fetched from elsewhere", "results": "results of tools"}
-    print(f"{cache.directory()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
     for kind, (count, size) in cache.usage().items():
-        print(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
+        say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..problems import Problem, ProblemError
+from ..terminal import say, show_progress, warn
 from .options import RANGES, Options, milliseconds
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def capture(asked: argparse.Namespace) -> None:
         from . import recorder
 
         (recorder.start if asked.recorder == "start" else recorder.stop)(servers, options)
-        print(f"The flight recorder {'runs' if asked.recorder == 'start' else 'is off'}: {_names(servers)}")
+        say(f"The flight recorder {'runs' if asked.recorder == 'start' else 'is off'}: {_names(servers)}")
     elif len(asked.places) < 2:
         raise _usage("A LOGDIR is missing.")
     elif asked.recorder == "snapshot":
@@ -78,7 +78,7 @@ def _demo(asked: argparse.Namespace, options: Options) -> None:
     from .demo import training
 
     logdir = asked.places[0] if asked.places else "tb-profile-demo"
-    print("Starting a small training …", file=sys.stderr)
+    warn("Starting a small training …")
     with training() as address:
         _capture(parse(address), options, logdir, asked.run)
 
@@ -103,13 +103,14 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     try:
         _follow(job)
     except KeyboardInterrupt:
-        print("\nStopping; what was recorded is kept. Ctrl+C again gives it up.", file=sys.stderr)
+        show_progress("")
+        warn("Stopping; what was recorded is kept. Ctrl+C again gives it up.")
         job.stop()
         _follow(job)
     state = job.state()
     for worker in state["workers"]:
         said = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]
-        print(f"{_MARKS[worker['state']]} {worker['address']}  {said}")
+        say(f"{_MARKS[worker['state']]} {worker['address']}  {said}")
     if job.problem:
         raise ProblemError(job.problem)
     _tell(logdir, job.target.folder)
@@ -123,10 +124,8 @@ def _follow(job: Any) -> None:
     """A line about how far it is, rewritten in place on a terminal; nothing elsewhere."""
     begin = time.monotonic()
     while not job.wait(0.2):
-        if sys.stderr.isatty():
-            print(f"\r{_line(job.state(), time.monotonic() - begin)}", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print("\r\x1b[K", end="", file=sys.stderr)
+        show_progress(_line(job.state(), time.monotonic() - begin))
+    show_progress("")
 
 
 def _line(state: dict[str, Any], seconds: float) -> str:
@@ -134,12 +133,12 @@ def _line(state: dict[str, Any], seconds: float) -> str:
     full = min(_WIDTH, round(_WIDTH * seconds / length))
     states = [worker["state"] for worker in state["workers"]]
     counts = ", ".join(f"{states.count(name)} {name}" for name in dict.fromkeys(states))
-    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}\x1b[K"
+    return f"[{'#' * full}{'.' * (_WIDTH - full)}] {seconds:5.1f} s  {counts}"
 
 
 def _tell(logdir: str, folder: Path) -> None:
-    print(folder)
-    print(f"Look at it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
+    say(folder)
+    say(f"Look at it: tb-profile serve {logdir}   or   tensorboard --logdir {logdir}")
 
 
 def _size(count: int) -> str:

@@ -13,6 +13,7 @@ from werkzeug.wrappers import Request, Response
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..store import Logdir
+from ..terminal import shown
 from . import answers
 from .client import Client
 from .gate import Gate, refuse_strangers
@@ -112,7 +113,7 @@ def _failure(request: Request, error: BaseException) -> Response:
         return answers.problem(request, _ABANDONED, 503)
     if isinstance(error, ProblemError):
         return answers.problem(request, error.problem, error.status)
-    logger.error("No answer to %s", request.full_path, exc_info=error)
+    logger.error("No answer to %s", shown(request.full_path), exc_info=error)
     return answers.problem(request, Problem("internal", "The server failed.", "The server's log says more."), 500)
 
 

@@ -11,10 +11,10 @@ from werkzeug.wrappers import Request, Response
 
 from .. import __version__
 from ..problems import Problem, ProblemError
-from ..store import StoredSession
 from ..store.kept import LEGACY, NAMED, unpack
 from . import answers, capture, share, timeline
 from .captures import PARAMETERS
+from .listing import entry
 from .query import required
 from .workspace import Workspace
 
@@ -57,26 +57,7 @@ def _file(workspace: Workspace, request: Request) -> Response:
 
 
 def _sessions(workspace: Workspace, request: Request) -> Response:
-    survey = workspace.logdir.survey()
-    found = {
-        "event_files": survey.event_files,
-        "captures": sum(len(stored.files) for stored in survey.sessions),
-        "near_misses": list(survey.near_misses),
-    }
-    entries = [_entry(stored, workspace.known_facts(stored)) for stored in survey.sessions]
-    answer = {"logdir": workspace.logdir.spec, "searched": list(survey.searched), "found": found, "sessions": entries}
-    return answers.data_json(request, answer)
-
-
-def _entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "run": stored.name,
-        "folder": str(stored.folder),
-        "modified": stored.modified,
-        "hosts": list(stored.hosts),
-        "size": stored.size,
-        "facts": facts,
-    }
+    return answers.packed_json(request, workspace.listing.packed())
 
 
 def _session(workspace: Workspace, request: Request) -> Response:
@@ -84,11 +65,11 @@ def _session(workspace: Workspace, request: Request) -> Response:
     facts, problems = workspace.health(session)
     recorded = workspace.recorded(session)
     problems += capture.differences(workspace, session.stored.folder, recorded)
-    entry = _entry(session.stored, facts) | {
+    answer = entry(session.stored, facts) | {
         "recorded": recorded,
         "problems": [problem.as_json() for problem in problems],
     }
-    return answers.data_json(request, entry)
+    return answers.data_json(request, answer)
 
 
 def _tools(workspace: Workspace, request: Request) -> Response:
@@ -207,7 +188,7 @@ def _module_list(workspace: Workspace, request: Request) -> Response:
 def _known(workspace: Workspace, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
     run = required(request, "run")
-    return workspace.session(run) if any(stored.name == run for stored in workspace.logdir.sessions()) else None
+    return workspace.session(run) if run in workspace.logdir.survey().by_name else None
 
 
 def _config(workspace: Workspace, request: Request) -> Response:

@@ -40,7 +40,7 @@ def serve(
     app = App(Logdir(spec), "", hide_capture, Gate(host, allowed), keep, executor)
     try:
         server = create_server(app, host, port)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ProblemError(_unbound(host, port, error)) from error
     if not is_loopback(host):
         more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
@@ -64,5 +64,6 @@ def _unbound(host: str, port: int, error: OSError | ValueError) -> Problem:
     if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
         message, remedy = f"Port {port} is taken.", "Choose another with --port, or 0 for any free one."
     else:
-        message, remedy = f"Cannot listen on {host}:{port}: {error}.", "Check --host and --port."
+        why = str(error).rstrip(".")
+        message, remedy = f"Cannot listen on {host}:{port}: {why}.", "Check --host and --port."
     return Problem("address", message, remedy)

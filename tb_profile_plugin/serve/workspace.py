@@ -18,6 +18,7 @@ from ..runtime.memo import Memo
 from ..store import Logdir, StoredSession
 from ..store.kept import LEGACY, Kept, pack, question, to_json
 from .captures import Captures
+from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ _RESULT_BYTES = 256 << 20
 _SMALL_BYTES = 8 << 20
 _PLACE_BYTES = 1 << 10
 """About what a result takes besides its own bytes: its key and its place."""
-
-_HEALTH = ("health",)
-"""What `known_facts` and `health` keep together."""
 
 
 class _Key(NamedTuple):
@@ -61,6 +59,7 @@ class Workspace:
         self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
         self._kept = Kept(keep)
         self.views = Views(self._kept)
+        self.listing = Listing(logdir, self._kept)
         self._spec = executor
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
@@ -104,6 +103,7 @@ class Workspace:
         """Drop the results of a session whose files are others now."""
         for results in (self._results, self._small):
             results.forget(lambda key: _stored(key) == stored)
+        self.listing.forget(stored)
 
     def tools(self) -> dict[str, Tool]:
         """All tools by name, in the order of their tabs."""
@@ -154,12 +154,6 @@ class Workspace:
 
         return json.loads(self._small.get(key, find, lambda: _lasting(session)))
 
-    def known_facts(self, stored: StoredSession) -> dict[str, Any] | None:
-        """A session's facts where they were asked for before; never decodes."""
-        known = self._small.peek((stored, *_HEALTH)) or self._kept.get(stored, *_HEALTH)
-        facts: dict[str, Any] | None = json.loads(known)["facts"] if known else None
-        return facts
-
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
         from ..analysis import health
@@ -173,10 +167,12 @@ class Workspace:
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
-            found = self._fact(session, examine, *_HEALTH)
+            found = self._fact(session, examine, *HEALTH)
         except ProblemError as error:
             others = session.problems()
             return None, [*others, *([] if error.problem in others else [error.problem])]
+        if _lasting(session):
+            self.listing.learn(session.stored, found["facts"])
         return found["facts"], [Problem(**problem) for problem in found["problems"]]
 
     def contents(self, session: Session, host: str) -> dict[str, Any]:

@@ -1,45 +1,66 @@
 """Files kept in the user's cache directory: bounded, shared by processes, safe to delete at any time.
 
-The time of a file's last use is its modification time; the least recently used go first.
+They lie in one folder that this module made and marked as its own, and only under names that it gives: whatever else
+lies there, and anywhere around it, is somebody else's and is neither read nor deleted. The time of a file's last use is
+its modification time; the least recently used go first.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import logging
 import os
+import re
+import stat
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import FileIO
 from pathlib import Path
 
 from ..runtime.memory import size_of
+from .whole import opened
 
 KINDS = ("files", "results")
-"""Folders of the cache: captures fetched from other machines, and what tools answered."""
+"""What entries are: captures fetched from other machines, and what tools answered."""
 
 _DIRECTORY = "TB_PROFILE_CACHE_DIR"
 _LIMIT = "TB_PROFILE_CACHE_LIMIT"
 _DEFAULT_LIMIT = 10 << 30
+_FOLDER = "tb-profile-cache"
+_TAG = "CACHEDIR.TAG"
+_SIGNATURE = b"""Signature: 8a477f597d28d172789f06886806bc55
+# Made by tb-profile, which deletes files of its own in this folder. Backups may leave it out: https://bford.info/cachedir/
+"""
+"""The first line is the convention's, the second tells our folder from those of other programs."""
 _DRAFT = ".part"
-_ABANDONED_S = 24 * 3600
-"""Drafts this old belong to no living process."""
+_NAME = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
+"""All names that entries and their drafts have."""
+_ABANDONED_S = 3600
+"""Drafts of which nothing was written for so long belong to no living process."""
 
 _BLOCK = 4096
 """No file takes less of a disk."""
 _UNSEEN = 32
 """A process looks for what to delete when it has written this part of the limit since it last looked."""
 _unseen: dict[Path, int] = {}
+_refused: set[tuple[Path, str]] = set()
 _lock = threading.Lock()
 
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
-def directory() -> Path:
-    """The cache directory, whether or not it exists."""
+logger = logging.getLogger(__name__)
+
+
+def folder() -> Path:
+    """Where all entries lie, whether or not it exists."""
     named = os.environ.get(_DIRECTORY)
     if named:
-        return Path(named)
+        return Path(named, _FOLDER)
     home = os.path.expanduser("~")
     if sys.platform == "darwin":
         base = os.path.join(home, "Library", "Caches")
@@ -47,7 +68,7 @@ def directory() -> Path:
         base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
     else:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return Path(base, "tb-profile")
+    return Path(base, "tb-profile", _FOLDER)
 
 
 def limit() -> int:
@@ -58,22 +79,33 @@ def limit() -> int:
 
 
 def place(kind: str, key: object, suffix: str = "") -> Path:
-    """Where the entry of a key lies, if it does; the key's `repr` tells it from others."""
+    """Where the entry of a key lies, if it does; the key's `repr` tells it from others, the suffix is none or .gz."""
     name = hashlib.sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest()[:40]
-    return directory() / kind / f"{name}{suffix}"
+    return folder() / f"{kind}-{name}{suffix}"
+
+
+def entry(path: Path) -> FileIO:
+    """An entry, opened to be read; raises OSError for anything but a file that only this user can have put there."""
+    _check(path.parent)
+    file = opened(path, _NO_LINK)
+    if not _ours(os.fstat(file.fileno())):
+        file.close()
+        raise PermissionError(errno.EPERM, "others may write to it", os.fspath(path))
+    return file
 
 
 def used(path: Path) -> None:
     """Note that an entry was used just now."""
     with suppress(OSError):
-        os.utime(path)
+        os.utime(path, follow_symlinks=os.utime not in os.supports_follow_symlinks)
 
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(suffix=_DRAFT, dir=path.parent)
+    _make(path.parent)
+    _check(path.parent)
+    handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_DRAFT, dir=path.parent)
     os.close(handle)
     try:
         yield Path(name)
@@ -89,6 +121,55 @@ def draft(path: Path) -> Iterator[Path]:
     _make_room(path)
 
 
+def _make(own: Path) -> None:
+    """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
+    if os.path.lexists(own / _TAG):
+        return
+    own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    made = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own.parent))
+    try:
+        (made / _TAG).write_bytes(_SIGNATURE)
+        # Where another process was faster or another's folder lies, only an empty one is replaced.
+        with suppress(OSError):
+            made.rename(own)
+    finally:
+        with suppress(OSError):
+            (made / _TAG).unlink()
+            made.rmdir()
+
+
+def _check(own: Path) -> None:
+    """Raise OSError for a folder that is not there, and say for one that is not ours that it is not used."""
+    facts = os.lstat(own)
+    if not stat.S_ISDIR(facts.st_mode):
+        why = "it is no folder, or a link to one"
+    elif not _ours(facts):
+        why = "it belongs to another user, or others may write to it"
+    elif not _tagged(own):
+        why = f"it is not marked as one of tb-profile's (by its {_TAG}), and what lies there may be another's"
+    else:
+        return
+    with _lock:
+        new = (own, why) not in _refused
+        _refused.add((own, why))
+    if new:
+        logger.warning("Nothing is kept in %s: %s.", own, why)
+    raise PermissionError(errno.EPERM, why, os.fspath(own))
+
+
+def _tagged(own: Path) -> bool:
+    with suppress(OSError), opened(own / _TAG, _NO_LINK) as tag:
+        return bool(tag.read(len(_SIGNATURE) + 1) == _SIGNATURE)
+    return False
+
+
+def _ours(facts: os.stat_result) -> bool:
+    """Whether only this user may have written it. Windows keeps others out of a user's own folders by itself."""
+    if sys.platform == "win32":
+        return True
+    return facts.st_uid == os.geteuid() and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
 def _make_room(newest: Path) -> None:
     """Delete what was not used for longest until the rest fits; the newest stays in any case.
 
@@ -97,15 +178,15 @@ def _make_room(newest: Path) -> None:
     """
     if not _is_time_to_look(newest):
         return
-    entries = sorted(((facts.st_mtime, _weight(facts), path) for path, facts in _entries()), reverse=True)
-    room = limit() - next((weight for _, weight, path in entries if path == newest), 0)
-    for _, weight, path in entries:
-        if path == newest:
-            continue
-        room -= weight
-        if room < 0:
-            with suppress(OSError):
-                path.unlink()
+    entries = sorted(_entries(), key=lambda each: each[1].st_mtime, reverse=True)
+    staying = {path for path, facts in entries if path == newest or _is_written(path, facts)}
+    room = limit() - sum(_weight(facts) for path, facts in entries if path in staying)
+    for path, facts in entries:
+        if path not in staying:
+            room -= _weight(facts)
+            if room < 0:
+                with suppress(OSError):
+                    path.unlink()
 
 
 def _is_time_to_look(newest: Path) -> bool:
@@ -114,9 +195,9 @@ def _is_time_to_look(newest: Path) -> bool:
     except OSError:
         weight = _BLOCK
     with _lock:
-        unseen = _unseen.get(directory(), limit()) + weight
+        unseen = _unseen.get(newest.parent, limit()) + weight
         look = unseen > limit() // _UNSEEN
-        _unseen[directory()] = 0 if look else unseen
+        _unseen[newest.parent] = 0 if look else unseen
     return look
 
 
@@ -124,32 +205,50 @@ def _weight(facts: os.stat_result) -> int:
     return max(facts.st_size, _BLOCK)
 
 
+def _is_written(path: Path, facts: os.stat_result) -> bool:
+    """Whether it is a draft that some process may still be filling."""
+    return path.suffix == _DRAFT and time.time() - facts.st_mtime < _ABANDONED_S
+
+
 def _entries() -> Iterator[tuple[Path, os.stat_result]]:
-    """All entries; drafts that others are filling are none, and abandoned ones are deleted."""
-    for kind in KINDS:
-        with suppress(OSError), os.scandir(directory() / kind) as found:
-            for entry in found:
+    """All entries and drafts."""
+    own = folder()
+    with suppress(OSError):
+        _check(own)
+        with os.scandir(own) as found:
+            for each in found:
                 with suppress(OSError):
-                    facts = entry.stat(follow_symlinks=False)
-                    if not entry.name.endswith(_DRAFT):
-                        yield Path(entry.path), facts
-                    elif time.time() - facts.st_mtime > _ABANDONED_S:
-                        os.unlink(entry.path)
+                    facts = each.stat(follow_symlinks=False)
+                    if _NAME.fullmatch(each.name) and stat.S_ISREG(facts.st_mode):
+                        yield Path(each.path), facts
+
+
+def names() -> frozenset[str]:
+    """Names of all entries and drafts."""
+    return frozenset(path.name for path, _ in _entries())
+
+
+def modified_ns() -> int:
+    """When an entry last came or went, in ns since the epoch; 0 where there is no folder."""
+    with suppress(OSError):
+        return os.lstat(folder()).st_mtime_ns
+    return 0
 
 
 def usage() -> dict[str, tuple[int, int]]:
-    """Entries and bytes by kind."""
+    """Entries and bytes by kind, drafts included."""
     sizes: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for path, facts in _entries():
-        sizes[path.parent.name].append(facts.st_size)
+        sizes[path.name.partition("-")[0]].append(facts.st_size)
     return {kind: (len(each), sum(each)) for kind, each in sizes.items()}
 
 
 def clear() -> int:
-    """Delete all entries; returns their bytes."""
+    """Delete all entries, and drafts that nobody fills; returns their bytes."""
     freed = 0
     for path, facts in list(_entries()):
-        with suppress(OSError):
-            path.unlink()
-            freed += facts.st_size
+        if not _is_written(path, facts):
+            with suppress(OSError):
+                path.unlink()
+                freed += facts.st_size
     return freed

@@ -9,9 +9,10 @@ from pathlib import Path
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..runtime.memory import Budget
+from . import cache
 from .files import StoredFile
 from .remote import fetch
-from .whole import Buffer, load
+from .whole import Buffer, load, opened
 
 _GZIP = zlib.MAX_WBITS | 16
 _RATIO, _ANYWAY = 200, 4 << 20
@@ -32,7 +33,7 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
         fetch(file, progress)
     budget = Budget(file.where)
     try:
-        content = load(file.path, budget.take)
+        content = load(file.path, budget.take, cache.entry if file.url else opened)
     except OSError as error:
         gone = isinstance(error, FileNotFoundError)
         raise ProblemError(

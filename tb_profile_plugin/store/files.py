@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,21 +88,29 @@ def lost(session: StoredSession) -> tuple[str, ...]:
     return ()
 
 
-def stat_files(folder: Path, names: list[str]) -> tuple[StoredFile, ...]:
+def stat_files(
+    folder: str | os.PathLike[str], names: Iterable[str], known: Iterable[StoredFile] = ()
+) -> tuple[StoredFile, ...]:
     """The captures among a folder's file names, by host; what vanished meanwhile, or is no file, is left out.
 
-    Where a host's file lies there plain and compressed, the plain one is taken.
+    Where a host's file lies there plain and compressed, the plain one is taken. Those of `known` that did not change
+    are taken over.
     """
+    before = {file.host: file for file in known}
     found: dict[str, StoredFile] = {}
     for name in sorted(names):
         host = host_of(name)
         if host is None or host in found:
             continue
         try:
-            facts = os.stat(folder / name)
+            facts = os.stat(os.path.join(folder, name))
         except OSError:
             continue
         if not stat.S_ISREG(facts.st_mode):
             continue
-        found[host] = StoredFile(host, folder / name, facts.st_size, facts.st_mtime_ns)
+        old = before.get(host)
+        if old and (old.path.name, old.size, old.mtime_ns) == (name, facts.st_size, facts.st_mtime_ns):
+            found[host] = old
+        else:
+            found[host] = StoredFile(host, Path(folder, name), facts.st_size, facts.st_mtime_ns)
     return tuple(found[host] for host in sorted(found))

@@ -55,13 +55,27 @@ class Kept:
         """Nothing is kept or found where it is not enabled, or where the cache may take no bytes."""
         self.enabled = enabled and cache.limit() > 0
 
+    def names(self) -> frozenset[str]:
+        """Names of all that is kept."""
+        return cache.names() if self.enabled else frozenset()
+
+    def modified_ns(self) -> int:
+        """When something was last kept or deleted, in ns since the epoch; 0 for never."""
+        return cache.modified_ns() if self.enabled else 0
+
+    def place(self, stored: StoredSession, *what: object) -> Path:
+        """Where the answer to a question about a session is kept, if it is."""
+        files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
+        return cache.place("results", (_code(), stored.name, files, what))
+
     def get(self, stored: StoredSession, *what: object) -> bytes | None:
         """What was kept for a question about a session."""
         if not self.enabled:
             return None
-        path = _place(stored, what)
+        path = self.place(stored, *what)
         try:
-            content = path.read_bytes()
+            with cache.entry(path) as file:
+                content = file.read()
         except OSError:
             return None
         return bytes(body) if (body := _checked(path, memoryview(content))) is not None else None
@@ -70,9 +84,9 @@ class Kept:
         """As `get`, for what is too large to copy: mapped, and good for as long as it is held, deleted or not."""
         if not self.enabled:
             return None
-        path = _place(stored, what)
+        path = self.place(stored, *what)
         try:
-            with open(path, "rb") as file:
+            with cache.entry(path) as file:
                 # Kernels are compiled for arrays that can be written to.
                 content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         except (OSError, ValueError):
@@ -88,7 +102,7 @@ class Kept:
         if not self.enabled:
             return
         digest = hashlib.sha256()
-        with suppress(OSError), cache.draft(_place(stored, what)) as draft, open(draft, "wb") as file:
+        with suppress(OSError), cache.draft(self.place(stored, *what)) as draft, open(draft, "wb") as file:
             file.write(bytes(_DIGEST))
             for piece in pieces:
                 digest.update(piece)
@@ -106,13 +120,9 @@ def _checked(path: Path, content: memoryview) -> memoryview | None:
     return body
 
 
-def _place(stored: StoredSession, what: tuple[object, ...]) -> Path:
-    files = [(file.host, file.where, file.size, file.mtime_ns, file.version) for file in stored.files]
-    return cache.place("results", (_code(), stored.name, files, what))
-
-
 @once
-def _code() -> tuple[object, ...]:
+def _code() -> str:
     """What tells this code from any other: its version, and the files themselves for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
-    return (__version__, *sorted(own, key=repr), *extensions.code())
+    facts = (__version__, *sorted(own, key=repr), *extensions.code())
+    return hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()

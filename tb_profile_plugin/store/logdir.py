@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cached_property
+from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 
 from ..problems import Problem, ProblemError
@@ -24,8 +26,8 @@ _RESCAN_SHARE = 10
 _PATIENCE_S = 0.5
 """How long a request waits for a new walk while there is an older one to answer from."""
 _NEAR_MISSES = 20
-_LONG = 1000
-"""Names from so many characters on are not compared with others, which takes long."""
+_COMPARED = 1000
+"""A name that is asked for in vain is compared with so many others, and only if it has fewer characters."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,22 @@ class Survey:
     event_files: int
     near_misses: tuple[str, ...]
     """What looked like a capture and why it is none, in words."""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, StoredSession]:
+        """The sessions by their names."""
+        return {session.name: session for session in self.sessions}
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What a folder held in the last walk."""
+
+    folder: Folder
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    """Names of sessions, which others may have, too, and of their files."""
+    sessions: tuple[StoredSession | None, ...]
+    """One for each group, none where no file can be read."""
 
 
 def roots(spec: str) -> tuple[Root, ...]:
@@ -80,6 +98,7 @@ class Logdir:
         self._latest: Survey | None = None
         self._due = 0.0
         self._walk: Future[Survey] | None = None
+        self._held: dict[tuple[str, str], _Held] = {}
         self._seen_one = False
 
     def sessions(self) -> list[StoredSession]:
@@ -88,12 +107,11 @@ class Logdir:
 
     def find(self, name: str) -> StoredSession:
         """The session of that name; raises `ProblemError` (404), naming close matches, where there is none."""
-        sessions = self.sessions()
-        for session in sessions:
-            if session.name == name:
-                return session
-        names = [session.name for session in sessions]
-        close = (get_close_matches(name, names, n=3) if len(name) < _LONG else []) or names[:3]
+        found = self.survey().by_name
+        if name in found:
+            return found[name]
+        names = list(islice(found, _COMPARED))
+        close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
         raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
 
@@ -144,6 +162,7 @@ class Logdir:
             for root in searched
         }
         sessions: list[StoredSession] = []
+        held: dict[tuple[str, str], _Held] = {}
         names: set[str] = set()
         misses: list[str] = []
         event_files = 0
@@ -152,29 +171,45 @@ class Logdir:
             for folder in tree.walk(root.path):
                 event_files += folder.event_files
                 misses.extend(_near_misses(folder, root))
-                for session in _sessions(folder, tree, root, names):
-                    sessions.append(session)
-                    self._seen_one = True
+                if folder.captures:
+                    key = root.prefix, folder.path
+                    held[key] = _hold(folder, tree, root, self._held.get(key))
+                    sessions += [_named(session, names) for session in held[key].sessions if session]
+                    self._seen_one = self._seen_one or bool(sessions)
+        self._held = held
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)
-        return Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
+        survey = Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
+        # The same one as long as nothing changes: what others made of it stays good.
+        return self._latest if self._latest == survey else survey
 
 
-def _sessions(folder: Folder, tree: Walker | RemoteTree, root: Root, taken: set[str]) -> Iterator[StoredSession]:
+def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held | None) -> _Held:
+    """The sessions that lie in a folder; those that did not change are taken over."""
+    if before and before.folder == folder:
+        groups, known = before.groups, before.sessions
+    else:
+        groups = tuple(_groups(folder, root))
+        known = (None,) * len(groups)
+    sessions: list[StoredSession | None] = []
+    for (name, file_names), old in zip(groups, known, strict=True):
+        files = tree.files(folder.path, file_names, old.files if old else ())
+        if not old or old.files != files:
+            place = folder.path if is_url(folder.path) else Path(folder.path)
+            old = StoredSession(name, place, files) if files else None
+        sessions.append(old)
+    return _Held(folder, groups, tuple(sessions))
+
+
+def _groups(folder: Folder, root: Root) -> Iterator[tuple[str, tuple[str, ...]]]:
     """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
-    if not folder.captures:
-        return
     path = _place(folder.path)
+    prefix = f"{root.prefix}/" if root.prefix else ""
     if is_run(path):
-        groups = [(_run_name(path, root), list(folder.captures))]
+        yield prefix + _run_name(path, root), folder.captures
     else:
         inside = path.relative_to(_place(root.path))
-        groups = [((inside / _bare_name(name)).as_posix(), [name]) for name in folder.captures]
-    for name, file_names in groups:
-        files = tree.files(folder.path, file_names)
-        if files:
-            shown = folder.path if is_url(folder.path) else Path(folder.path)
-            yield StoredSession(_unique(f"{root.prefix}/{name}" if root.prefix else name, taken), shown, files)
+        yield from ((prefix + (inside / _bare_name(name)).as_posix(), (name,)) for name in folder.captures)
 
 
 def is_run(path: PurePath) -> bool:
@@ -193,15 +228,15 @@ def _bare_name(name: str) -> str:
     return plain.removesuffix(".xplane")
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    """The name as valid Unicode, numbered where another session has it already."""
-    readable = os.fsencode(name).decode("utf-8", "replace")
+def _named(session: StoredSession, taken: set[str]) -> StoredSession:
+    """The session under its name as valid Unicode, numbered where another session has it already."""
+    readable = os.fsencode(session.name).decode("utf-8", "replace")
     number, unique = 1, readable
     while unique in taken:
         number += 1
         unique = f"{readable} ({number})"
     taken.add(unique)
-    return unique
+    return session if unique == session.name else replace(session, name=unique)
 
 
 def _near_misses(folder: Folder, root: Root) -> Iterator[str]:

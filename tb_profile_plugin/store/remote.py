@@ -7,9 +7,9 @@ import os
 import posixpath
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -74,7 +74,7 @@ class RemoteTree:
             folders.setdefault(posixpath.dirname(url), []).append(_name(url))
         return [folder_of(path, names) for path, names in sorted(folders.items())]
 
-    def files(self, folder: str, names: list[str]) -> tuple[StoredFile, ...]:
+    def files(self, folder: str, names: Iterable[str], known: Iterable[StoredFile] = ()) -> tuple[StoredFile, ...]:
         """The captures of those names in a folder of the latest walk, by host; the plain one of two."""
         found: dict[str, StoredFile] = {}
         for name in sorted(names):
@@ -99,7 +99,8 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
 
     Raises `ProblemError` where it cannot be read, or changed since it was listed.
     """
-    if file.path.exists():
+    with suppress(OSError):
+        cache.entry(file.path).close()
         cache.used(file.path)
         return
     with _told(file.url):
@@ -114,12 +115,17 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                 if _stored(file.host, file.url, files.info(path)) != file:
                     raise _changed(file)
         except OSError as error:
-            here = str(error.filename or "").startswith(os.fspath(file.path.parent))
-            if here or error.errno in _NO_ROOM:
+            if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
                 remedy = "Make room there, or name another folder in TB_PROFILE_CACHE_DIR."
                 message = f"The cache cannot be written: {error.strerror}."
                 raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
             raise
+
+
+def _is_about(error: OSError, folder: Path) -> bool:
+    """Whether it names something in a folder, or above it."""
+    named = Path(str(error.filename)) if error.filename else None
+    return named is not None and (named.is_relative_to(folder) or folder.is_relative_to(named))
 
 
 def _fetch_parts(files: Any, path: str, file: StoredFile, draft: str, progress: Progress) -> None:
@@ -192,7 +198,7 @@ def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
 
 
 def _place(url: str, size: int, modified: int, version: str) -> Path:
-    return cache.place("files", (url, size, modified, version), f"-{_name(url)[-80:]}")
+    return cache.place("files", (url, size, modified, version), ".gz" if _name(url).endswith(".gz") else "")
 
 
 def relocated(file: StoredFile) -> StoredFile:

@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from .files import StoredFile, host_of, stat_files
 
@@ -77,9 +76,9 @@ class Walker:
             links.extend(os.path.join(path, name) for name in known.folder.links)
         self._known = visited
 
-    def files(self, folder: str, names: list[str]) -> tuple[StoredFile, ...]:
-        """The captures of those names in a folder, by host."""
-        return stat_files(Path(folder), names)
+    def files(self, folder: str, names: Iterable[str], known: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
+        """The captures of those names in a folder, by host; `known` are those of an earlier look."""
+        return stat_files(folder, names, known)
 
 
 def folder_of(path: str, names: Iterable[str], folders: tuple[str, ...] = (), links: tuple[str, ...] = ()) -> Folder:

@@ -25,18 +25,31 @@ _TRIES = 3
 _PAUSE_S = 0.1
 
 
-def load(path: Path, take: Callable[[int], None] = lambda size: None) -> Buffer:
+def opened(path: Path, flags: int = 0) -> FileIO:
+    """A file to be read; raises OSError, for what is no file, too: reading a pipe or a device might never end.
+
+    `flags` are further ones of `os.open`.
+    """
+    # Without waiting for somebody to write into a pipe.
+    flags |= getattr(os, "O_NONBLOCK", 0)
+    file = open(path, "rb", buffering=0, opener=lambda name, usual: os.open(name, usual | flags))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is a pipe, a device or a folder", os.fspath(path))
+    return file
+
+
+def load(
+    path: Path, take: Callable[[int], None] = lambda size: None, opener: Callable[[Path], FileIO] = opened
+) -> Buffer:
     """The bytes of a file as they were at one moment; if it never stops changing, as they were read last.
 
-    `take` is told how many there are before they are read, and may raise. Raises OSError, for what is no file, too:
-    reading a pipe or a device might never end.
+    `take` is told how many there are before they are read, and may raise. Raises OSError.
     """
     taken = 0
-    with open(path, "rb", buffering=0, opener=_open) as file:
+    with opener(path) as file:
         for last in (*(False,) * (_TRIES - 1), True):
             before = os.fstat(file.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                raise OSError(errno.EINVAL, "it is a pipe, a device or a folder")
             file.seek(0)
             take(before.st_size - taken)
             taken = before.st_size
@@ -45,11 +58,6 @@ def load(path: Path, take: Callable[[int], None] = lambda size: None) -> Buffer:
                 break
             time.sleep(_PAUSE_S)
     return content
-
-
-def _open(path: str, flags: int) -> int:
-    """Without waiting for somebody to write into a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:

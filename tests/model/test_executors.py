@@ -344,7 +344,7 @@ def test_workers_fetch_remote_captures_into_caches_of_their_own(
         monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path))
         session = Session(stored, executor=workers)
         assert tools.get("pod_viewer").run(session) == tools.get("pod_viewer").run(Session(store.resolve(folder)))
-    assert len(list((tmp_path / "files").iterdir())) == len(stored.files)
+    assert len(list(tmp_path.rglob("files-*"))) == len(stored.files)
     assert not any(file.path.exists() for file in stored.files)
 
 

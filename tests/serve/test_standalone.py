@@ -54,6 +54,15 @@ def test_it_warns_where_others_can_reach_it(start: Callable[..., list[str]], hos
     assert re.search(rf"http://{host}:[1-9]\d+/", said[-1])
 
 
+def test_a_host_that_is_none_is_a_problem(tmp_path: Path) -> None:
+    answer = subprocess.run([*COMMAND, str(tmp_path), "--host", "a b"], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 1
+    assert (
+        answer.stderr
+        == "tb-profile: Cannot listen on a b:6007: Invalid host/port specified. Check --host and --port.\n"
+    )
+
+
 def test_a_taken_port_is_a_problem(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

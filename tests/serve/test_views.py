@@ -97,7 +97,7 @@ def test_details_are_those_of_the_decoded_capture() -> None:
 def test_a_damaged_one_is_worked_out_anew(damage: Callable[[bytes], bytes]) -> None:
     first = answers(Client(App(Logdir(str(TRACES)))), RUNS[1])
     written()
-    (entry,) = (cache.directory() / "results").iterdir()
+    (entry,) = cache.folder().glob("results-*")
     entry.write_bytes(damage(entry.read_bytes()))
     assert answers(Client(App(Logdir(str(TRACES)))), RUNS[1]) == first
 
@@ -106,7 +106,7 @@ def test_deleting_the_cache_harms_nobody() -> None:
     client = Client(App(Logdir(str(TRACES))))
     first = answers(client, RUNS[1])
     written()
-    for entry in (cache.directory() / "results").iterdir():
+    for entry in cache.folder().glob("results-*"):
         entry.unlink()
     assert answers(client, RUNS[1]) == first
 
@@ -116,7 +116,7 @@ def test_nothing_is_kept_of_small_captures_or_where_nothing_shall_be(monkeypatch
     monkeypatch.setattr(views, "WORTH_BYTES", 1 << 30)
     answers(Client(App(Logdir(str(TRACES)))), RUNS[1])
     written()
-    assert not list(cache.directory().glob("results/*"))
+    assert not list(cache.folder().glob("results-*"))
 
 
 def test_every_column_comes_back() -> None:

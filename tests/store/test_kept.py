@@ -23,7 +23,7 @@ def stored(tmp_path: Path) -> StoredSession:
 
 
 def entries() -> list[Path]:
-    return sorted((cache.directory() / "results").iterdir())
+    return sorted(cache.folder().glob("results-*"))
 
 
 def test_what_was_kept_is_found(stored: StoredSession) -> None:
@@ -49,7 +49,7 @@ def test_other_questions_and_other_code_have_others(stored: StoredSession, monke
         question("overview_page", "", {"step_event": "x"}),
     ]:
         assert Kept().get(stored, *what) is None
-    monkeypatch.setattr(kept, "_code", lambda: ("another version",))
+    monkeypatch.setattr(kept, "_code", lambda: "another version")
     assert Kept().get(stored, *WHAT) is None
 
 
@@ -79,7 +79,7 @@ def test_a_disk_that_fills_up_leaves_nothing(stored: StoredSession) -> None:
 
     Kept().write(stored, pieces(), *WHAT)
     assert Kept().get(stored, *WHAT) is None
-    assert not [path for path in cache.directory().rglob("*") if path.is_file()]
+    assert not entries()
 
 
 def test_the_least_recently_used_go_first(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,15 +119,14 @@ def test_entries_are_not_listed_for_each_that_is_written(
 
 def test_abandoned_drafts_are_deleted_and_young_ones_left(stored: StoredSession) -> None:
     Kept().put(stored, b"body", *WHAT)
-    folder = cache.directory() / "results"
-    for name, age in [("old.part", 1), ("young.part", None)]:
-        (folder / name).write_bytes(b"x")
-        if age:
-            os.utime(folder / name, (age, age))
-    assert cache.usage() == {"files": (0, 0), "results": (1, 36)}
-    assert {entry.name for entry in entries()} >= {"young.part"} and not (folder / "old.part").exists()
-    assert cache.clear() == 36
-    assert Kept().get(stored, *WHAT) is None
+    (entry,) = entries()
+    old, young = (entry.with_name(f"{entry.name}.{age}.part") for age in ("_____old", "___young"))
+    for draft in (old, young):
+        draft.write_bytes(b"x")
+    os.utime(old, (1, 1))
+    assert cache.usage() == {"files": (0, 0), "results": (3, 38)}
+    assert cache.clear() == 37
+    assert entries() == [young]
 
 
 def test_processes_may_write_and_delete_at_once(stored: StoredSession, tmp_path: Path) -> None:

@@ -150,6 +150,25 @@ def test_only_changed_folders_are_read_again(tmp_path: Path, monkeypatch: pytest
     ]
 
 
+def test_what_did_not_change_is_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logdir_module, "_RESCAN_S", 0.0)
+    monkeypatch.setattr(logdir_module, "_RESCAN_SHARE", 0)
+    same = put(tmp_path / "plugins/profile/r1/a.xplane.pb", 9)
+    changing = put(tmp_path / "plugins/profile/r2/a.xplane.pb", 8)
+    put(tmp_path / "vm.xplane.pb", 6)
+    put(tmp_path / "vm.xplane.pb.gz", 7)
+    logdir = Logdir(str(tmp_path))
+    first = logdir.survey()
+    assert logdir.survey() is first
+    put(changing, 5, b"longer")
+    second = logdir.survey()
+    assert [session.name for session in second.sessions] == ["r2", "vm", "vm (2)", "r1"]
+    assert second.by_name["r1"] is first.by_name["r1"] and second.by_name["vm"] is first.by_name["vm"]
+    assert second.by_name["r2"].size == 6
+    same.unlink()
+    assert list(logdir.survey().by_name) == ["r2", "vm", "vm (2)"]
+
+
 def test_requests_share_a_walk_and_do_not_repeat_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "plugins/profile/r1/vm.xplane.pb")
     logdir = Logdir(str(tmp_path))

@@ -271,6 +271,19 @@ def test_fetched_files_are_bounded(memory: str, monkeypatch: pytest.MonkeyPatch)
     assert not first.path.exists() and second.path.exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pipes and links of POSIX")
+def test_what_is_no_file_of_ours_is_not_taken_for_a_fetched_one(memory: str, tmp_path: Path) -> None:
+    file = resolve(f"{memory}/other").files[0]
+    other = tmp_path / "other"
+    other.write_bytes(b"poison")
+    for put in (os.mkfifo, lambda path: path.symlink_to(other)):
+        read(file)
+        file.path.unlink()
+        put(file.path)
+        assert bytes(memoryview(read(file))) == b"x"
+    assert other.read_bytes() == b"poison"
+
+
 def test_a_cache_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fill_up(files: object, path: str, file: object, draft: str, progress: object) -> None:
         Path(draft).write_bytes(b"a part")
@@ -280,4 +293,4 @@ def test_a_cache_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(tmp_path))
     file = resolve(f"{memory}/other").files[0]
     assert problem_of(lambda: read(file)) == ("unwritable", 507)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["CACHEDIR.TAG"]

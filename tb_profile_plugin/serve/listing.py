@@ -1,0 +1,107 @@
+"""The list of all sessions, with the facts of those that were looked at; made anew as far as something changed."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+from ..store import Logdir, StoredSession, Survey
+from ..store.kept import Kept, pack, to_json
+
+HEALTH = ("health",)
+"""What `Workspace.health` keeps a session's facts under."""
+_SETTLED_NS = 2_000_000_000
+"""A folder whose last change is younger may change again within the same tick of a coarse file clock."""
+
+
+def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]:
+    """What the list says about a session."""
+    return {
+        "run": stored.name,
+        "folder": str(stored.folder),
+        "modified": stored.modified,
+        "hosts": list(stored.hosts),
+        "size": stored.size,
+        "facts": facts,
+    }
+
+
+class _Row:
+    """A session as it stands in the list."""
+
+    def __init__(self, stored: StoredSession, kept: Kept):
+        self.place = kept.place(stored, *HEALTH).name
+        self.tell(stored, None)
+
+    def tell(self, stored: StoredSession, facts: dict[str, Any] | None) -> None:
+        self.known = facts is not None
+        self.text = to_json(entry(stored, facts))
+
+
+class Listing:
+    """Safe to use from many threads."""
+
+    def __init__(self, logdir: Logdir, kept: Kept):
+        self._logdir = logdir
+        self._kept = kept
+        self._rows: dict[StoredSession, _Row] = {}
+        self._survey: Survey | None = None
+        self._changed = True
+        self._kept_ns = -1
+        self._packed = b""
+        self._lock = threading.Lock()
+
+    def learn(self, stored: StoredSession, facts: dict[str, Any]) -> None:
+        """Show these facts from now on."""
+        with self._lock:
+            if stored not in self._rows:
+                self._rows[stored] = _Row(stored, self._kept)
+            if not self._rows[stored].known:
+                self._rows[stored].tell(stored, facts)
+                self._changed = True
+
+    def forget(self, stored: StoredSession) -> None:
+        """Drop a session whose files are others now."""
+        with self._lock:
+            # What is on the list goes with the list.
+            if not self._survey or self._survey.by_name.get(stored.name) != stored:
+                self._rows.pop(stored, None)
+
+    def packed(self) -> bytes:
+        """The list as compressed JSON; never decodes."""
+        survey = self._logdir.survey()
+        with self._lock:
+            if survey is not self._survey:
+                rows = self._rows
+                self._rows = {stored: rows.get(stored) or _Row(stored, self._kept) for stored in survey.sessions}
+                self._survey, self._changed, self._kept_ns = survey, True, -1
+            self._recall()
+            if self._changed:
+                self._packed, self._changed = pack(self._written(survey)), False
+            return self._packed
+
+    def _recall(self) -> None:
+        """Take over what this or another process kept since the last time."""
+        kept_ns = self._kept.modified_ns()
+        if kept_ns == self._kept_ns:
+            return
+        self._kept_ns = kept_ns if time.time_ns() - kept_ns > _SETTLED_NS else -1
+        names = self._kept.names()
+        for stored, row in self._rows.items():
+            if row.place in names and not row.known:
+                found = self._kept.get(stored, *HEALTH)
+                if found:
+                    row.tell(stored, json.loads(found)["facts"])
+                    self._changed = True
+
+    def _written(self, survey: Survey) -> bytes:
+        found = {
+            "event_files": survey.event_files,
+            "captures": sum(len(stored.files) for stored in survey.sessions),
+            "near_misses": list(survey.near_misses),
+        }
+        head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": found})
+        rows = b",".join(self._rows[stored].text for stored in survey.sessions)
+        return b"".join([head[:-1], b',"sessions":[', rows, b"]}"])

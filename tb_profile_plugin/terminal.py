@@ -1,0 +1,62 @@
+"""The one way to a person's terminal: whatever names of files, hosts, requests … hold is shown as text."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from typing import Any, NoReturn, TextIO
+
+
+def shown(text: object) -> str:
+    """The text on one line: what Unicode calls printable as it is, any other character by its number.
+
+    So nothing in it moves the cursor, begins a line, is an invisible mark or turns the direction of reading.
+    """
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain)
+
+
+def say(text: object, to: TextIO | None = None) -> None:
+    """Print one line, to standard output unless another stream is named."""
+    print(shown(text), file=to or sys.stdout, flush=True)
+
+
+def warn(text: object) -> None:
+    """Print one line to standard error."""
+    say(text, sys.stderr)
+
+
+def show_progress(text: str) -> None:
+    """Rewrite the line at the cursor where standard error is a terminal; an empty text clears it."""
+    if sys.stderr.isatty():
+        print(f"\r{shown(text)}\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+class Parser(argparse.ArgumentParser):
+    """Tells wrong calls, which may hold names that the shell put in, as text."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what is wrong and exit with 2."""
+        super().error(shown(message))
+
+
+class LogFormatter(logging.Formatter):
+    """Records as text; lines of tracebacks are indented, so that none can be taken for a record."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The record's own line."""
+        return shown(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        """The lines of a traceback."""
+        return "\n".join(f"    {shown(line)}" for line in super().formatException(ei).split("\n"))
+
+
+def log_to_stderr() -> None:
+    """Let records of warnings and errors appear on standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LogFormatter("%(levelname)s %(message)s"))
+    logging.basicConfig(handlers=[handler])

@@ -1,0 +1,120 @@
+"""What names hold reaches a terminal as text only, whichever verb prints them."""
+
+import ast
+import logging
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin import cli
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.terminal import LogFormatter, shown
+
+PACKAGE = Path(tb_profile_plugin.__file__).parent
+HOSTILE = "a\nFAKE\r\x1b[2J\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\u061c\u200b\ufeff\u00ad\u2028\u3000\U000e0041\ud800"
+
+
+def test_any_character_is_shown_on_its_line() -> None:
+    for number in range(sys.maxunicode + 1):
+        assert shown(chr(number)).isprintable(), hex(number)
+    plain = "C:\\logs\\run 1 – größer 日本語 🙂 é (x=1)"
+    assert shown(plain) == plain
+    assert shown("a\x1b[1m\n\u202e\udcff") == "a\\x1b[1m\\n\\u202e\\udcff"
+
+
+@pytest.fixture
+def logdir(tmp_path: Path) -> Path:
+    """A logdir of hostile names: of itself, a run, a host, a folder that is nearly one."""
+    name = HOSTILE.replace("\ud800", "\udcff")
+    folder = tmp_path / name
+    try:
+        (folder / "plugins/profile" / name).mkdir(parents=True)
+    except OSError:
+        pytest.skip("this file system takes no such names")
+    (folder / "plugins/profile" / name / f"{name}.xplane.pb").write_bytes(b"")
+    (folder / "plugins/profile" / f"{name}2").mkdir()
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sessions", "{}"],
+        ["sessions", "{}/plugins/profile/x"],
+        ["doctor", "{}"],
+        ["doctor", "{}:1"],
+        ["tools", "{}"],
+        ["tools", "{}/none"],
+        ["tool", "{}", "{}"],
+        ["tool", "overview_page", "{}", "--host", "{}"],
+        ["tool", "overview_page", "{}", "-o", "{}={}"],
+        ["tool", "overview_page", "{}", "-o", "{}"],
+        ["tool", "overview_page", "{}", "--out", "{}/none/x"],
+        ["tool", "overview_page", "{}", "--executor", "{}"],
+        ["export", "{}", "--format", "xplane", "--host", "{}"],
+        ["serve", "{}", "--host", "{}"],
+        ["serve", "{}", "--port", "{}"],
+        ["serve", "{}", "--memory-limit", "{}"],
+        ["capture", "{}", "{}"],
+        ["capture", "localhost:1", "{}", "--run", "{}"],
+        ["cache", "show"],
+        ["cache", "{}"],
+        ["cache", "show", "{}"],
+        ["cache", "show", "--{}"],
+    ],
+    ids=" ".join,
+)
+def test_no_verb_prints_what_moves_the_cursor(
+    arguments: list[str], logdir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(logdir / "cache"))
+    with suppress(SystemExit):
+        cli.main([argument.replace("{}", str(logdir)) for argument in arguments])
+    answer = capsys.readouterr()
+    lines = (answer.out + answer.err).split("\n")
+    assert [line for line in lines if not line.isprintable()] == []
+    assert not any(line.startswith("FAKE") for line in lines)
+    assert any("FAKE" in line for line in lines)
+    assert "Traceback" not in answer.err
+
+
+def test_records_of_the_log_are_lines_that_nobody_forges() -> None:
+    try:
+        raise ProblemError(tb_profile_plugin.problems.Problem("x", HOSTILE))
+    except ProblemError:
+        record = logging.LogRecord("n", logging.ERROR, "p", 1, "No answer to %s", (HOSTILE,), sys.exc_info())
+    first, *others = LogFormatter("%(levelname)s %(message)s").format(record).split("\n")
+    assert first.startswith("ERROR No answer to a\\nFAKE") and first.isprintable()
+    assert others and all(line.startswith("    ") and line.isprintable() for line in others)
+
+
+def test_a_fault_of_ours_is_told_in_the_same_way(
+    logdir: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: object) -> None:
+        # Reports of tests travel between processes as UTF-8.
+        raise RuntimeError(HOSTILE.replace("\ud800", ""))
+
+    monkeypatch.setattr("tb_profile_plugin.store.Logdir.survey", fail)
+    assert cli.main(["sessions", str(logdir)]) == 1
+    assert "a fault of tb-profile" in caplog.text
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_prints_past_the_terminal() -> None:
+    def prints(path: Path) -> bool:
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        calls = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        names = {
+            (node.value.id, node.attr)
+            for node in nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        }
+        return "print" in calls or ("sys", "stderr") in names
+
+    found = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if prints(path)}
+    # The demo's own program prints to a pipe; the command line sets the streams up.
+    assert found == {"terminal.py", "capture/demo.py", "cli.py"}
