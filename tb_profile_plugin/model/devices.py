@@ -37,12 +37,6 @@ def device_count(host: Host) -> int:
 
 
 @per_host(keep=True)
-def has_tpus(host: Host) -> bool:
-    """Whether a host has TPUs."""
-    return bool(host.tpus)
-
-
-@per_host(keep=True)
 def host_facts(host: Host) -> dict[str, Any]:
     """What the plane of a host's threads states about the host."""
     return host.cpu.facts() if host.cpu else {}
