@@ -247,9 +247,9 @@ def _sessions(asked: argparse.Namespace) -> None:
 def _tools(asked: argparse.Namespace) -> None:
     from . import open, tools
 
-    session = open(asked.session)
+    session, others = open(asked.session), tools.precheck()
     for tool in tools.find().values():
-        unavailable = tool.unavailable(session)
+        unavailable = tool.unavailable(session, others)
         say(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
         for param in tool.params:
             choices = f" ({', '.join(param.choices)})" if param.choices else ""

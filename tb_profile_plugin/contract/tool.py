@@ -111,14 +111,15 @@ class Tool:
             return session.select(host or session.hosts[0])[:1]
         return session.select(host, self.needed(**options))
 
-    def unavailable(self, session: Session) -> Problem | None:
+    def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
         """Why a session has nothing to show in it and how to get it; None where it has.
 
-        Raises `ProblemError` where no host can be read.
+        `others` that are about to be asked of each host are worked out with it. Raises `ProblemError` where no host can
+        be read.
         """
-        from ..tools import precheck
-
-        return self.lacking(session, session.select("", precheck())) if self.lacking else None
+        if not self.lacking:
+            return None
+        return self.lacking(session, session.select("", [*others, *(need(each) for each in self.precheck)]))
 
     def needed(self, **options: str) -> list[Need]:
         """`needs` with these options; raises `ProblemError` as `run` does."""

@@ -198,9 +198,10 @@ class Workspace:
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
+        from ..tools import precheck
 
         def ask() -> dict[str, Any] | None:
-            problem = tool.unavailable(session)
+            problem = tool.unavailable(session, precheck())
             return problem.as_json() if problem else None
 
         try:

@@ -10,11 +10,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 
 from ..problems import Problem, ProblemError
+from ..runtime.memo import lazy
 from .files import StoredSession
 from .remote import RemoteTree, is_url
 from .walk import Folder, Walker
@@ -50,7 +50,7 @@ class Survey:
     near_misses: tuple[str, ...]
     """What looked like a capture and why it is none, in words."""
 
-    @cached_property
+    @lazy
     def by_name(self) -> Mapping[str, StoredSession]:
         """The sessions by their names."""
         return {session.name: session for session in self.sessions}

@@ -12,9 +12,9 @@ import pytest
 
 from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache, kept
-from tb_profile_plugin.store.kept import Kept, question
+from tb_profile_plugin.store.kept import LEGACY, NAMED, Kept, question
 
-WHAT = question("overview_page", "", {})
+WHAT = question("overview_page", "", {}, NAMED)
 
 
 @pytest.fixture
@@ -42,11 +42,12 @@ def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, 
 
 def test_other_questions_and_other_code_have_others(stored: StoredSession, monkeypatch: pytest.MonkeyPatch) -> None:
     Kept().put(stored, b"body", *WHAT)
-    assert question("overview_page@^", "ALL_HOSTS", {}) == WHAT
+    assert question("overview_page@^", "ALL_HOSTS", {}, NAMED) == WHAT
     for what in [
-        question("pod_viewer", "", {}),
-        question("overview_page", "vm", {}),
-        question("overview_page", "", {"step_event": "x"}),
+        question("pod_viewer", "", {}, NAMED),
+        question("overview_page", "vm", {}, NAMED),
+        question("overview_page", "", {"step_event": "x"}, NAMED),
+        question("overview_page", "", {}, LEGACY),
     ]:
         assert Kept().get(stored, *what) is None
     monkeypatch.setattr(kept, "_code", lambda: "another version")
