@@ -28,7 +28,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
         DataTable(),
         step_table(steps, hosts, found, next_step(found, tf_data)),
         _host_ops(host_input(hosts, steps)),
-        DataTable([Column("link", "link", "string")], [[text] for text in _RECOMMENDATIONS]),
+        DataTable([Column(key, key, "string") for key in ("link", "url")], _RECOMMENDATIONS),
         diagnostics(session, hosts, step_event),
         _summary(basis, _verdict(basis, len(steps) > 0, between.worst(hosts, step_event))),
     ]
@@ -50,20 +50,23 @@ def _verdict(steps: steptime.StepTimes, counted: bool, waits: between.Waits | No
 _GUIDE = "https://www.tensorflow.org/guide/data_performance"
 
 
-def _link(text: str, anchor: str) -> str:
-    return f'<a href="{_GUIDE}#{anchor}" target="_blank">{text}</a>'
-
-
 _RECOMMENDATIONS = (
-    "Enqueuing data: gather small pieces into fewer, larger ones before they go to the device.",
-    "Data preprocessing: run it in parallel with num_parallel_calls=tf.data.AUTOTUNE "
-    f"({_link('parallel map', 'parallelizing_data_transformation')}), or do it once, offline.",
-    f"Reading data from files in advance: tune {_link('prefetch', 'prefetching')}, the cycle_length of "
-    f"{_link('interleave', 'parallelizing_data_extraction')} and the readers' buffer_size.",
-    "Reading data from files on demand: read ahead, with "
-    f"{_link('prefetch', 'prefetching')}, {_link('interleave', 'parallelizing_data_extraction')} and reader buffers.",
-    f"Other data reading or processing: move it into the {_link('tf.data pipeline', 'top_of_page')}.",
+    ("Enqueuing data: gather small pieces into fewer, larger ones before they go to the device.", ""),
+    (
+        "Data preprocessing: run it in parallel with map(num_parallel_calls=tf.data.AUTOTUNE), or do it once, offline.",
+        f"{_GUIDE}#parallelizing_data_transformation",
+    ),
+    (
+        "Reading data from files in advance: tune prefetch, the cycle_length of interleave and the readers' buffer_size.",
+        f"{_GUIDE}#parallelizing_data_extraction",
+    ),
+    (
+        "Reading data from files on demand: read ahead, with prefetch, interleave and reader buffers.",
+        f"{_GUIDE}#prefetching",
+    ),
+    ("Other data reading or processing: move it into the tf.data pipeline.", _GUIDE),
 )
+"""What to do about each kind of input work, and where to read more."""
 
 
 def _host_ops(found: HostInput) -> DataTable:

@@ -200,21 +200,19 @@ _TF_GUIDES = (
 
 
 def _recommendation(found: advice.Bottlenecks, evidence: advice.Evidence, kind: str) -> DataTable:
-    columns = [Column(key, key, "string") for key in ("tip_type", "link", "description")]
+    columns = [Column(key, key, "string") for key in ("tip_type", "link", "description", "url")]
     hardware = hardware_type(kind)
     device_tool = "op_profile" if hardware == TPU else "framework_op_stats"
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
-        ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
-        ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
-        ("host", "trace_viewer (the host's threads show what ran when)", host_text),
-        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
-        ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
+        ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ", ""),
+        ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text, ""),
+        ("host", "trace_viewer (the host's threads show what ran when)", host_text, ""),
+        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text, ""),
+        ("device", f"trace_viewer (the timeline of each {timeline})", device_text, ""),
     ]
-    rows += [
-        ("doc", f'<a href="{url}" target="_blank">{text}</a>', "Other useful resources") for url, text in _TF_GUIDES
-    ]
+    rows += [("doc", text, "Other useful resources", url) for url, text in _TF_GUIDES]
     half, single, _ = advice.precision_percent(evidence.steps)
     precision = ""
     if half + single > 0 and half / (half + single) < 0.1:

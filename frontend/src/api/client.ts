@@ -1,6 +1,7 @@
 /** The only place that talks to the server. */
 
 import { readSlab, type Slab } from "../base/slab";
+import { beginning } from "../base/text";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -43,11 +44,8 @@ async function failure(response: Response, where: string): Promise<RequestError>
   } catch {
     // Not ours: a proxy or TensorBoard itself answered; the text goes into the details.
   }
-  const details = text
-    .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, 500);
+  const words = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const details = beginning(words.trim(), 500);
   const message = `The server answered with status ${response.status}.`;
   return new RequestError(
     problem("bad_answer", message, "Look at the server's log.", `${where} ${details}`.trim()),

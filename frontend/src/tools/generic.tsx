@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { address } from "../api/client";
 import { type Table, tablesOf } from "../base/datatable";
+import { beginning } from "../base/text";
 import { Grid } from "../view/grid";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
@@ -43,7 +44,7 @@ function Raw({ data, tool, session, store }: PageProps) {
       }
     >
       <p class="quiet">This tool has no page of its own yet{text.length > RAW_LIMIT && "; its answer begins so"}.</p>
-      <pre class="raw">{text.slice(0, RAW_LIMIT)}</pre>
+      <pre class="raw">{beginning(text, RAW_LIMIT)}</pre>
     </Section>
   );
 }

@@ -1,23 +1,16 @@
-/** Small pieces of text: legacy html as text and links, figures with their explanation, code to copy. */
+/** Small pieces of text: figures with their explanation, code to copy, a way to a guide. */
 
 import { useState } from "preact/hooks";
-import { segments } from "../base/legacyhtml";
 import { Doubt } from "./doubt";
 import { Icon } from "./icons";
 
-export function Rich({ html }: { html: string }) {
+/** A page of the web to read more on; nothing where the address is another kind, which could be a script. */
+export function Guide({ url }: { url: string }) {
+  if (!url.startsWith("https://")) return null;
   return (
-    <>
-      {segments(html).map((segment, place) =>
-        segment.href === undefined ? (
-          segment.text
-        ) : (
-          <a key={place} href={segment.href} target="_blank" rel="noreferrer">
-            {segment.text}
-          </a>
-        ),
-      )}
-    </>
+    <a href={url} target="_blank" rel="noreferrer">
+      Guide
+    </a>
   );
 }
 

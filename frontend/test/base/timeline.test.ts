@@ -60,6 +60,27 @@ describe("the place in the URL", () => {
   });
 });
 
+describe("a link that was written by hand, or decoded twice", () => {
+  it.each(["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%", "find=%E0", "lanes=%"])("%s", (query) => {
+    const place = readPlace(parse(`#v=1&tool=trace_viewer&${query}`).options);
+    expect(readPlace(parse(format({ run: "", tool: "", host: "", options: writePlace(place) })).options)).toEqual(
+      place,
+    );
+  });
+
+  it("keeps what can be read", () => {
+    expect(readPlace({ pin: "%,a%20b", marks: "1~2:%" })).toMatchObject({
+      pins: ["%", "a b"],
+      marks: [{ begin: 1000, end: 2000, name: "%" }],
+    });
+  });
+
+  it("is written for names that end in half a character", () => {
+    const options = writePlace({ ...NOWHERE, marks: [{ begin: 0, end: 1000, name: "a\ud83d" }], pins: ["\ude00"] });
+    expect(readPlace(options)).toMatchObject({ marks: [{ name: "a\ufffd" }], pins: ["\ufffd"] });
+  });
+});
+
 describe("colours of slices", () => {
   it("are those of the kind of work, whatever number it bears", () => {
     expect(kindOf("fusion.123")).toBe(kindOf("fusion.7"));

@@ -58,6 +58,14 @@ describe("groupBy", () => {
     ]);
   });
 
+  it("sums more kernels than a call takes arguments", () => {
+    const ids = ["kernel_name", "op_name", "min_duration_us", "max_duration_us"];
+    const rows = Array.from({ length: 200_000 }, (_, place) => [`k${place}`, "a/MatMul", 1 + place, 2 + place]);
+    const grouped = groupBy(table(ids, rows), "op_name");
+    const [row] = grouped.rows;
+    expect(row && [grouped.cell(row, "min_duration_us"), grouped.cell(row, "max_duration_us")]).toEqual([1, 200_001]);
+  });
+
   it("sums by op, with the share of time on tensor cores", () => {
     expect(rows("op_name")[0]).toEqual(["a/MatMul", 70, 7, 10, 1, 40, 60 / 70, 2, "cuBLAS, XLA"]);
   });

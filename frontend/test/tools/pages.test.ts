@@ -130,7 +130,7 @@ it("gives only advice that fits, the most useful first", () => {
     ),
   });
   const times: Record<string, number> = { preprocessing_us: 2, advanced_file_read_us: 5 };
-  expect(fittingAdvice(advice, (name) => times[name] ?? 0).map(({ html }) => html)).toEqual([
+  expect(fittingAdvice(advice, (name) => times[name] ?? 0).map(({ text }) => text)).toEqual([
     "Reading data from files in advance: z",
     "Data preprocessing: y",
     "Anything else",

@@ -6,7 +6,7 @@ import { part } from "../../base/parts";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
-import { Rich } from "../../view/rich";
+import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { type Piece, StackBar, StackLegend } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
@@ -36,18 +36,18 @@ interface HostSideProps {
 }
 
 interface Advice {
-  readonly html: string;
+  readonly text: string;
+  readonly url: string;
   readonly ms: number;
 }
 
 /** Advice about parts that took time, largest first; advice that belongs to no part comes last. */
 export function fittingAdvice(recommendation: Table, milliseconds: (property: string) => number): Advice[] {
-  const column = recommendation.columns[0]?.id ?? "";
   return recommendation.rows
     .map((row) => {
-      const html = recommendation.text(row, column);
-      const category = CATEGORIES.find(([, , start]) => start.test(html));
-      return { html, ms: category ? milliseconds(category[1]) : -1 };
+      const text = recommendation.text(row, "link");
+      const category = CATEGORIES.find(([, , start]) => start.test(text));
+      return { text, url: recommendation.text(row, "url"), ms: category ? milliseconds(category[1]) : -1 };
     })
     .filter(({ ms }) => ms !== 0)
     .sort((a, b) => b.ms - a.ms);
@@ -95,9 +95,9 @@ export function HostSide({ ops, recommendation, page }: HostSideProps) {
       {total > 0 && advice.length > 0 && (
         <Section title="What can be done" doc="Only advice for work that took time here, the largest first.">
           <ul class="statements">
-            {advice.map(({ html, ms }) => (
-              <li key={html}>
-                <Rich html={html} />
+            {advice.map(({ text, url, ms }) => (
+              <li key={text}>
+                {text} <Guide url={url} />
                 {ms > 0 && <span class="gain">{time(ms)} of input work</span>}
               </li>
             ))}

@@ -1,6 +1,7 @@
 /** Kernel rows summed by kernel or by op, and shares of their time. */
 
 import { type CellValue, type RawColumn, type Row, Table } from "../../base/datatable";
+import { summarize } from "../../base/statistics";
 import type { Share } from "../../view/pie";
 
 export type Grouping = "kernel_name" | "op_name";
@@ -58,15 +59,15 @@ export function groupBy(table: Table, by: Grouping): Table {
   const other: Grouping = by === "kernel_name" ? "op_name" : "kernel_name";
   const rows = grouped(table, by).map(({ name, members }): CellValue[] => {
     const sum = (id: string) => members.reduce((total, row) => total + table.number(row, id), 0);
-    const most = (id: string) => Math.max(...members.map((row) => table.number(row, id)));
+    const range = (id: string) => summarize(members.map((row) => table.number(row, id)));
     const [total, count] = [sum("total_duration_us"), sum("occurrences")];
     const used = members
       .filter((row) => table.cell(row, "is_kernel_using_tensor_core") === true)
       .reduce((time, row) => time + table.number(row, "total_duration_us"), 0);
     const kinds = new Set(members.map((row) => table.text(row, other)));
-    const least = Math.min(...members.map((row) => table.number(row, "min_duration_us")));
+    const [{ low }, { high }] = [range("min_duration_us"), range("max_duration_us")];
     const one = (id: string) => [...new Set(members.map((row) => table.text(row, id)))].filter(Boolean).join(", ");
-    const shown = [name, total, sum("share"), count, total / Math.max(1, count), least, most("max_duration_us")];
+    const shown = [name, total, sum("share"), count, total / Math.max(1, count), low, high];
     return [...shown, total > 0 ? used / total : 0, kinds.size, one("library"), one("dtype")];
   });
   const added = (id: string, label: string, unit: string, doc: string) => ({

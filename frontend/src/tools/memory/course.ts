@@ -2,6 +2,8 @@
 
 import type { Row, Table } from "../../base/datatable";
 import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
+import { summarize } from "../../base/statistics";
+import { ending } from "../../base/text";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
@@ -55,7 +57,7 @@ function describe(table: Table, row: Row | undefined, palette: Palette): string 
   const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.number(row, "time_ms"))}`;
   const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
-    const short = text.length > 60 ? `…${text.slice(-60)}` : text;
+    const short = text.length > 60 ? `…${ending(text, 60)}` : text;
     return tooltipRow("transparent", label, short);
   });
   const amounts = LAYERS.filter(({ id }) => table.number(row, id) > 0).map((layer) =>
@@ -86,7 +88,7 @@ function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palett
 
 export function courseOption(course: Course, rows: readonly Row[], palette: Palette) {
   const { points, shown, whole, moment } = course;
-  const scale = memoryScale(Math.max(1, ...rows.map((row) => points.number(row, "in_use_bytes"))));
+  const scale = memoryScale(summarize(rows.map((row) => points.number(row, "in_use_bytes"))).high);
   const clock = timeScale(whole[1]);
   return {
     animation: false,

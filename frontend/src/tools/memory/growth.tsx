@@ -3,6 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import type { Table } from "../../base/datatable";
 import { memory, memoryScale } from "../../base/format";
+import { summarize } from "../../base/statistics";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
 import { Grid } from "../../view/grid";
 import type { Palette } from "../../view/palette";
@@ -15,7 +16,7 @@ const LINES: readonly (readonly [string, string, string, string])[] = [
 ];
 
 function option(steps: Table, palette: Palette) {
-  const largest = Math.max(1, ...steps.rows.map((row) => steps.number(row, "in_use_bytes")));
+  const largest = summarize(steps.rows.map((row) => steps.number(row, "in_use_bytes"))).high;
   const scale = memoryScale(largest);
   return {
     animation: false,

@@ -2,6 +2,7 @@
 
 import type { Row, Table } from "../../base/datatable";
 import { count, plural } from "../../base/format";
+import { summarize } from "../../base/statistics";
 import type { Store } from "../../state/store";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -16,7 +17,7 @@ const SORT = [{ id: "slowest", desc: true }];
 export function headline(hosts: Table): string {
   const shared = hosts.figure("shared_steps") ?? 0;
   if (shared === 0) return "no step is complete on all hosts, so they cannot be compared";
-  const most = Math.max(...hosts.rows.map((row) => hosts.number(row, "slowest")));
+  const most = summarize(hosts.rows.map((row) => hosts.number(row, "slowest"))).high;
   const first = hosts.rows.filter((row) => hosts.number(row, "slowest") === most);
   if (most === 0) return `equally fast in ${shared === 1 ? "the shared step" : `all ${plural(shared, "shared step")}`}`;
   const names = first.map((row) => hosts.text(row, "host")).join(" and ");

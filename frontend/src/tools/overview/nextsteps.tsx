@@ -3,7 +3,7 @@
 import type { Row, Table } from "../../base/datatable";
 import { time } from "../../base/format";
 import type { Store } from "../../state/store";
-import { Rich } from "../../view/rich";
+import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { GoLink, LevelMark, level } from "../../view/verdict";
 import { linkTo } from "../page";
@@ -37,7 +37,7 @@ function Hint({ hints, row, store, per }: HintProps) {
           </span>
         )}
         <div>
-          <Rich html={hints.text(row, "evidence")} /> {next && <GoLink {...next} />}
+          {hints.text(row, "evidence")} {next && <GoLink {...next} />}
         </div>
       </div>
     </li>
@@ -50,14 +50,25 @@ function statements(recommendation: Table): string[] {
   return [...new Set(names.map((name) => recommendation.property(name)).filter(Boolean))];
 }
 
+interface Tip {
+  readonly text: string;
+  /** A page of the web that it leads to; mostly none. */
+  readonly url: string;
+}
+
 /** `input_pipeline_analyzer (especially …)`: the leading tool name becomes a link where the tool exists. */
-function Tip({ text, store }: { text: string; store: Store }) {
+function TipText({ text, url, store }: Tip & { store: Store }) {
   const [, name = "", rest = ""] = /^([a-z_]+)@?\b(.*)$/s.exec(text) ?? [];
   const next = linkTo(store, name);
-  if (!next) return <Rich html={text} />;
+  if (!next)
+    return (
+      <>
+        {text} <Guide url={url} />
+      </>
+    );
   return (
     <>
-      <GoLink {...next} /> <Rich html={rest.trim()} />
+      <GoLink {...next} /> {rest.trim()}
     </>
   );
 }
@@ -70,7 +81,7 @@ function isDeadEnd(text: string, store: Store): boolean {
 
 interface Group {
   readonly title: string;
-  readonly tips: string[];
+  readonly tips: Tip[];
 }
 
 function tipGroups(recommendation: Table, store: Store): Group[] {
@@ -83,7 +94,7 @@ function tipGroups(recommendation: Table, store: Store): Group[] {
     if (isDeadEnd(link, store)) continue;
     const title = recommendation.text(row, "description");
     const group = groups.get(title) ?? { title, tips: [] };
-    group.tips.push(link);
+    group.tips.push({ text: link, url: recommendation.text(row, "url") });
     groups.set(title, group);
   }
   return [...groups.values()];
@@ -103,9 +114,7 @@ export function NextSteps({ hints, recommendation, store, hasSteps }: NextStepsP
       {said.length > 0 && (
         <ul class="statements">
           {said.map((text) => (
-            <li key={text}>
-              <Rich html={text} />
-            </li>
+            <li key={text}>{text}</li>
           ))}
         </ul>
       )}
@@ -114,8 +123,8 @@ export function NextSteps({ hints, recommendation, store, hasSteps }: NextStepsP
           <h3>{title}</h3>
           <ul>
             {tips.map((tip) => (
-              <li key={tip}>
-                <Tip text={tip} store={store} />
+              <li key={tip.text}>
+                <TipText {...tip} store={store} />
               </li>
             ))}
           </ul>
