@@ -1,5 +1,7 @@
 /** The only place that talks to the server. */
 
+import { rowsIn } from "../base/datatable";
+import { bytes, plural } from "../base/format";
 import { readSlab, type Slab } from "../base/slab";
 import { beginning } from "../base/text";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
@@ -70,10 +72,21 @@ async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSign
   try {
     return await take();
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof RequestError) throw error;
     const remedy = "Look at the server's log; a proxy in between may have cut the answer.";
     throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), 200);
   }
+}
+
+/** Browsers hold texts of some 530 MB at most; of longer ones some make an empty one, without a word. */
+const LONGEST = 500_000_000;
+
+async function json<T>(response: Response, where: string): Promise<T> {
+  const body = await response.blob();
+  if (body.size <= LONGEST) return JSON.parse(await body.text()) as T;
+  const message = `The answer is too large for a page: ${plural(await rowsIn(body), "row")}, ${bytes(body.size)}.`;
+  const remedy = "Choose one host, or save the first table as a file: the same address with data_csv instead of data.";
+  throw new RequestError(problem("too_large", message, remedy, where), 200);
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -81,7 +94,7 @@ type Query = Readonly<Record<string, string>>;
 export async function get<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
   const where = address(route, query);
   const response = await ask(where, "application/json", signal);
-  return read(() => response.json() as Promise<T>, where, signal);
+  return read(() => json<T>(response, where), where, signal);
 }
 
 export async function getSlab(route: string, query: Query, signal?: AbortSignal): Promise<Slab> {
@@ -95,7 +108,7 @@ export async function post<T>(route: string, form: Query): Promise<T> {
   const where = address(route);
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
   const response = await ask(where, "", undefined, { method: "POST", headers, body: new URLSearchParams(form) });
-  return read(() => response.json() as Promise<T>, where);
+  return read(() => json<T>(response, where), where);
 }
 
 export const api = {

@@ -108,3 +108,17 @@ export function tableAt(answer: unknown, place: number): Table {
   const part: unknown = Array.isArray(answer) ? answer[place] : undefined;
   return new Table(isRawTable(part) ? part : {});
 }
+
+/** How many rows the tables of an answer have that is too large to be read. */
+export async function rowsIn(body: Blob): Promise<number> {
+  const begin = '{"c":[';
+  const reader = body.stream().pipeThrough(new TextDecoderStream()).getReader();
+  let count = 0;
+  let left = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const pieces = (left + part.value).split(begin);
+    count += pieces.length - 1;
+    left = pieces.at(-1)?.slice(1 - begin.length) ?? "";
+  }
+  return count;
+}

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { address, api, RequestError, setBase } from "../../src/api/client";
+import { rowsIn } from "../../src/base/datatable";
 
 beforeEach(() => setBase("http://host/prefix/data/plugin/profile/"));
 afterEach(() => vi.unstubAllGlobals());
@@ -50,4 +51,26 @@ it("makes a problem of a server that is gone", async () => {
 it("makes a problem of an answer that is no JSON", async () => {
   answer("{cut");
   expect(await problemOf(api.sessions())).toMatchObject({ code: "bad_answer" });
+});
+
+it("says of an answer that is too large how large it is, and what to do", async () => {
+  const blob = new Blob(['{"rows":[{"c":[{"v":1}]},{"c', '":[{"v":2}]},{"c":[{"v":"{"}]}]}']);
+  Object.defineProperty(blob, "size", { value: 600_000_000 });
+  vi.stubGlobal("fetch", async () => ({ ok: true, blob: async () => blob }));
+  const { code, message, remedy } = await problemOf(api.data("r", "kernel_stats", "", {}));
+  expect(code).toBe("too_large");
+  expect(message).toBe("The answer is too large for a page: 3 rows, 600\u202fMB.");
+  expect(remedy).toContain("data_csv");
+});
+
+it("counts rows wherever the parts of an answer begin", async () => {
+  const parts = ['{"rows":[{"c":[{"v":1}]},{"c', '":[{"v":2}]},{', '"c":[]}]}'];
+  const stream = () =>
+    new ReadableStream({
+      start(to) {
+        for (const part of parts) to.enqueue(new TextEncoder().encode(part));
+        to.close();
+      },
+    });
+  expect(await rowsIn({ stream } as unknown as Blob)).toBe(3);
 });

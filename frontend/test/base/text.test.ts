@@ -63,6 +63,7 @@ describe("near matches", () => {
     const names = ["train/2026_11_20", "eval/2026_11_20", "train/2026_11_21", "other"];
     expect(nearest("train/2026_11_2", names).slice(0, 2)).toEqual(["train/2026_11_20", "train/2026_11_21"]);
     expect(nearest("zzz", names)).toEqual([]);
+    expect(nearest("other".repeat(200), names)).toEqual([]);
   });
 });
 

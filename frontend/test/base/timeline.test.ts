@@ -84,6 +84,8 @@ describe("a link that was written by hand, or decoded twice", () => {
 describe("colours of slices", () => {
   it("are those of the kind of work, whatever number it bears", () => {
     expect(kindOf("fusion.123")).toBe(kindOf("fusion.7"));
+    // Of a longer name, no more than this is looked at.
+    expect(kindOf(`op_${"1".repeat(600)}x`)).toBe("op");
     expect(kindOf("jit_f(12190760917235803885)")).toBe("jit_f");
     expect(kindOf("model/dense_1/MatMul:MatMul")).toBe("MatMul");
     expect(kindOf("$a.py:12 f")).toBe(kindOf("$a.py:99 g"));
