@@ -57,7 +57,7 @@ _RECOMMENDATIONS = (
         f"{_GUIDE}#parallelizing_data_transformation",
     ),
     (
-        "Reading data from files in advance: tune prefetch, the cycle_length of interleave and the readers' buffer_size.",
+        "Reading data from files in advance: tune prefetch, interleave's cycle_length and the readers' buffer_size.",
         f"{_GUIDE}#parallelizing_data_extraction",
     ),
     (

@@ -178,7 +178,7 @@ def test_tables_for_spreadsheets_hold_no_formulas(real: Client) -> None:
 def test_formulas_become_text() -> None:
     cases = json.loads(CELLS.read_text("utf-8"))
     table = {"cols": [{"label": "=op"}], "rows": [{"c": [{"v": text}]} for text, _ in cases]}
-    wanted = ["\"'=op\"", *(field for _, field in cases), ""]
+    wanted = ['"\'=op"', *(field for _, field in cases), ""]
     assert answers.csv_file(Request({}), table, "x.csv").get_data().decode() == "\r\n".join(wanted)
 
 
