@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from . import __version__
 from .capture import cli as capture_cli
@@ -108,10 +108,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument(
         "--format",
-        choices=("legacy", "named"),
+        choices=("legacy", "named", "csv"),
         default="legacy",
-        help="named: tables and facts by name; legacy: as the existing plugin answers (default: %(default)s)",
+        help="named: tables and facts by name; csv: one table; legacy: as the existing plugin answers (%(default)s)",
     )
+    verb.add_argument("--table", default="", help="the table that csv writes (default: the first)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
     _add_memory_limit(verb)
@@ -277,9 +278,22 @@ def _export(asked: argparse.Namespace) -> None:
 
 
 def _tool(asked: argparse.Namespace) -> None:
-    text = json.dumps(_answer(asked), allow_nan=False)
+    answer = _answer(asked)
+    text = _csv(answer, asked.table) if asked.format == "csv" else f"{json.dumps(answer, allow_nan=False)}\n"
     with _out(asked.out) as file:
-        file.write(f"{text}\n".encode())
+        file.write(text.encode("utf-8", "replace"))
+
+
+def _csv(answer: Any, name: str) -> str:
+    """A table of a named answer; raises `ProblemError` where it has none of that name, or none."""
+    from .contract import csv
+
+    tables = answer.get("tables", {}) if isinstance(answer, dict) else {}
+    wanted = name or next(iter(tables), "")
+    if wanted not in tables:
+        message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
+        raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
+    return "".join(csv.table(tables[wanted]))
 
 
 @contextmanager
@@ -300,10 +314,11 @@ def _out(path: Path | None) -> Iterator[BinaryIO]:
 def _answer(asked: argparse.Namespace) -> object:
     """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
     from .store import resolve
-    from .store.kept import LEGACY, Kept, pack, question, to_json, unpack
+    from .store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 
     stored, options = resolve(asked.session), dict(asked.options)
-    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options, asked.format)
+    shape = LEGACY if asked.format == LEGACY else NAMED
+    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options, shape)
     known = kept.get(stored, *what)
     if known:
         return json.loads(unpack(known))
@@ -313,7 +328,7 @@ def _answer(asked: argparse.Namespace) -> object:
 
     with closing(executor(asked.executor)) as workers:
         capture = Capture(stored, executor=workers)
-        ask = capture.tool if asked.format == LEGACY else capture.answer
+        ask = capture.tool if shape == LEGACY else capture.answer
         answer = ask(asked.name, asked.host, **options)
     if not (tools.get(asked.name).streamed or capture.unreadable):
         kept.put(stored, pack(to_json(answer)), *what)

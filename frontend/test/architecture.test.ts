@@ -14,6 +14,21 @@ function imports(file: string): string[] {
   return found.map((match) => relative(SRC, join(SRC, dirname(file), match[1] ?? "")));
 }
 
+/** A call takes some 100,000 arguments: lists that a capture may make long are no arguments. */
+const SPREAD =
+  /\b(Math\.\w+|push|unshift|splice|concat|from\w*Codes?|from\w*Points?)\((?:[^()[\]{}]|\([^()]*\)|\[[^[\]]*\])*\.\.\.|\.apply\(/;
+
+it.each([
+  "Math.max(...rows.map((row) => row.x))",
+  "Math.min(0, ...list)",
+  "Math.max(f(0), at[1], ...list)",
+  "all.push(...more)",
+  "String.fromCharCode(...bytes)",
+  "String.fromCharCode.apply(null, bytes)",
+])("knows a list that is spread into arguments: %s", (code) => {
+  expect(code).toMatch(SPREAD);
+});
+
 describe.each(files)("%s", (file) => {
   it("lies in a layer", () => {
     expect(layerOf(file)).toBeGreaterThanOrEqual(0);
@@ -29,6 +44,14 @@ describe.each(files)("%s", (file) => {
 
   it("turns no text into code or markup", () => {
     expect(text(file)).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|document\.write/);
+  });
+
+  it("spreads no list into the arguments of a call", () => {
+    expect(text(file)).not.toMatch(SPREAD);
+  });
+
+  it("makes parts of addresses, and texts of them, in one place that never throws", () => {
+    if (file !== join("base", "text.ts")) expect(text(file)).not.toMatch(/(en|de)codeURI/);
   });
 
   it("fetches only in api/, and touches no DOM in base/", () => {

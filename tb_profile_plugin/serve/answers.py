@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
-import io
 import re
 import threading
 import weakref
@@ -18,6 +16,7 @@ from typing import Any
 from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
+from ..contract import csv
 from ..problems import Problem, ProblemError
 from ..store.kept import pack, to_json, unpack
 
@@ -59,7 +58,6 @@ _TYPES = {
 
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
-_FORMULA = tuple("=+-@\t\r")
 _STREAMS = threading.BoundedSemaphore(8)
 """Answers that are sent piece by piece: each holds a thread, and what it is made of, until its reader has it."""
 _PIECE = 1 << 20
@@ -161,17 +159,10 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
         raise ProblemError(
             Problem("no_table", "This tool's answer holds no table.", "Take its JSON from the data route."), 422
         )
-    lines = io.StringIO()
-    writer = csv.writer(lines)
-    writer.writerow([_plain(column["label"]) for column in table["cols"]])
-    writer.writerows([_plain(cell["v"]) for cell in row["c"]] for row in table["rows"])
-    body = lines.getvalue().encode("utf-8", "replace")
+    rows = [[column["label"] for column in table["cols"]]]
+    rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
+    body = "".join(csv.lines(rows)).encode("utf-8", "replace")
     return _attached(_unkept(request, body, pack(body), "text/csv; charset=utf-8", 200), name)
-
-
-def _plain(value: Any) -> Any:
-    """Text that a spreadsheet would run as a formula, made text by an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def static_file(request: Request, name: str) -> Response:

@@ -74,7 +74,12 @@ class StoredSession:
 def host_of(name: str) -> str | None:
     """The host that a file name tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other file."""
     match = _CAPTURE.match(name)
-    return (match["host"] or LOCALHOST) if match else None
+    return _readable(match["host"] or LOCALHOST) if match else None
+
+
+def _readable(name: str) -> str:
+    """The name as text that JSON and addresses can hold; bytes that are none stand there as ``\\xff``."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def lost(session: StoredSession) -> tuple[str, ...]:
@@ -84,7 +89,7 @@ def lost(session: StoredSession) -> tuple[str, ...]:
         return ()
     with suppress(OSError):
         matches = [_BESIDE.match(name) for name in os.listdir(folder)]
-        return tuple(sorted({match["host"] for match in matches if match} - set(session.hosts)))
+        return tuple(sorted({_readable(match["host"]) for match in matches if match} - set(session.hosts)))
     return ()
 
 

@@ -1,6 +1,10 @@
 """A capture whose names are HTML, scripts and worse, on every page: shown as the text that they are."""
 
-from collections.abc import Callable
+import re
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +80,119 @@ def test_names_are_text(site: Callable[..., Any], page: Page, logdir: Path, kind
             row.hover(force=True, timeout=5000)
     assert body.locator("body").evaluate("() => window.hit") is None
     assert body.locator("img[src='x']").count() == 0
+
+
+ANCHOR = '<a href="https://evil.example/">Sign in</a>'
+CRAFTED = "a" * 39 + "\U0001f600"
+
+
+def crafted() -> Any:
+    """A tf.function that is traced in each step and named like a link, another without a name, an op with an emoji."""
+    called = "{tf_function_call=traced-nonXla}"
+    drawn = draw.space(f"/host:CPU\n  t | s[0,900]{{_r=1, step_num=s}} named[9,300]{called} bare[400,300]{called}", 4)
+    for plane in drawn.planes:
+        for metadata in plane.event_metadata.values():
+            metadata.name = {"named": ANCHOR, "bare": "<lambda>", "s": CRAFTED}.get(metadata.name, metadata.name)
+    return drawn
+
+
+@pytest.fixture(scope="module")
+def crafted_logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crafted")
+    draw.session(folder, vm=crafted())
+    return folder
+
+
+def test_the_overview_shows_a_function_named_like_a_link_as_text(
+    site: Callable[..., Any], page: Page, crafted_logdir: Path
+) -> None:
+    server = site("standalone", crafted_logdir)
+    page.goto(server.link(run="run", tool="overview_page"))
+    hints = server.main(page).locator(".hints")
+    expect(hints).to_contain_text(ANCHOR, timeout=LONG)
+    expect(hints).to_contain_text('"<lambda>"')
+    assert server.body(page).locator("a[href*='evil.example']").count() == 0
+    # Where we lead to the web, we say so ourselves.
+    outside = server.main(page).locator("a[target=_blank]").all()
+    assert outside
+    assert all((link.get_attribute("href") or "").startswith("https://www.tensorflow.org/") for link in outside)
+
+
+@pytest.mark.parametrize("query", ["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%"])
+def test_no_link_breaks_the_timeline(site: Callable[..., Any], page: Page, crafted_logdir: Path, query: str) -> None:
+    server = site("standalone", crafted_logdir)
+    page.goto(f"{server.link(run='run', tool='trace_viewer')}&{query}")
+    expect(server.main(page).locator(".tl-canvases canvas").first).to_be_visible(timeout=LONG)
+    # It writes its address from then on, and can be opened by that as well.
+    page.locator(".tl-tools button").nth(3).click()
+    expect(page).to_have_url(re.compile("mode=timing"))
+    page.reload()
+    expect(server.main(page).locator(".tl-canvases canvas").first).to_be_visible(timeout=LONG)
+
+
+def test_a_mark_is_cut_between_characters(site: Callable[..., Any], page: Page, crafted_logdir: Path) -> None:
+    server = site("standalone", crafted_logdir)
+    page.goto(server.link(run="run", tool="trace_viewer", event="0.0"))
+    details = server.main(page).locator(".tl-details")
+    expect(details).to_contain_text("Zoom to", timeout=LONG)
+    page.goto(server.link(run="run", tool="trace_viewer", find=CRAFTED, go="1"))
+    expect(details).to_contain_text(CRAFTED, timeout=LONG)
+    details.get_by_role("button", name="Mark").click()
+    expect(details.locator(".tl-marks input")).to_have_value("a" * 39)
+    expect(page).to_have_url(re.compile("marks=.*aaa"))
+
+
+def test_more_kernels_of_one_op_than_a_call_takes_arguments(
+    site: Callable[..., Any], page: Page, tmp_path: Path
+) -> None:
+    drawn = draw.space("/device:GPU:0\n  Stream #13(Compute) | first[0,1]{kernel_details='regs:8', tf_op=a:MatMul}")
+    plane = drawn.planes[0]
+    [line] = plane.lines
+    for number in range(2, 140_002):
+        plane.event_metadata[number].id = number
+        plane.event_metadata[number].name = f"kernel_{number}"
+        line.events.add().CopyFrom(line.events[0])
+        line.events[-1].metadata_id = number
+        line.events[-1].offset_ps = number * 2_000_000
+    draw.session(tmp_path, vm=drawn)
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run="run", tool="kernel_stats", by="op_name"))
+    expect(server.main(page).locator(".grid tbody tr")).to_contain_text(["a"], timeout=LONG)
+
+
+@pytest.fixture
+def foreign(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """A server of another origin, one page of which holds the given address."""
+    folder = tmp_path / "foreign"
+    folder.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def framed(address: str) -> str:
+        (folder / "index.html").write_text(f'<iframe src="{address}" width="1300" height="900"></iframe>')
+        (folder / "favicon.ico").touch()
+        return f"http://localhost:{server.server_port}/"
+
+    yield framed
+    server.shutdown()
+    server.server_close()
+
+
+def test_capture_refuses_inside_a_page_of_another_server(
+    site: Callable[..., Any], page: Page, crafted_logdir: Path, foreign: Callable[[str], str]
+) -> None:
+    server = site("tensorboard", crafted_logdir)
+    page.goto(server.link(run="run", tool="overview_page"))
+    server.body(page).get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
+    expect(server.body(page).locator("dialog.capture #capture-places")).to_be_visible()
+    page.goto(foreign(server.link(run="run", tool="overview_page")))
+    body = page.frame_locator("iframe").frame_locator("iframe")
+    body.get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
+    dialog = body.locator("dialog.capture")
+    expect(dialog).to_contain_text("inside a page of another server")
+    expect(dialog.locator("form, input")).to_have_count(0)
+    with page.context.expect_page() as opened:
+        dialog.get_by_role("link", name="Open it in a tab of its own").click()
+    alone = server.body(opened.value)
+    alone.get_by_role("button", name="Capture", exact=True).click(timeout=LONG)
+    expect(alone.locator("dialog.capture #capture-places")).to_be_visible()

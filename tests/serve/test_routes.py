@@ -263,7 +263,7 @@ def test_routes_of_the_older_plugin(client: Client) -> None:
 def test_the_first_table_as_csv(client: Client) -> None:
     response = get(client, "/data_csv", run=RUN, tag="one", host="a")
     assert response.mimetype == "text/csv"
-    assert response.text == '"Op, name",ms\r\na,1.0\r\n"b ""c""",2.5\r\n'
+    assert response.text == '"Op, name","ms"\r\n"a",1.0\r\n"b ""c""",2.5\r\n'
     assert response.headers["Content-Disposition"].startswith("attachment; filename")
     assert "/" not in response.headers["Content-Disposition"]
 

@@ -80,3 +80,16 @@ def test_damage_is_told_and_not_redacted(tmp_path: Path, monkeypatch: pytest.Mon
     told: Any = client.get("/share?run=run").get_json()
     assert told["damaged"] is True
     assert client.get("/share/capture?run=run").status_code == 422
+
+
+def test_hosts_whose_names_are_no_text(client: Client, tmp_path: Path) -> None:
+    run = tmp_path / "plugins/profile/run"
+    (run / "gpu-box.xplane.pb").rename(os.fsdecode(os.fsencode(run) + b"/gpu-\xff\xe9.xplane.pb"))
+    (run / "other.xplane.pb").rename(os.fsdecode(os.fsencode(run) + b"/gpu-\xfe.xplane.pb"))
+    listed: Any = Client(App(Logdir(str(tmp_path)))).get("/sessions").get_json()
+    hosts = listed["sessions"][0]["hosts"]
+    assert hosts == ["gpu-\\xfe", "gpu-\\xff\\xe9"]
+    for host in hosts:
+        for route in ("/share", "/share/capture", "/data"):
+            answer = client.get(route, query_string={"run": "run", "host": host, "tag": "overview_page"})
+            assert answer.status_code == 200, answer.text

@@ -1,8 +1,10 @@
 /** The only place that talks to the server. */
 
+import { bytes } from "../base/format";
 import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
 import { Answer } from "../base/table";
+import { beginning } from "../base/text";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
@@ -50,11 +52,8 @@ async function failure(response: Response, where: string): Promise<RequestError>
   } catch {
     // Not ours: a proxy or TensorBoard itself answered; the text goes into the details.
   }
-  const details = text
-    .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, 500);
+  const words = text.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
+  const details = beginning(words.trim(), 500);
   const message = `The server answered with status ${response.status}.`;
   return new RequestError(
     problem("bad_answer", message, "Look at the server's log.", `${where} ${details}`.trim()),
@@ -79,10 +78,21 @@ async function read<T>(take: () => Promise<T>, where: string, signal?: AbortSign
   try {
     return await take();
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (signal?.aborted || error instanceof RequestError) throw error;
     const remedy = "Look at the server's log; a proxy in between may have cut the answer.";
     throw new RequestError(problem("bad_answer", "The answer could not be read.", remedy, where), 200);
   }
+}
+
+/** Browsers hold texts of some 530 MB at most; of longer ones some make an empty one, without a word. */
+const LONGEST = 500_000_000;
+
+async function json<T>(response: Response, where: string): Promise<T> {
+  const body = await response.blob();
+  if (body.size <= LONGEST) return JSON.parse(await body.text()) as T;
+  const message = `The answer is too large for a page: ${bytes(body.size)}.`;
+  const remedy = "Choose one host, or save a table as a file: tb-profile tool NAME SESSION --format csv --table TABLE.";
+  throw new RequestError(problem("too_large", message, remedy, where), 200);
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -90,7 +100,7 @@ type Query = Readonly<Record<string, string>>;
 export async function get<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
   const where = address(route, query);
   const response = await ask(where, "application/json", signal);
-  return read(() => response.json() as Promise<T>, where, signal);
+  return read(() => json<T>(response, where), where, signal);
 }
 
 export async function getSlab(route: string, query: Query, signal?: AbortSignal): Promise<Slab> {
@@ -104,7 +114,7 @@ export async function post<T>(route: string, form: Query): Promise<T> {
   const where = address(route);
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
   const response = await ask(where, "", undefined, { method: "POST", headers, body: new URLSearchParams(form) });
-  return read(() => response.json() as Promise<T>, where);
+  return read(() => json<T>(response, where), where);
 }
 
 export const api = {

@@ -22,7 +22,31 @@ export function CaptureButton({ capture }: { capture: Capture }) {
   );
 }
 
-export function CaptureDialog({ capture, logdir }: { capture: Capture; logdir: string }) {
+/** Instead of the form, where another server's page could lead the clicks on it. */
+function InForeignPage({ here }: { here: string }) {
+  return (
+    <>
+      <p>
+        This page lies inside a page of another server, which could lead your clicks. Captures start only from a tab of
+        its own.
+      </p>
+      <div class="actions">
+        <a class="button primary" href={here} target="_blank" rel="noreferrer">
+          Open it in a tab of its own
+        </a>
+      </div>
+    </>
+  );
+}
+
+interface CaptureDialogProps {
+  readonly capture: Capture;
+  readonly logdir: string;
+  /** The address of what is shown. */
+  readonly here: string;
+}
+
+export function CaptureDialog({ capture, logdir, here }: CaptureDialogProps) {
   if (!capture.open.value) return null;
   const close = () => {
     capture.open.value = false;
@@ -30,7 +54,9 @@ export function CaptureDialog({ capture, logdir }: { capture: Capture; logdir: s
   const job = capture.job.value;
   return (
     <Dialog title="Capture profile" class="capture" close={close}>
-      {job ? (
+      {capture.framed ? (
+        <InForeignPage here={here} />
+      ) : job ? (
         <CaptureProgress capture={capture} job={job} close={close} />
       ) : (
         <CaptureFields capture={capture} logdir={logdir} />

@@ -3,7 +3,9 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
+import { isInForeignPage } from "../state/frame";
 import { addressKeeper } from "../state/keeper";
+import { storageOf } from "../state/storage";
 import type { Store } from "../state/store";
 import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
@@ -50,7 +52,7 @@ function focusFilter(): void {
 export function Shell({ store }: { store: Store }) {
   const [help, setHelp] = useState(false);
   const keeper = useMemo(() => addressKeeper(store), [store]);
-  const capture = useMemo(() => createCapture(store, localStorage), [store]);
+  const capture = useMemo(() => createCapture(store, storageOf(window), isInForeignPage(window)), [store]);
   useEffect(
     () =>
       listen(document, {
@@ -97,7 +99,11 @@ export function Shell({ store }: { store: Store }) {
         </KeeperContext.Provider>
       </main>
       {help && <Help store={store} close={() => setHelp(false)} />}
-      <CaptureDialog capture={capture} logdir={store.sessions.state.value.value?.searched[0] ?? ""} />
+      <CaptureDialog
+        capture={capture}
+        logdir={store.sessions.state.value.value?.searched[0] ?? ""}
+        here={store.href({})}
+      />
       <TipLayer />
     </>
   );

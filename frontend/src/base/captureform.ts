@@ -29,6 +29,9 @@ export const DEFAULTS: CaptureForm = {
 };
 
 const LIMITS: Readonly<Partial<Record<Field, readonly [number, number]>>> = {
+  host_tracer_level: [0, 3],
+  device_tracer_level: [0, 1],
+  python_tracer_level: [0, 1],
   duration: [1, 600_000],
   num_retry: [0, 10],
   delay: [0, 3_600_000],
@@ -88,7 +91,7 @@ export function parameters(form: CaptureForm): Record<string, string> {
 /** The form's field that a problem of the server is about. */
 export function fieldOf(where: string): Field | undefined {
   const name = where === "service_addr" ? "places" : where;
-  return name in DEFAULTS ? (name as Field) : undefined;
+  return Object.hasOwn(DEFAULTS, name) ? (name as Field) : undefined;
 }
 
 const RECENT = 6;
@@ -97,4 +100,20 @@ const RECENT = 6;
 export function remember(recent: readonly string[], places: string): string[] {
   const text = placesOf(places).join(", ");
   return [text, ...recent.filter((other) => other !== text)].slice(0, RECENT);
+}
+
+/** What was kept of a form, where all of it is what a form may hold; else the usual one. A session's name is of use once. */
+export function formOf(kept: unknown): CaptureForm {
+  const given: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...Object(kept), run: "" };
+  if (Object.entries(DEFAULTS).some(([field, usual]) => typeof given[field] !== typeof usual)) return DEFAULTS;
+  const form = Object.fromEntries(
+    Object.keys(DEFAULTS).map((field) => [field, given[field]]),
+  ) as unknown as CaptureForm;
+  return Object.keys(faults(form)).length ? DEFAULTS : form;
+}
+
+/** What was kept of the places used lately. */
+export function recentOf(kept: unknown): string[] {
+  const texts = Array.isArray(kept) ? kept.filter((text) => typeof text === "string") : [];
+  return [...new Set(texts)].slice(0, RECENT);
 }

@@ -2,14 +2,17 @@
 
 import type { Value } from "./table";
 
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Where a spreadsheet may begin a cell: at the begin, behind a line break, and behind what parts cells elsewhere. What
+ * stands there begins a text only if it is known for harmless. The server has the same rule, and the same test.
+ */
+const BEGIN = /(?<=^|\r(?!\n)|[\n\t;])(?= *[^ \p{L}\p{N}_([{<./:#$%])/gu;
 
 /** One field; text that a spreadsheet would run as a formula is made plain text with a leading apostrophe. */
 export function field(value: Value): string {
   if (value === null) return "";
   if (typeof value !== "string") return String(value);
-  const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return `"${value.replace(BEGIN, "'").replaceAll('"', '""')}"`;
 }
 
 export function csv(header: readonly string[], rows: readonly (readonly Value[])[]): string {

@@ -13,8 +13,12 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
+/** Names from so many characters on, which only a link can hold, are compared with none. */
+const LONG = 1000;
+
 /** Up to `limit` names, nearest first; ones that share nothing with the wanted name are left out. */
 export function nearest(wanted: string, names: readonly string[], limit = 5): string[] {
+  if (wanted.length >= LONG) return [];
   const low = wanted.toLowerCase();
   return names
     .map((name) => {

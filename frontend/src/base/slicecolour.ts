@@ -2,6 +2,7 @@
 
 import { hash } from "./hue";
 import { part } from "./parts";
+import { beginning } from "./text";
 
 export type Rgb = readonly [number, number, number];
 
@@ -14,11 +15,14 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
 ];
 
+/** So much of a name tells its kind; the patterns below take the square of a text's length at worst. */
+const LONG = 500;
+
 /** What names of one kind have in common: the op's type, a Python file, a function without its numbers. */
 export function kindOf(name: string): string {
   if (/^\d+$/.test(name)) return "step";
   if (name.startsWith("$")) return name.slice(0, name.indexOf(":") + 1 || undefined);
-  const plain = name.replace(/#.*$/s, "").replace(/\(.*$/s, "");
+  const plain = beginning(name, LONG).replace(/#.*$/s, "").replace(/\(.*$/s, "");
   const type = /[^:]:([A-Za-z_]\w*)$/.exec(plain)?.[1] ?? plain;
   return type.replace(/[._-]?\d+(?=$|[._-])/g, "").trim() || name;
 }

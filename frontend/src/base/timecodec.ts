@@ -1,5 +1,7 @@
 /** What a view of the timeline consists of, as options of the URL. */
 
+import { decoded, encoded } from "./text";
+
 export interface Mark {
   /** ps since the capture's first event. */
   readonly begin: number;
@@ -51,7 +53,7 @@ const ns = (ps: number) => String(Math.round(ps) / 1000);
 const ps = (text: string | undefined) => Math.round(Number(text) * 1000);
 
 function list(text: string | undefined): string[] {
-  return text ? text.split(",").map(decodeURIComponent) : [];
+  return text ? text.split(",").map(decoded) : [];
 }
 
 function span(text: string | undefined): readonly [number, number] | null {
@@ -64,7 +66,7 @@ function marks(text: string | undefined): Mark[] {
   return (text ? text.split(",") : []).flatMap((piece) => {
     const [times, name] = piece.split(":");
     const found = span(times);
-    return found ? [{ begin: found[0], end: found[1], name: decodeURIComponent(name ?? "") }] : [];
+    return found ? [{ begin: found[0], end: found[1], name: decoded(name ?? "") }] : [];
   });
 }
 
@@ -88,7 +90,7 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
 
 /** Options of a place; what is as it always is takes no room. */
 export function writePlace(place: Place): Record<string, string> {
-  const join = (items: readonly string[]) => items.map(encodeURIComponent).join(",");
+  const join = (items: readonly string[]) => items.map(encoded).join(",");
   const options: Record<string, string> = {
     t: place.window ? place.window.map(ns).join("~") : "",
     y: place.scroll > 0 ? String(Math.round(place.scroll)) : "",
@@ -96,7 +98,7 @@ export function writePlace(place: Place): Record<string, string> {
     mode: place.mode === NOWHERE.mode ? "" : place.mode,
     pin: join(place.pins),
     fold: join(place.folds),
-    marks: place.marks.map((m) => `${ns(m.begin)}~${ns(m.end)}:${encodeURIComponent(m.name)}`).join(","),
+    marks: place.marks.map((m) => `${ns(m.begin)}~${ns(m.end)}:${encoded(m.name)}`).join(","),
     find: place.find,
     regex: place.regex ? "1" : "",
     lanes: place.lanes,

@@ -1,5 +1,7 @@
 /** The view's address: which session, tool and host, and the tool's options, as part of a URL's hash. */
 
+import { decoded, encoded } from "./text";
+
 export interface View {
   readonly run: string;
   readonly tool: string;
@@ -20,17 +22,9 @@ const UPGRADERS: readonly ((query: Query) => Query)[] = [
   ({ tag, ...query }) => (tag === undefined ? query : { tool: tag.replace(/[@^]+$/, ""), ...query }),
 ];
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // A stray % in a hand-made link is taken as it stands.
-  }
-}
-
 /** `/` and `:` are legal in a hash and make links of nested sessions readable. */
 function encode(text: string): string {
-  return encodeURIComponent(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
+  return encoded(text).replaceAll("%2F", "/").replaceAll("%3A", ":");
 }
 
 function pairs(hash: string): (readonly [string, string | undefined])[] {
@@ -48,7 +42,7 @@ function pairs(hash: string): (readonly [string, string | undefined])[] {
 export function parse(hash: string, prefix = ""): View {
   let query: Query = {};
   for (const [key, value] of pairs(hash)) {
-    if (key.startsWith(prefix) && value !== undefined) query[decode(key.slice(prefix.length))] = decode(value);
+    if (key.startsWith(prefix) && value !== undefined) query[decoded(key.slice(prefix.length))] = decoded(value);
   }
   const version = Number(query.v ?? 0);
   for (const upgrade of UPGRADERS.slice(Number.isInteger(version) ? Math.max(0, version) : UPGRADERS.length)) {
@@ -87,7 +81,7 @@ export function prefixOf(plugin: string): string {
 /** The plugin that TensorBoard shows, which is the first key of its hash; "" where it has not chosen yet. */
 export function activePlugin(hash: string): string {
   const [first] = pairs(hash);
-  return first && first[1] === undefined ? decode(first[0]) : "";
+  return first && first[1] === undefined ? decoded(first[0]) : "";
 }
 
 export function sameView(a: View, b: View): boolean {

@@ -1,5 +1,7 @@
 /** Cuts text to the room that a slice has, without measuring each one in each frame. */
 
+import { beginning } from "../base/text";
+
 const widths = new Map<string, number>();
 const KEPT = 20_000;
 
@@ -18,5 +20,5 @@ export function fit(context: CanvasRenderingContext2D, text: string, room: numbe
   const width = measure(context, text);
   if (width <= room) return text;
   const letters = Math.floor((text.length * (room - 8)) / width);
-  return letters < 3 ? "" : `${text.slice(0, letters)}…`;
+  return letters < 3 ? "" : `${beginning(text, letters)}…`;
 }

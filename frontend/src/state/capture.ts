@@ -3,21 +3,28 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type CaptureJob, captureApi, type PingAnswer } from "../api/capture";
 import type { Problem } from "../api/types";
-import { type CaptureForm, DEFAULTS, type Faults, faults, fieldOf, parameters, remember } from "../base/captureform";
+import {
+  type CaptureForm,
+  type Faults,
+  faults,
+  fieldOf,
+  formOf,
+  parameters,
+  recentOf,
+  remember,
+} from "../base/captureform";
 import { toProblem } from "./resource";
+import { keep, recall } from "./storage";
 import type { Store } from "./store";
 
 const KEY = "tb-profile.capture";
 const POLL_MS = 300;
 
-interface Kept {
-  readonly form: CaptureForm;
-  readonly recent: readonly string[];
-}
-
 export interface Capture {
   /** Whether this server captures; null until it said so. */
   readonly allowed: ReadonlySignal<boolean | null>;
+  /** Nothing is captured: another server's page around ours could lead the clicks. */
+  readonly framed: boolean;
   readonly open: Signal<boolean>;
   readonly form: Signal<CaptureForm>;
   readonly faults: ReadonlySignal<Faults>;
@@ -39,16 +46,6 @@ export interface Capture {
   look(): void;
 }
 
-function read(storage: Storage): Kept {
-  try {
-    const kept = JSON.parse(storage.getItem(KEY) ?? "{}") as Partial<Kept>;
-    // A session's name is of use once.
-    return { form: { ...DEFAULTS, ...kept.form, run: "" }, recent: kept.recent ?? [] };
-  } catch {
-    return { form: DEFAULTS, recent: [] };
-  }
-}
-
 /** Calls `act` once a session is listed; a view of one that is not would say that there is none. */
 function whenListed(store: Store, run: string, act: () => void): void {
   store.sessions.refresh();
@@ -61,10 +58,10 @@ function whenListed(store: Store, run: string, act: () => void): void {
   });
 }
 
-export function createCapture(store: Store, storage: Storage): Capture {
-  const kept = read(storage);
-  const form = signal(kept.form);
-  const recent = signal(kept.recent);
+export function createCapture(store: Store, storage: Storage | null, framed = false): Capture {
+  const kept = recall(storage, KEY);
+  const form = signal(formOf(kept.form));
+  const recent = signal(recentOf(kept.recent));
   const refused = signal<Faults>({});
   const answers = signal<PingAnswer["workers"] | null>(null);
   const asking = signal(false);
@@ -148,13 +145,13 @@ export function createCapture(store: Store, storage: Storage): Capture {
     const reached = workers.filter((worker) => !worker.problem).length;
     if (!reached || (reached < workers.length && !anyway)) return;
     recent.value = remember(recent.peek(), form.peek().places);
-    storage.setItem(KEY, JSON.stringify({ form: form.peek(), recent: recent.peek() }));
+    keep(storage, KEY, { form: form.peek(), recent: recent.peek() });
     job.value = (await captureApi.start(wanted)).job;
     void watch();
   };
 
   const start = async (anyway: boolean) => {
-    if (asking.peek() || Object.keys(faults(form.peek())).length) return;
+    if (framed || asking.peek() || Object.keys(faults(form.peek())).length) return;
     asking.value = true;
     problem.value = null;
     try {
@@ -174,6 +171,7 @@ export function createCapture(store: Store, storage: Storage): Capture {
 
   return {
     allowed,
+    framed,
     open,
     form,
     faults: computed(() => ({ ...refused.value, ...faults(form.value) })),
@@ -200,6 +198,7 @@ export function createCapture(store: Store, storage: Storage): Capture {
       );
     },
     stop: () => {
+      if (framed) return;
       stopping.value = true;
       captureApi.stop().catch((error: unknown) => {
         stopping.value = false;

@@ -14,6 +14,16 @@ export function pluginName(baseUri: string): string {
   return /\/data\/plugin\/([^/]+)\/[^/]*$/.exec(new URL(baseUri).pathname)?.[1] ?? "";
 }
 
+/** Whether a page of another server lies around ours, however far out: it could lay itself over ours and lead clicks. */
+export function isInForeignPage(own: Window): boolean {
+  try {
+    for (let at = own; at !== at.parent; at = at.parent) if (at.parent.origin !== own.origin) return true;
+    return false;
+  } catch {
+    return true; // Not even its origin may be asked for.
+  }
+}
+
 export function detectFrame(own: Window & typeof globalThis): Frame {
   const plugin = pluginName(own.document.baseURI);
   try {

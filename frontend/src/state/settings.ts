@@ -1,29 +1,24 @@
-/** What a user chose for good; kept in the browser, merged over the defaults when read. */
+/** What a user chose for good; kept in the browser. */
 
 import { effect, type Signal, signal } from "@preact/signals";
+import { keep, recall } from "./storage";
+
+const THEMES = ["auto", "light", "dark"] as const;
 
 export interface Settings {
   /** Of the standalone page; TensorBoard's own choice counts inside it. */
-  readonly theme: "auto" | "light" | "dark";
+  readonly theme: (typeof THEMES)[number];
 }
 
 const KEY = "tb-profile.settings";
-const DEFAULTS: Settings = { theme: "auto" };
 
-function read(storage: Storage): Settings {
-  try {
-    return { ...DEFAULTS, ...(JSON.parse(storage.getItem(KEY) ?? "{}") as Partial<Settings>) };
-  } catch {
-    return DEFAULTS;
-  }
-}
-
-export function createSettings(storage: Storage): Signal<Settings> {
-  const settings = signal(read(storage));
+export function createSettings(storage: Storage | null): Signal<Settings> {
+  const { theme } = recall(storage, KEY);
+  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto" });
   let first = true;
   effect(() => {
-    const text = JSON.stringify(settings.value);
-    if (!first) storage.setItem(KEY, text);
+    const chosen = settings.value;
+    if (!first) keep(storage, KEY, chosen);
     first = false;
   });
   return settings;

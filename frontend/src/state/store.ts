@@ -8,6 +8,7 @@ import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
 import { type Resource, resource } from "./resource";
 import { createSettings, type Settings } from "./settings";
+import { storageOf } from "./storage";
 import { createTheme, type Theme } from "./theme";
 import { createView, type ViewState } from "./view";
 
@@ -82,7 +83,7 @@ function watchSessions(sessions: Resource<SessionList>, own: Window): void {
 
 export function createStore(own: Window & typeof globalThis): Store {
   const frame = detectFrame(own);
-  const settings = createSettings(own.localStorage);
+  const settings = createSettings(storageOf(own));
   const theme = createTheme(frame, settings);
   const { view, go, replace, href, restore } = createView(frame);
 

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { api as serverApi } from "../api/client";
 import { type EventDetails, type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
 import type { Problem, Progress } from "../api/types";
+import { beginning } from "../base/text";
 import { readPlace } from "../base/timecodec";
 import { createFlat } from "../canvas/flat";
 import { createWebgl } from "../canvas/webgl";
@@ -111,7 +112,7 @@ function actionsOf({ engine, scene }: Running, store: Store): DetailActions {
     mark: () => {
       const found = chosen();
       if (!found) return;
-      const name = state.area.peek() ? "" : (state.details.peek()?.name ?? "").slice(0, 40);
+      const name = state.area.peek() ? "" : beginning(state.details.peek()?.name ?? "", 40);
       state.marks.value = [...state.marks.peek(), { begin: found.begin, end: found.end, name }];
     },
     find: (text) => {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { largest } from "../base/extent";
 import { treeLayout } from "./treelayout";
 
 export type Emphasis = "main" | "path" | "aside";
@@ -55,14 +56,14 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
   const frame = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState(900);
   const [moved, setMoved] = useState<View | null>(null);
-  const lines = Math.max(...nodes.map((node) => node.lines.length), 0);
+  const lines = largest(nodes.map((node) => node.lines.length));
   const tall = 26 + lines * LINE;
   const boxes = useMemo(() => {
     const places = treeLayout(nodes.map((node) => node.parent));
     return places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN, y: 8 + row * (tall + 18) }));
   }, [nodes, tall]);
-  const width = Math.max(...boxes.map(({ x }) => x), 0) + WIDTH + 8;
-  const height = Math.max(...boxes.map(({ y }) => y), 0) + tall + 10;
+  const width = largest(boxes.map(({ x }) => x)) + WIDTH + 8;
+  const height = largest(boxes.map(({ y }) => y)) + tall + 10;
   const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")];
   const fit = fitted(width, height, room, main?.x ?? width);
   const view = moved ?? fit.view;

@@ -86,7 +86,7 @@ function tableScale(table: Table): (unit: string) => Scale {
     const size = TIMES.has(unit) ? largest(table.rows.map((row) => row[place] ?? null)) : 0;
     return size * inMilliseconds(unit);
   });
-  const common = timeScale(Math.max(0, ...sizes));
+  const common = timeScale(largest(sizes));
   return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
 }
 
@@ -125,7 +125,8 @@ function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): 
   const size = largest(values);
   const label = spec.label ?? (column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
-  let characters = Math.max(...label.split(/\s/).map((word) => word.length), (label.length + unit.length) * 0.55);
+  const words = label.split(/\s/).map((word) => word.length);
+  let characters = largest([...words, (label.length + unit.length) * 0.55]);
   for (let i = 0; i < values.length; i += step) characters = Math.max(characters, show(values[i] ?? null).length);
   return {
     id: column.id,

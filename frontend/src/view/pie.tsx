@@ -21,41 +21,47 @@ export function largestShares(shares: readonly Share[], limit = SLICES): Share[]
   if (sorted.length <= limit + 1) return sorted;
   const rest = sorted.slice(limit);
   const name = `${rest.length} others`;
-  return [...sorted.slice(0, limit), { name, value: rest.reduce((sum, { value }) => sum + value, 0) }];
+  return [...sorted.slice(0, limit), { name, value: sumOf(rest) }];
 }
 
 function colour(share: Share, place: number, dark: boolean): string {
   return place >= SLICES ? (dark ? "#6d7480" : "#a3a9b2") : colourOf(share.name, dark);
 }
 
+function sumOf(shares: readonly Share[]): number {
+  return shares.reduce((total, { value }) => total + value, 0);
+}
+
+export function pieOption(slices: readonly Share[], palette: Palette) {
+  const sum = sumOf(slices);
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    tooltip: {
+      ...tooltip(palette),
+      trigger: "item" as const,
+      formatter: (item: unknown) => {
+        const { name, value } = item as Share;
+        return `${escapeHtml(name)}<br><b>${percent(value / sum)}</b> · ${time(value, "us")}`;
+      },
+    },
+    series: [
+      {
+        type: "pie" as const,
+        radius: ["38%", "96%"],
+        itemStyle: { borderColor: palette.panel, borderWidth: 0.5 },
+        label: { show: false },
+        emphasis: { scale: false },
+        data: slices.map((share, place) => ({ ...share, itemStyle: { color: colour(share, place, palette.dark) } })),
+      },
+    ],
+  };
+}
+
 export function Pie({ title, shares }: { title: string; shares: readonly Share[] }) {
   const slices = useMemo(() => largestShares(shares), [shares]);
-  const sum = slices.reduce((total, { value }) => total + value, 0);
-  const build = useCallback(
-    (palette: Palette) => ({
-      animation: false,
-      textStyle: textStyle(palette),
-      tooltip: {
-        ...tooltip(palette),
-        trigger: "item" as const,
-        formatter: (item: unknown) => {
-          const { name, value } = item as Share;
-          return `${escapeHtml(name)}<br><b>${percent(value / sum)}</b> · ${time(value, "us")}`;
-        },
-      },
-      series: [
-        {
-          type: "pie" as const,
-          radius: ["38%", "96%"],
-          itemStyle: { borderColor: palette.panel, borderWidth: 0.5 },
-          label: { show: false },
-          emphasis: { scale: false },
-          data: slices.map((share, place) => ({ ...share, itemStyle: { color: colour(share, place, palette.dark) } })),
-        },
-      ],
-    }),
-    [slices, sum],
-  );
+  const sum = sumOf(slices);
+  const build = useCallback((palette: Palette) => pieOption(slices, palette), [slices]);
   return (
     <figure class="pie">
       <figcaption>{title}</figcaption>

@@ -1,8 +1,18 @@
-/** Small pieces of text: figures with their explanation, code to copy. */
+/** Small pieces of text: figures with their explanation, code to copy, a way to a guide. */
 
 import { useState } from "preact/hooks";
 import { Doubt } from "./doubt";
 import { Icon } from "./icons";
+
+/** A page of the web to read more on; nothing where the address is another kind, which could be a script. */
+export function Guide({ url, text = "Guide" }: { url: string; text?: string }) {
+  if (!url.startsWith("https://")) return null;
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {text}
+    </a>
+  );
+}
 
 interface FigureProps {
   readonly label: string;

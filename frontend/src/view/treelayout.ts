@@ -1,5 +1,7 @@
 /** Places of a tree's nodes: what feeds a node stands left of it, and the root at the right end. */
 
+import { largest, smallest } from "../base/extent";
+
 export interface Placed {
   /** Columns from the left, 0 for the deepest node. */
   readonly column: number;
@@ -7,12 +9,13 @@ export interface Placed {
   readonly row: number;
 }
 
-/** `parents[i]` is the node that node i feeds, or -1. A parent that would close a circle is taken as none. */
+/** `parents[i]` is the node that node i feeds, or -1. A parent that leads into a circle is taken as none. */
 export function treeLayout(parents: readonly number[]): Placed[] {
   const feeds = parents.map((): number[] => []);
   const roots: number[] = [];
+  const sound = endingAtRoots(parents);
   parents.forEach((parent, node) => {
-    if (parent >= 0 && parent < parents.length && !closesCircle(parents, node)) feeds[parent]?.push(node);
+    if (parent >= 0 && parent < parents.length && sound[node]) feeds[parent]?.push(node);
     else roots.push(node);
   });
   const depth = new Array<number>(parents.length).fill(0);
@@ -30,18 +33,26 @@ export function treeLayout(parents: readonly number[]): Placed[] {
     if (feeds[node]?.length === 0) row[node] = next++;
   }
   for (const node of visited.reverse()) {
-    const below = (feeds[node] ?? []).map((child) => row[child] ?? 0);
-    if (below.length > 0) row[node] = (Math.min(...below) + Math.max(...below)) / 2;
+    const places = (feeds[node] ?? []).map((child) => row[child] ?? 0);
+    const [low, high] = [smallest(places), largest(places)];
+    if (feeds[node]?.length) row[node] = (low + high) / 2;
   }
-  const deepest = depth.reduce((most, each) => Math.max(most, each), 0);
+  const deepest = largest(depth);
   return parents.map((_, node) => ({ column: deepest - (depth[node] ?? 0), row: row[node] ?? 0 }));
 }
 
-function closesCircle(parents: readonly number[], node: number): boolean {
-  let above = parents[node] ?? -1;
-  for (let steps = 0; above >= 0 && steps <= parents.length; steps++) {
-    if (above === node) return true;
-    above = parents[above] ?? -1;
-  }
-  return above >= 0;
+/** For each node whether one comes to a root from it; each is walked over once, however deep they lie. */
+function endingAtRoots(parents: readonly number[]): boolean[] {
+  const ends: boolean[] = [];
+  parents.forEach((_, node) => {
+    const path = new Set<number>();
+    let at = node;
+    while (at >= 0 && at < parents.length && ends[at] === undefined && !path.has(at)) {
+      path.add(at);
+      at = parents[at] ?? -1;
+    }
+    const sound = ends[at] ?? !path.has(at);
+    for (const each of path) ends[each] = sound;
+  });
+  return ends;
 }

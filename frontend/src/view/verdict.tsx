@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<Level, string>> = {
 };
 
 export function level(text: string): Level {
-  return text in ICONS ? (text as Level) : "unknown";
+  return Object.hasOwn(ICONS, text) ? (text as Level) : "unknown";
 }
 
 export function LevelMark({ of }: { of: Level }) {

@@ -51,3 +51,13 @@ it("makes a problem of an answer that is no JSON", async () => {
   answer("{cut");
   expect(await problemOf(api.sessions())).toMatchObject({ code: "bad_answer" });
 });
+
+it("says of an answer that is too large how large it is, and what to do", async () => {
+  const blob = new Blob(['{"rows":[{"c":[{"v":1}]},{"c', '":[{"v":2}]},{"c":[{"v":"{"}]}]}']);
+  Object.defineProperty(blob, "size", { value: 600_000_000 });
+  vi.stubGlobal("fetch", async () => ({ ok: true, blob: async () => blob }));
+  const { code, message, remedy } = await problemOf(api.answer("r", "kernel_stats", "", {}));
+  expect(code).toBe("too_large");
+  expect(message).toBe("The answer is too large for a page: 600\u202fMB.");
+  expect(remedy).toContain("--format csv");
+});

@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { csv, field, fileName, json } from "../../src/base/csv";
 import { colourOf } from "../../src/base/hue";
 import { nearest } from "../../src/base/near";
+import { beginning, decoded, encoded, ending } from "../../src/base/text";
 
 describe("csv", () => {
-  it("quotes what needs quotes", () => {
+  it("quotes texts and no figures", () => {
     expect(
       csv(
         ["a", 'b "x"'],
@@ -14,11 +17,12 @@ describe("csv", () => {
           [true, "plain"],
         ],
       ),
-    ).toBe('a,"b ""x"""\r\n"1,2",\r\n"line\nbreak",3.5\r\ntrue,plain\r\n');
+    ).toBe('"a","b ""x"""\r\n"1,2",\r\n"line\nbreak",3.5\r\ntrue,"plain"\r\n');
   });
 
-  it.each(["=1+1", "+1", "-cmd", "@SUM(A1)", "\tx", "\rx"])("disarms the formula %j", (text) => {
-    expect(field(text).replace(/^"/, "").startsWith("'")).toBe(true);
+  const cells = readFileSync(join(import.meta.dirname, "../../../tests/csv_cells.json"), "utf-8");
+  it.each(JSON.parse(cells) as [string, string][])("writes %j as the server does", (text, written) => {
+    expect(field(text)).toBe(written);
   });
 
   it("leaves negative numbers alone", () => {
@@ -39,6 +43,7 @@ describe("near matches", () => {
     const names = ["train/2026_11_20", "eval/2026_11_20", "train/2026_11_21", "other"];
     expect(nearest("train/2026_11_2", names).slice(0, 2)).toEqual(["train/2026_11_20", "train/2026_11_21"]);
     expect(nearest("zzz", names)).toEqual([]);
+    expect(nearest("other".repeat(200), names)).toEqual([]);
   });
 });
 
@@ -46,4 +51,24 @@ it("gives a name the same colour everywhere and different names different ones",
   expect(colourOf("MatMul", false)).toBe(colourOf("MatMul", false));
   const names = ["MatMul", "Conv2D", "Cast", "Mul", "Add", "Relu"];
   expect(new Set(names.map((name) => colourOf(name, false))).size).toBe(names.length);
+});
+
+describe("texts that are cut", () => {
+  const long = `${"a".repeat(39)}\u{1f600}b`;
+
+  it("keep their characters whole", () => {
+    expect(beginning(long, 40)).toBe("a".repeat(39));
+    expect(beginning(long, 41)).toBe(`${"a".repeat(39)}\u{1f600}`);
+    expect(beginning("\u{1f600}", 1)).toBe("");
+    expect(beginning("ab", 5)).toBe("ab");
+    expect(ending("b\u{1f600}cd", 3)).toBe("cd");
+    expect(ending("b\u{1f600}cd", 4)).toBe("\u{1f600}cd");
+    expect(ending("ab", 5)).toBe("ab");
+  });
+
+  it("make addresses, also where only half a character is left", () => {
+    expect(decoded(encoded(long.slice(0, 40)))).toBe(`${"a".repeat(39)}\ufffd`);
+    expect(decoded(encoded(long))).toBe(long);
+    expect(["%", "%E0%A4", "50 %25"].map(decoded)).toEqual(["%", "%E0%A4", "50 %"]);
+  });
 });

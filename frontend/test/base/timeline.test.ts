@@ -60,9 +60,32 @@ describe("the place in the URL", () => {
   });
 });
 
+describe("a link that was written by hand, or decoded twice", () => {
+  it.each(["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%", "find=%E0", "lanes=%"])("%s", (query) => {
+    const place = readPlace(parse(`#v=1&tool=trace_viewer&${query}`).options);
+    expect(readPlace(parse(format({ run: "", tool: "", host: "", options: writePlace(place) })).options)).toEqual(
+      place,
+    );
+  });
+
+  it("keeps what can be read", () => {
+    expect(readPlace({ pin: "%,a%20b", marks: "1~2:%" })).toMatchObject({
+      pins: ["%", "a b"],
+      marks: [{ begin: 1000, end: 2000, name: "%" }],
+    });
+  });
+
+  it("is written for names that end in half a character", () => {
+    const options = writePlace({ ...NOWHERE, marks: [{ begin: 0, end: 1000, name: "a\ud83d" }], pins: ["\ude00"] });
+    expect(readPlace(options)).toMatchObject({ marks: [{ name: "a\ufffd" }], pins: ["\ufffd"] });
+  });
+});
+
 describe("colours of slices", () => {
   it("are those of the kind of work, whatever number it bears", () => {
     expect(kindOf("fusion.123")).toBe(kindOf("fusion.7"));
+    // Of a longer name, no more than this is looked at.
+    expect(kindOf(`op_${"1".repeat(600)}x`)).toBe("op");
     expect(kindOf("jit_f(12190760917235803885)")).toBe("jit_f");
     expect(kindOf("model/dense_1/MatMul:MatMul")).toBe("MatMul");
     expect(kindOf("$a.py:12 f")).toBe(kindOf("$a.py:99 g"));

@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { setBase } from "../../src/api/client";
+import { DEFAULTS } from "../../src/base/captureform";
 import { type Capture, createCapture } from "../../src/state/capture";
 import type { Store } from "../../src/state/store";
 
@@ -112,4 +113,51 @@ it("is not offered where the server forbids it", async () => {
   answers["/config"] = { hideCaptureProfileButton: true };
   const capture = createCapture(store, localStorage);
   await vi.waitFor(() => expect(capture.allowed.value).toBe(false));
+});
+
+it.each([
+  "{broken",
+  "null",
+  "5",
+  '{"form": "abc"}',
+  '{"form": {"places": 5}}',
+  '{"form": {"duration": null}}',
+  '{"form": {"delay": "1e9"}}',
+  '{"form": {"host_tracer_level": "99"}}',
+  '{"form": {"tpu": "yes"}, "recent": {}}',
+  '{"recent": "a:1"}',
+  '{"recent": [5, {}, null]}',
+])("opens with the usual form where %s was kept", (kept) => {
+  localStorage.setItem("tb-profile.capture", kept);
+  const { form, faults, recent } = createCapture(store, localStorage);
+  expect([form.value, faults.value, recent.value]).toEqual([DEFAULTS, {}, []]);
+});
+
+it("keeps what is sound, and a session's name for one time only", () => {
+  const kept = { form: { ...DEFAULTS, places: "a:1", run: "r9", more: 1 }, recent: ["a:1", 7, "a:1", "b:2"] };
+  localStorage.setItem("tb-profile.capture", JSON.stringify(kept));
+  const { form, recent } = createCapture(store, localStorage);
+  expect([form.value, recent.value]).toEqual([{ ...DEFAULTS, places: "a:1" }, ["a:1", "b:2"]]);
+});
+
+it("captures where the browser keeps nothing", async () => {
+  const full = {
+    getItem: () => null,
+    setItem: () => {
+      throw new DOMException("full", "QuotaExceededError");
+    },
+  };
+  const capture = createCapture(store, full as unknown as Storage);
+  capture.form.value = { ...DEFAULTS, places: "a:1" };
+  await capture.start(false);
+  expect(sent.map(([path]) => path)).toEqual(["/capture/ping", "/capture/start"]);
+  expect(createCapture(store, null).form.value).toEqual(DEFAULTS);
+});
+
+it("neither starts nor stops inside another server's page", async () => {
+  const capture = createCapture(store, localStorage, true);
+  capture.show();
+  await capture.start(true);
+  capture.stop();
+  expect(sent).toEqual([]);
 });

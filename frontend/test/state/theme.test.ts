@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import { afterEach, expect, it } from "vitest";
 import type { Frame } from "../../src/state/frame";
 import { createSettings, type Settings } from "../../src/state/settings";
+import { storageOf } from "../../src/state/storage";
 import { createTheme } from "../../src/state/theme";
 
 const tick = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -42,6 +43,14 @@ it("keeps settings, and survives a spoilt store", () => {
   const settings = createSettings(localStorage);
   settings.value = { theme: "dark" };
   expect(createSettings(localStorage).value.theme).toBe("dark");
-  localStorage.setItem("tb-profile.settings", "{broken");
-  expect(createSettings(localStorage).value.theme).toBe("auto");
+  for (const spoilt of ["{broken", "null", "7", '{"theme": "<b>"}', '{"theme": {}}']) {
+    localStorage.setItem("tb-profile.settings", spoilt);
+    expect(createSettings(localStorage).value).toEqual({ theme: "auto" });
+  }
+  const shut = {
+    get localStorage(): Storage {
+      throw new DOMException("denied", "SecurityError");
+    },
+  };
+  expect(createSettings(storageOf(shut as Window)).value).toEqual({ theme: "auto" });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { detectFrame, type Frame, pluginName } from "../../src/state/frame";
+import { detectFrame, type Frame, isInForeignPage, pluginName } from "../../src/state/frame";
 import { createView, type ViewState } from "../../src/state/view";
 
 beforeEach(() => {
@@ -108,5 +108,29 @@ describe("the frame", () => {
 
   it("is the page itself without a parent", () => {
     expect(detectFrame(window)).toMatchObject({ plugin: "", element: null });
+  });
+});
+
+describe("pages around ours", () => {
+  const page = (origin: string, parent?: Window): Window => {
+    const own = { origin } as { origin: string; parent: unknown };
+    own.parent = parent ?? own;
+    return own as unknown as Window;
+  };
+  const foreign = {
+    get origin(): string {
+      throw new DOMException("Blocked a frame", "SecurityError");
+    },
+  } as unknown as Window;
+
+  it("are none, or of the same server", () => {
+    expect(isInForeignPage(page("http://a:1"))).toBe(false);
+    expect(isInForeignPage(page("http://a:1", page("http://a:1", page("http://a:1"))))).toBe(false);
+  });
+
+  it("are of another server, whichever of them it is", () => {
+    expect(isInForeignPage(page("http://a:1", foreign))).toBe(true);
+    expect(isInForeignPage(page("http://a:1", page("http://a:1", foreign)))).toBe(true);
+    expect(isInForeignPage(page("http://a:1", page("http://b:2", page("http://a:1"))))).toBe(true);
   });
 });

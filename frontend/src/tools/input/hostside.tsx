@@ -6,6 +6,7 @@ import type { Row, Table } from "../../base/table";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
+import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { StackBar, StackLegend } from "../../view/stackbar";
 import { exportName, type PageProps } from "../page";
@@ -20,15 +21,9 @@ export function longest(work: Table): Row[] {
 }
 
 function Advice({ work, row }: { work: Table; row: Row }) {
-  const guide = work.text(row, "guide");
   return (
     <li>
-      {work.text(row, "advice")}{" "}
-      {guide && (
-        <a href={guide} target="_blank" rel="noreferrer">
-          Guide
-        </a>
-      )}
+      {work.text(row, "advice")} <Guide url={work.text(row, "guide")} />
       <span class="gain">{time(work.length(row, "time_ms"))} of input work</span>
     </li>
   );

@@ -1,6 +1,7 @@
 /** From step to step: what stays when a step ends, and which ops leave it. */
 
 import { useCallback, useMemo } from "preact/hooks";
+import { largest } from "../../base/extent";
 import { memory, memoryScale } from "../../base/format";
 import type { Table } from "../../base/table";
 import { axis, legend, textStyle, tooltip } from "../../view/chartparts";
@@ -15,8 +16,11 @@ const LINES: readonly (readonly [string, string, string, string])[] = [
 ];
 
 function option(steps: Table, palette: Palette) {
-  const largest = Math.max(1, ...steps.rows.map((row) => steps.length(row, "in_use_bytes")));
-  const scale = memoryScale(largest);
+  const most = largest(
+    steps.rows.map((row) => steps.length(row, "in_use_bytes")),
+    1,
+  );
+  const scale = memoryScale(most);
   return {
     animation: false,
     textStyle: textStyle(palette),

@@ -1,7 +1,9 @@
 /** Memory use over time as a chart: stacked areas of real events, fragmentation on the right. */
 
+import { largest } from "../../base/extent";
 import { fixed, memory, memoryScale, number, percent, type Scale, time, timeScale } from "../../base/format";
 import type { Row, Table } from "../../base/table";
+import { ending } from "../../base/text";
 import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
 
@@ -55,7 +57,7 @@ function describe(table: Table, row: Row | undefined, palette: Palette): string 
   const head = `<b>${escapeHtml(table.text(row, "activity"))}</b> at ${time(table.length(row, "time_ms"))}`;
   const facts = FACTS.filter(([, id]) => table.text(row, id) !== "").map(([label, , show]) => {
     const text = show(table, row);
-    const short = text.length > 60 ? `…${text.slice(-60)}` : text;
+    const short = text.length > 60 ? `…${ending(text, 60)}` : text;
     return tooltipRow("transparent", label, short);
   });
   const amounts = LAYERS.filter(({ id }) => table.length(row, id) > 0).map((layer) =>
@@ -86,7 +88,12 @@ function areas(table: Table, rows: readonly Row[], scale: Scale, palette: Palett
 
 export function usageOption(usage: Usage, rows: readonly Row[], palette: Palette) {
   const { points, shown, whole, moment } = usage;
-  const scale = memoryScale(Math.max(1, ...rows.map((row) => points.length(row, "in_use_bytes"))));
+  const scale = memoryScale(
+    largest(
+      rows.map((row) => points.length(row, "in_use_bytes")),
+      1,
+    ),
+  );
   const clock = timeScale(whole[1]);
   return {
     animation: false,

@@ -3,6 +3,7 @@
 import { time } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
+import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { GoLink, LevelMark, level } from "../../view/verdict";
 import { linkTo } from "../page";
@@ -100,9 +101,7 @@ export function NextSteps({ answer, store }: { answer: Answer; store: Store }) {
         <ul>
           {guides.rows.map((row) => (
             <li key={guides.text(row, "address")}>
-              <a href={guides.text(row, "address")} target="_blank" rel="noreferrer">
-                {guides.text(row, "label")}
-              </a>
+              <Guide url={guides.text(row, "address")} text={guides.text(row, "label")} />
             </li>
           ))}
         </ul>

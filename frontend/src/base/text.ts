@@ -1,0 +1,31 @@
+/** Texts of any kind, halves of characters among them: cut, and into addresses and back, without a throw. */
+
+/** At most `units` of a string's length from its begin; a character that would be cut in two is left out. */
+export function beginning(text: string, units: number): string {
+  return text.slice(0, splits(text, units) ? units - 1 : units);
+}
+
+/** The same from its end. */
+export function ending(text: string, units: number): string {
+  const from = Math.max(0, text.length - units);
+  return text.slice(splits(text, from) ? from + 1 : from);
+}
+
+/** Whether the two halves of one character stand before and behind a place. */
+function splits(text: string, at: number): boolean {
+  return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1));
+}
+
+/** A part of an address as the text that it stands for; a stray % in a link made by hand is taken as it stands. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** A text as a part of an address; a lone half of a character, which no address can hold, becomes U+FFFD. */
+export function encoded(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+}
