@@ -26,7 +26,7 @@ import tb_profile_plugin
 STANDALONE, TENSORBOARD, COMMAND = "standalone", "tensorboard", "command"
 PROMPT_S = 5.0
 """What answers of no work may take while a server is attacked, on a machine that has other things to do."""
-PATIENCE_S = 90.0
+PATIENCE_S = 60.0
 """Whatever takes longer counts as hanging."""
 _COMPILING_S = 900.0
 
@@ -72,6 +72,12 @@ def check(holds: bool, otherwise: str) -> None:
         raise Broken(otherwise)
 
 
+def _settings(folder: Path) -> dict[str, str]:
+    """The environment for this package as it lies here, with a cache in the folder."""
+    package = Path(tb_profile_plugin.__file__).resolve().parents[1]
+    return {**os.environ, "PYTHONPATH": str(package), "TB_PROFILE_CACHE_DIR": str(folder / "cache")}
+
+
 @dataclass
 class Answer:
     """What a server said, and how long it took."""
@@ -89,11 +95,11 @@ class Command:
     folder: Path
     long: bool
 
-    def start(self, *arguments: str | Path, **environment: str) -> subprocess.Popen[bytes]:
-        """`tb-profile` with these arguments, its cache in the folder."""
+    def start(self, *arguments: str | Path, out: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
+        """`tb-profile` with these arguments, its cache in the folder; `out` is where its output and errors go."""
         command = [sys.executable, "-m", "tb_profile_plugin.cli", *map(str, arguments)]
-        settings = {**os.environ, "TB_PROFILE_CACHE_DIR": str(self.folder / "cache"), **environment}
-        return subprocess.Popen(command, cwd=self.folder, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        settings = {**_settings(self.folder), **environment}
+        return subprocess.Popen(command, cwd=self.folder, env=settings, stdout=out, stderr=out)
 
     def __call__(self, *arguments: str | Path, **environment: str) -> tuple[int, bytes, bytes]:
         """Its exit code, output and errors; `Broken` where it hangs or shows a traceback."""
@@ -197,10 +203,8 @@ def started(kind: str, long: bool) -> Iterator[Server]:
         else:
             command = [sys.executable, "-m", "tensorboard.main", "--logdir", folder / "logs", "--port", "0"]
             command.append("--load_fast=false")
-        settings = {**os.environ, "TB_PROFILE_CACHE_DIR": str(folder / "cache")}
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=settings
-        ) as process:
+        out = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        with subprocess.Popen(command, env=_settings(folder), **out) as process:
             try:
                 address, _ = address_of(process)
                 # A server whose log nobody reads would stop at some point.

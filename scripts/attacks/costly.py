@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import subprocess
 import threading
 
 import targets
@@ -50,10 +51,9 @@ def _cost(command: Command, what: str, capture: str) -> tuple[float, float]:
     """Seconds of the processor, and MiB at most."""
     if not hasattr(os, "wait4"):
         raise Untried("costs are not known here")
-    process = command.start("tool", "overview_page", capture, "--no-cache")
+    process = command.start("tool", "overview_page", capture, "--no-cache", out=subprocess.DEVNULL)
     watch = threading.Timer(PATIENCE_S, process.kill)
     watch.start()
-    process.communicate  # noqa: B018
     _, status, usage = os.wait4(process.pid, 0)
     watch.cancel()
     process.returncode = os.waitstatus_to_exitcode(status)
