@@ -57,10 +57,14 @@ class Budget:
         self._limit = limit()
         self._taken = 0
 
+    def allows(self, size: int) -> bool:
+        """Whether so many bytes more would not be too much."""
+        return self._taken + size <= self._limit
+
     def take(self, size: int) -> None:
         """Note so many bytes more, before they are taken; raises `ProblemError` (422) where that is too much."""
         self._taken += size
-        if self._taken > self._limit:
+        if not self.allows(0):
             message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
             remedy = f"Capture for a shorter time, or allow more: {VARIABLE}=16G, or --memory-limit 16G."
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
