@@ -28,10 +28,15 @@ class _Work(Generic[Result]):
 
     def awaited(self, wanted: Wanted) -> Result:
         """The result, once it is there; raises what the work raised, or `Cancelled` once nobody wants it here."""
-        while not wait([self.result], _LOOK_S).done:
-            if not wanted():
-                raise Cancelled
-        return self.result.result()
+        try:
+            while not wait([self.result], _LOOK_S).done:
+                if not wanted():
+                    raise Cancelled
+            return self.result.result()
+        finally:
+            # An error's traceback holds this frame: what leads from here back to the error would be a reference cycle,
+            # and keep all that the failed work used in memory until a garbage collection. Likewise below.
+            del self
 
 
 class Memo(Generic[Result]):
@@ -60,7 +65,7 @@ class Memo(Generic[Result]):
                     return found
                 work = self._running.get(key)
                 if work is None:
-                    own = self._running[key] = _Work()
+                    self._running[key] = _Work()
                     break
             with work.waiters.joined() as wanted:
                 try:
@@ -69,24 +74,23 @@ class Memo(Generic[Result]):
                     # All who came earlier are gone: the work was given up just as this thread joined.
                     if not wanted():
                         raise
-        with own.waiters.joined():
-            return self._work(key, own.result, compute, lasting)
+                finally:
+                    del work
+        with self._running[key].waiters.joined():
+            return self._work(key, compute, lasting)
 
-    def _work(
-        self, key: Hashable, told: Future[Result], compute: Callable[[], Result], lasting: Callable[[], bool]
-    ) -> Result:
+    def _work(self, key: Hashable, compute: Callable[[], Result], lasting: Callable[[], bool]) -> Result:
         try:
             cancellation.check()
             result = compute()
         except BaseException as error:
             with self._lock:
-                del self._running[key]
+                told = self._running.pop(key).result
             told.set_exception(error)
-            # The error's traceback leads here: without this, both would stay in memory until a garbage collection.
             del told
             raise
         with self._lock:
-            del self._running[key]
+            told = self._running.pop(key).result
             if lasting():
                 self.put(key, result)
         told.set_result(result)

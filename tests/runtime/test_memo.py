@@ -1,8 +1,11 @@
 """Results worked out once, however many threads ask, and several side by side."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -120,3 +123,31 @@ def test_a_lazy_property_that_failed_is_tried_again() -> None:
         _ = thing.value
     thing.together = threading.Barrier(1)
     assert thing.value == 42
+
+
+class Capture:
+    """Something large."""
+
+
+def test_what_a_failed_work_used_is_freed_at_once() -> None:
+    results, entered, told = Memo[int](), threading.Event(), []
+
+    def ask() -> None:
+        def fail() -> int:
+            capture = Capture()
+            told.append(weakref.ref(capture))
+            entered.set()
+            while len(results._running["a"].waiters._waiting) < 2:
+                entered.wait(0.01)
+            raise ValueError(f"{capture} is damaged")
+
+        with suppress(ValueError):
+            results.get("a", fail)
+
+    gc.collect()
+    gc.disable()
+    try:
+        in_threads(ask, ask)
+        assert [reference() for reference in told] == [None]
+    finally:
+        gc.enable()

@@ -51,7 +51,7 @@ class FakeSession:
         self.name = stored.name
         self.hosts = stored.hosts
 
-    def select(self, host: str = "", *questions: Any) -> list[FakeHost]:
+    def select(self, host: str = "", needs: Any = ()) -> list[FakeHost]:
         if host in ("", "ALL_HOSTS"):
             return [FakeHost(name) for name in self.hosts]
         if host not in self.hosts:
@@ -61,7 +61,7 @@ class FakeSession:
     def close(self) -> None:
         self.closed = True
 
-    def facts(self, *questions: Any) -> dict[str, Any]:
+    def facts(self, needs: Any = ()) -> dict[str, Any]:
         if "bad" in self.hosts:
             raise ProblemError(Problem("truncated", "Nothing can be read."), 422)
         return {"device": "CPU", "steps": 3}
