@@ -8,7 +8,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis import health
-from tb_profile_plugin.problems import Problem
+from tb_profile_plugin.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from tb_profile_plugin.protos import message
 from tb_profile_plugin.tools import find
 
@@ -109,31 +109,31 @@ def test_what_hosts_share_is_said_once(tmp_path: Path) -> None:
     assert found["no_steps"].where == "w0, w1, w2 and 3 more"
 
 
-def test_findings_name_the_figures_that_suffer(tmp_path: Path) -> None:
+def test_findings_name_what_suffers(tmp_path: Path) -> None:
     found = findings(tmp_path / "none", a=draw.space("/host:CPU\n  t | work[1,2]"))
-    assert "average_ms" in found["no_steps"].as_json()["figures"]
+    assert AVERAGE in found["no_steps"].as_json()["affects"]
     off = draw.space(f"{STEPS}\nwarning: 7 events were dropped", steps=5)
     found = findings(tmp_path / "dropped", a=off)
-    assert "device_idle_time_percent" in found["reported_by_profiler"].figures
-    assert "average_ms" not in found["reported_by_profiler"].figures
-    assert "figures" not in Problem("recorded", "Recorded with jax 0.").as_json()
+    assert found["reported_by_profiler"].affects == (DEVICE,)
+    assert "affects" not in Problem("recorded", "Recorded with jax 0.").as_json()
 
 
-def figures(answer: Any) -> set[str]:
-    """Properties and columns among a tool's tables."""
-    tables = [table for table in (answer if isinstance(answer, list) else [answer]) if isinstance(table, dict)]
-    columns = {column["id"] for table in tables for column in table.get("cols", [])}
-    return columns | {name for table in tables for name in table.get("p", {})}
+def test_what_may_suffer_is_what_figures_rest_on() -> None:
+    columns = [column for tool in find().values() for table in tool.tables for column in table.columns]
+    rest = {
+        name for each in (*columns, *(fact for tool in find().values() for fact in tool.facts)) for name in each.depends
+    }
+    assert rest == {name for names in health.AFFECTS.values() for name in names}
 
 
-def test_every_figure_that_may_suffer_is_one_of_a_tool(tmp_path: Path) -> None:
-    gpu = "/device:GPU:0\n  Stream #1 | gemm[300,100]{tf_op='a:MatMul', kernel_details='regs:32 grid:1,1,1'}"
-    tpu = "/device:TPU:0\n  XLA Modules | jit_f(1)[100,500]\n  XLA Ops | fusion[100,500]"
-    shown = {health.BETWEEN_HOSTS}
-    for kind, device in (("gpu", gpu), ("tpu", tpu)):
-        session = draw.session(tmp_path / kind, a=draw.space(f"{STEPS}\n{device}", steps=5))
-        for name, tool in find().items():
-            if not tool.streamed and tool.unavailable(session) is None:
-                shown |= figures(session.tool(name))
-    doubtful = {figure for names in health.DOUBTFUL.values() for figure in names}
-    assert doubtful <= shown
+def test_the_figures_of_the_overview_that_suffer(tmp_path: Path) -> None:
+    answer = draw.session(tmp_path, a=draw.space(STEPS, steps=5)).answer("overview_page")
+    figures = {name: fact["depends"] for name, fact in answer["facts"].items()}
+    figures |= {column["id"]: column["depends"] for column in answer["tables"]["parts"]["columns"]}
+    figures |= {column["id"]: column["depends"] for column in answer["tables"]["steps"]["columns"]}
+    assert figures["step_average_ms"] == figures["average_ms"] == figures["parts_ms"] == [AVERAGE]
+    assert figures["step_deviation_ms"] == figures["deviation_ms"] == [SPREAD]
+    assert figures["device_idle_share"] == figures["device_compute_32_ms"] == [DEVICE]
+    assert figures["host_op_share"] == figures["kernel_launch_ms"] == [HOST]
+    assert figures["window_ms"] == figures["begin_ms"] == [CLOCKS]
+    assert figures["input_ms"] == [HOST, INPUT]
