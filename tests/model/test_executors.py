@@ -199,9 +199,9 @@ def test_corrupt_and_missing_hosts_are_named_and_the_rest_answered(
     with closing(executor(spec)) as workers:
         session = Session(stored, DecodedPool(1), workers)
         overview = tools.get("overview_page").run(session)
-        assert overview[7]["p"]["hosts_shown"] == "host-0, host-1, host-2, host-4, host-5"
+        assert overview["facts"]["hosts_shown"]["value"] == "host-0, host-1, host-2, host-4, host-5"
         assert session.unreadable == ("host-3",) and not session.lost
-        told = " ".join(row["c"][1]["v"] for row in overview[6]["rows"])
+        told = " ".join(f"{note['message']} {note['where']}" for note in overview["notes"])
         assert "1 of 6 hosts cannot be read: figures leave out host-3." in told
         assert "damaged or cut short" in told and "host-2.xplane.pb" in told
         assert {problem.code for problem in session.problems()} >= {"unreadable", "damaged_capture"}
