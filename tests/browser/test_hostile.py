@@ -157,7 +157,7 @@ def test_more_kernels_of_one_op_than_a_call_takes_arguments(
     draw.session(tmp_path, vm=drawn)
     server = site("standalone", tmp_path)
     page.goto(server.link(run="run", tool="kernel_stats", by="op_name"))
-    expect(server.main(page).locator(".grid tbody tr")).to_contain_text(["a"], timeout=LONG)
+    expect(server.main(page).locator(".grid tbody tr")).to_contain_text(["a"], timeout=3 * LONG)
 
 
 @pytest.fixture
