@@ -245,11 +245,11 @@ def test_what_is_lost_is_not_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(executors, "executor", lambda spec: Careless())
     workspace = Workspace(store.Logdir(str(folder.parents[2])))
     session, tool = workspace.session(workspace.logdir.sessions()[0].name), workspace.tool("framework_op_stats")
-    partial = workspace.result(session, tool, "", {})
+    partial = workspace.result(session, tool, "", {}, "named")
     assert workspace.health(session)[1][0].code == "cluster_lost"
     failing = False
-    whole = workspace.result(session, tool, "", {})
-    assert whole != partial and whole == workspace.result(session, tool, "", {})
+    whole = workspace.result(session, tool, "", {}, "named")
+    assert whole != partial and whole == workspace.result(session, tool, "", {}, "named")
     assert "cluster_lost" not in {problem.code for problem in workspace.health(session)[1]}
 
 
