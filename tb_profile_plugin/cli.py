@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from . import __version__
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
-from .runtime.memory import VARIABLE as MEMORY_LIMIT
+from .runtime.settings import MEMORY_LIMIT
 from .terminal import Parser, log_to_stderr, say, warn
 
 logger = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ def _add_memory_limit(verb: argparse.ArgumentParser) -> None:
         type=_size,
         default=0,
         help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
-        "and 3G); TB_PROFILE_MEMORY_LIMIT says the same, in TensorBoard, too",
+        f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
     )
 
 

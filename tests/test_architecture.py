@@ -77,6 +77,11 @@ def test_no_property_shares_a_lock_with_those_of_other_objects() -> None:
     assert [str(path) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_environment_variables_are_named_in_one_place() -> None:
+    found = [path.name for path in MODULES if "TB_PROFILE_" in path.read_text(encoding="utf-8")]
+    assert found == ["settings.py"]
+
+
 def test_every_folder_of_the_package_is_in_the_order() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE}
     assert folders <= set(ORDER)

@@ -24,9 +24,8 @@ from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from ..problems import Problem, ProblemError
+from . import settings
 
-VARIABLE = "TB_PROFILE_EXECUTOR"
-"""Environment variable that names the executor where no option does: TensorBoard knows no option of ours."""
 LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
 
@@ -55,7 +54,7 @@ def executor(spec: str = "") -> HostExecutor:
 
     Nothing is started and nobody is called before there is a session of many hosts.
     """
-    parts = match(spec or os.environ.get(VARIABLE, "") or "threads")
+    parts = match(spec or settings.read(settings.EXECUTOR) or "threads")
     if parts["address"]:
         return ClusterExecutor(parts["address"])
     count = int(parts["count"] or os.cpu_count() or 1)

@@ -8,9 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
-
-VARIABLE = "TB_PROFILE_MEMORY_LIMIT"
-"""Environment variable that names the limit, for TensorBoard and the processes of an executor, too."""
+from . import settings
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
@@ -29,7 +27,7 @@ def size_of(text: str) -> int:
 def told() -> int:
     """Bytes that the environment allows; 0 where it says nothing, or nothing readable."""
     with suppress(ValueError):
-        return size_of(os.environ.get(VARIABLE, ""))
+        return size_of(settings.read(settings.MEMORY_LIMIT))
     return 0
 
 
@@ -66,5 +64,5 @@ class Budget:
         self._taken += size
         if not self.allows(0):
             message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
-            remedy = f"Capture for a shorter time, or allow more: {VARIABLE}=16G, or --memory-limit 16G."
+            remedy = f"Capture for a shorter time, or allow more: {settings.MEMORY_LIMIT}=16G, or --memory-limit 16G."
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)

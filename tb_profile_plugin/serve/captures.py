@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..problems import Problem, ProblemError
+from ..runtime import settings
 from ..store import Logdir, roots
 
 if TYPE_CHECKING:
     from ..capture.address import Address
     from ..capture.job import Job
     from ..capture.options import Options
-
-HIDE = "TB_PROFILE_HIDE_CAPTURE"
-"""Environment variable that switches captures off, for TensorBoard, which knows no option of ours."""
 
 PARAMETERS = (
     "service_addr",
@@ -41,7 +38,7 @@ class Captures:
 
     def __init__(self, logdir: Logdir, hidden: bool = False):
         """Hidden ones are refused."""
-        self.hidden = hidden or os.environ.get(HIDE, "").lower() in _YES
+        self.hidden = hidden or settings.read(settings.HIDE_CAPTURE).lower() in _YES
         self._logdir = logdir
         self._lock = threading.Lock()
         self._job: Job | None = None

@@ -22,14 +22,13 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
+from ..runtime import settings
 from ..runtime.memory import size_of
 from .whole import opened
 
 KINDS = ("files", "results")
 """What entries are: captures fetched from other machines, and what tools answered."""
 
-_DIRECTORY = "TB_PROFILE_CACHE_DIR"
-_LIMIT = "TB_PROFILE_CACHE_LIMIT"
 _DEFAULT_LIMIT = 10 << 30
 _FOLDER = "tb-profile-cache"
 _TAG = "CACHEDIR.TAG"
@@ -58,7 +57,7 @@ logger = logging.getLogger(__name__)
 
 def folder() -> Path:
     """Where all entries lie, whether or not it exists."""
-    named = os.environ.get(_DIRECTORY)
+    named = settings.read(settings.CACHE_DIR)
     if named:
         return Path(named, _FOLDER)
     home = os.path.expanduser("~")
@@ -74,7 +73,7 @@ def folder() -> Path:
 def limit() -> int:
     """Bytes that all kinds may take together; an unreadable setting counts as none."""
     with suppress(ValueError):
-        return size_of(os.environ.get(_LIMIT, ""))
+        return size_of(settings.read(settings.CACHE_LIMIT))
     return _DEFAULT_LIMIT
 
 

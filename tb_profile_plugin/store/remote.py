@@ -18,6 +18,7 @@ from typing import Any
 
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
+from ..runtime.settings import CACHE_DIR
 from . import cache
 from .files import StoredFile, host_of
 from .walk import Folder, folder_of
@@ -116,7 +117,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     raise _changed(file)
         except OSError as error:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:
-                remedy = "Make room there, or name another folder in TB_PROFILE_CACHE_DIR."
+                remedy = f"Make room there, or name another folder in {CACHE_DIR}."
                 message = f"The cache cannot be written: {error.strerror}."
                 raise ProblemError(Problem("unwritable", message, remedy, str(file.path.parent)), 507) from error
             raise

@@ -28,7 +28,7 @@ from tb_profile_plugin.model.per_host import need
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.problems import Problem, ProblemError
-from tb_profile_plugin.runtime import executors
+from tb_profile_plugin.runtime import executors, settings
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.executors import HostExecutor, LocalProcesses, LocalThreads, executor
 from tb_profile_plugin.serve.workspace import Workspace
@@ -302,10 +302,10 @@ def test_specs_that_name_nothing(spec: str, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_environment_names_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(executors.VARIABLE, "processes:2")
+    monkeypatch.setenv(settings.EXECUTOR, "processes:2")
     assert isinstance(executor(), LocalProcesses)
     assert isinstance(executor("threads:3"), LocalThreads)
-    monkeypatch.setenv(executors.VARIABLE, "")
+    monkeypatch.setenv(settings.EXECUTOR, "")
     assert isinstance(executor(), LocalThreads)
 
 

@@ -11,8 +11,8 @@ from profilers import closed_port, fake
 from werkzeug.test import Client, TestResponse
 
 from tb_profile_plugin.model import recorded
+from tb_profile_plugin.runtime.settings import HIDE_CAPTURE
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.serve.captures import HIDE
 from tb_profile_plugin.store import Logdir
 
 __all__ = ["closed_port", "fake"]
@@ -178,7 +178,7 @@ def test_a_body_that_is_too_large(empty: Client) -> None:
 
 def test_captures_can_be_switched_off(tmp_path: Path, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     hidden = Client(App(Logdir(str(tmp_path)), hide_capture=True))
-    monkeypatch.setenv(HIDE, "1")
+    monkeypatch.setenv(HIDE_CAPTURE, "1")
     for client in (hidden, Client(App(Logdir(str(tmp_path))))):
         assert client.get("/config").get_json()["hideCaptureProfileButton"] is True
         for route in POSTED:

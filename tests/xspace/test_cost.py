@@ -15,7 +15,7 @@ import pytest
 import tb_profile_plugin
 from tb_profile_plugin import cli, xspace
 from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.runtime import cancellation, memory
+from tb_profile_plugin.runtime import cancellation, memory, settings
 from tb_profile_plugin.store import read, resolve, whole
 
 DECODE = import_module("tb_profile_plugin.xspace.decode")
@@ -109,13 +109,13 @@ def test_the_first_planes_lines_and_messages_are_read(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_file_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
     path = written(tmp_path, os.urandom(300_000), packed)
-    monkeypatch.setenv(memory.VARIABLE, "100K")
+    monkeypatch.setenv(settings.MEMORY_LIMIT, "100K")
     # Told by its size alone.
     monkeypatch.setattr(whole, "_read", lambda file, size: pytest.fail("read"))
     problem = problem_of(path)
     assert problem.code == "too_large"
     assert "larger than the memory limit" in problem.message
-    assert memory.VARIABLE in problem.remedy
+    assert settings.MEMORY_LIMIT in problem.remedy
 
 
 @pytest.mark.parametrize(
@@ -132,12 +132,12 @@ def test_the_file_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
 def test_what_it_holds_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     path = written(tmp_path, data)
     assert tb_profile_plugin.open(path).select()
-    monkeypatch.setenv(memory.VARIABLE, "5M")
+    monkeypatch.setenv(settings.MEMORY_LIMIT, "5M")
     assert problem_of(path).code == "too_large"
 
 
 def test_the_limit_is_what_one_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(memory.VARIABLE, raising=False)
+    monkeypatch.delenv(settings.MEMORY_LIMIT, raising=False)
     group = tmp_path / "memory.max"
     monkeypatch.setattr(memory, "_GROUPS", (group,))
     machine = memory.limit()
@@ -147,9 +147,9 @@ def test_the_limit_is_what_one_says(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert memory.limit() == machine
     group.write_text("1000000\n")
     assert memory.limit() == 1_000_000
-    monkeypatch.setenv(memory.VARIABLE, "2G")
+    monkeypatch.setenv(settings.MEMORY_LIMIT, "2G")
     assert memory.limit() == memory.told() == 2 << 30
-    monkeypatch.setenv(memory.VARIABLE, "plenty")
+    monkeypatch.setenv(settings.MEMORY_LIMIT, "plenty")
     assert memory.limit() == 1_000_000
 
 
@@ -157,12 +157,12 @@ def test_the_command_line_takes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Set, so that it is as it was afterwards.
-    monkeypatch.setenv(memory.VARIABLE, "1G")
+    monkeypatch.setenv(settings.MEMORY_LIMIT, "1G")
     path = str(written(tmp_path, draw._field(1, draw._field(3, EVENT * 100_000))))
     for verb in (["tool", "overview_page", path, "--no-cache"], ["export", path, "--out", str(tmp_path / "out")]):
         assert cli.main([*verb, "--memory-limit", "2M"]) == 1
         assert "larger than the memory limit of 0.002 GiB" in capsys.readouterr().err
-        assert os.environ[memory.VARIABLE] == str(2 << 20)
+        assert os.environ[settings.MEMORY_LIMIT] == str(2 << 20)
         assert cli.main([*verb, "--memory-limit", "1G"]) == 0
         capsys.readouterr()
 

@@ -1,0 +1,25 @@
+"""The environment variables that the package reads; an option of the command line or a server that says otherwise wins.
+
+TensorBoard knows no option of ours, so that they are the way to set anything there; processes of an executor inherit
+them.
+"""
+
+from __future__ import annotations
+
+import os
+
+EXECUTOR = "TB_PROFILE_EXECUTOR"
+"""Where the hosts of a session are worked on: ``threads``, ``processes:4``, ``dask://scheduler:8786``."""
+MEMORY_LIMIT = "TB_PROFILE_MEMORY_LIMIT"
+"""Bytes (``8G``) that decoded captures may take, and one capture while it is read."""
+CACHE_DIR = "TB_PROFILE_CACHE_DIR"
+"""Folder of fetched captures and earlier results, instead of the user's cache directory."""
+CACHE_LIMIT = "TB_PROFILE_CACHE_LIMIT"
+"""Bytes (``50G``) that the cache may take; ``0`` keeps nothing."""
+HIDE_CAPTURE = "TB_PROFILE_HIDE_CAPTURE"
+"""``1`` takes the Capture button and its route away."""
+
+
+def read(name: str) -> str:
+    """What a variable says; empty where it is not set."""
+    return os.environ.get(name, "")
