@@ -33,6 +33,7 @@ def here() -> None:
     from link import link_here
 
     made = link_here(emit(compiled(kernels()), llvm.get_process_triple()))
+    library.PATH.parent.mkdir(exist_ok=True)
     # A process that has the old one loaded keeps it.
     fresh = library.PATH.with_suffix(".new")
     fresh.write_bytes(made)

@@ -8,26 +8,27 @@ import re
 import zipfile
 from pathlib import Path
 
-_PACKAGE = "tb_profile_plugin/jit/"
+_FOLDER = "tb_profile_plugin/compiled/"
 
 
 def with_library(plain: Path, tag: str, name: str, library: bytes) -> Path:
     """The wheel, beside the plain one; the same bytes for the same input."""
-    target = plain.with_name(plain.name.replace("-any.whl", f"-{tag}.whl"))
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
+    with zipfile.ZipFile(plain) as source:
         files = {info: source.read(info) for info in source.infolist()}
-        record = next(info for info in files if info.filename.endswith(".dist-info/RECORD"))
-        del files[record]
-        files[_like(record, _PACKAGE + name)] = library
-        for info, content in files.items():
-            if info.filename.endswith(".dist-info/METADATA"):
-                files[info] = _changed(content, r"^Requires-Dist: numba\b.*\n", "")
-            elif info.filename.endswith(".dist-info/WHEEL"):
-                tags = "".join(f"Tag: py3-none-{each}\n" for each in tag.split("."))
-                content = _changed(content, r"^Root-Is-Purelib: true$", "Root-Is-Purelib: false")
-                files[info] = _changed(content, r"^Tag: py3-none-any\n", tags)
-        lines = [f"{info.filename},sha256={_digest(content)},{len(content)}\n" for info, content in files.items()]
-        files[record] = "".join([*lines, f"{record.filename},,\n"]).encode()
+    record = next(info for info in files if info.filename.endswith(".dist-info/RECORD"))
+    del files[record]
+    files[_like(record, _FOLDER + name)] = library
+    for info, content in files.items():
+        if info.filename.endswith(".dist-info/METADATA"):
+            files[info] = _changed(content, r"^Requires-Dist: numba[^;\n]*\n", "")
+        elif info.filename.endswith(".dist-info/WHEEL"):
+            tags = "".join(f"Tag: py3-none-{each}\n" for each in tag.split("."))
+            content = _changed(content, r"^Root-Is-Purelib: true$", "Root-Is-Purelib: false")
+            files[info] = _changed(content, r"^Tag: py3-none-any\n", tags)
+    lines = [f"{info.filename},sha256={_digest(content)},{len(content)}\n" for info, content in files.items()]
+    files[record] = "".join([*lines, f"{record.filename},,\n"]).encode()
+    target = plain.with_name(plain.name.replace("-any.whl", f"-{tag}.whl"))
+    with zipfile.ZipFile(target, "w") as wheel:
         for info, content in files.items():
             wheel.writestr(info, content, zipfile.ZIP_DEFLATED)
     return target

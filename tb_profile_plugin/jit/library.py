@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-PATH = Path(__file__).with_name("kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
+_PACKAGE = Path(__file__).parent.parent
+PATH = _PACKAGE / "compiled" / ("kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
 
 logger = logging.getLogger(__name__)
 
@@ -49,8 +50,7 @@ def find(strict: bool = True) -> Library | None:
         found = Library(PATH, strict)
     except OSError:
         return None
-    package = PATH.parent.parent
-    current = all(zlib.crc32((package / name).read_bytes()) == crc for name, crc in found.sources.items())
+    current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
     return found if current else None
 
 
