@@ -7,6 +7,8 @@ from pathlib import Path
 import llvmlite.binding as llvm
 
 _RUNTIME = Path(__file__).with_name("runtime.ll")
+_CALLED = ("memcpy", "memmove", "memset", "bzero", "__bzero", "_fltused")
+"""What code generation refers to by name."""
 
 
 def emit(module: llvm.ModuleRef, triple: str) -> bytes:
@@ -32,7 +34,7 @@ def emit(module: llvm.ModuleRef, triple: str) -> bytes:
             value.linkage = "external"
             if windows:
                 value.storage_class = "dllexport"
-        elif value.name in ("memcpy", "memmove", "memset", "_fltused"):
+        elif value.name in _CALLED:
             value.visibility = "hidden"
         else:
             value.linkage = "internal"

@@ -101,3 +101,15 @@ define ptr @memset(ptr %to, i32 %byte, i64 %size) {
   %same = call ptr %function(ptr %to, i32 %byte, i64 %size)
   ret ptr %same
 }
+
+; What macOS has for setting bytes to 0, under two names.
+define void @bzero(ptr %to, i64 %size) {
+  %function = load ptr, ptr @fill
+  %same = call ptr %function(ptr %to, i32 0, i64 %size)
+  ret void
+}
+
+define void @__bzero(ptr %to, i64 %size) {
+  call void @bzero(ptr %to, i64 %size)
+  ret void
+}
