@@ -17,12 +17,16 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 CAPTURES = [ROOT / "tests/traces/tfdata/slow_map.xplane.pb", ROOT / "tests/traces/tfdata/two_iterators.xplane.pb"]
 INFO = "tb_profile_plugin-0.dist-info/"
+METADATA = """Name: tb-profile-plugin
+Requires-Dist: numba>=0.60
+Requires-Dist: numpy>=1
+Requires-Dist: numba==1; extra == 'dev'
+"""
 PLAIN = {
     "tb_profile_plugin/__init__.py": "",
-    INFO
-    + "METADATA": "Name: x\nRequires-Dist: numba>=0.60\nRequires-Dist: numpy>=1\nRequires-Dist: numba==1; extra == 'dev'\n",
-    INFO + "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    INFO + "RECORD": "",
+    f"{INFO}METADATA": METADATA,
+    f"{INFO}WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    f"{INFO}RECORD": "",
 }
 PLATFORMS = {
     "macosx_11_0_arm64": "kernels.dylib",
