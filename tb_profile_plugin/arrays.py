@@ -1,4 +1,7 @@
-"""Types of arrays, named by their dtype."""
+"""Types of arrays, named by their dtype; those with one dimension have no more in their name.
+
+In a kernel's signature they are what it is compiled for (see `jit`).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,12 @@ I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U8 = NDArray[np.uint8]
+U16 = NDArray[np.uint16]
+U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 F64 = NDArray[np.float64]
+I64Matrix = np.ndarray[tuple[int, int], np.dtype[np.int64]]
+U32Matrix = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
 
 Array = np.ndarray[Any, Any]
 """An array whose dtype varies, or is said where it is used."""

@@ -27,6 +27,8 @@ _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit code."""
+    # numpy's OpenBLAS starts a thread for each processor when it is imported; nothing here multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asked = _parser().parse_args(arguments)
     log_to_stderr()
     for stream in (sys.stdout, sys.stderr):

@@ -1,6 +1,18 @@
-"""What all tests share: a cache of their own, so that none finds what another or the user left."""
+"""What all tests share: a cache of their own, so that none finds what another or the user left; and strict kernels."""
+
+import importlib
+import os
 
 import pytest
+
+# Before anything imports the package's kernels: where there is a library of these sources, a call for which it holds
+# no compiled form is an error, and not only slow.
+if "TB_PROFILE_KERNELS" not in os.environ:
+    from tb_profile_plugin import jit
+
+    if jit.way == "native":
+        os.environ["TB_PROFILE_KERNELS"] = "native"
+        importlib.reload(jit)
 
 
 @pytest.fixture(autouse=True)

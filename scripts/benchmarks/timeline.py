@@ -72,11 +72,9 @@ def ours(path: str) -> dict[str, Any]:
     """Our server in this process, asked as the page asks it."""
     from werkzeug.test import Client
 
-    from tb_profile_plugin import xspace
     from tb_profile_plugin.serve import App
     from tb_profile_plugin.store import Logdir
 
-    xspace.warm()
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
         app = App(Logdir(folder))

@@ -77,11 +77,9 @@ def ours(path: str) -> dict[str, list[tuple[float, float]]]:
     """As a server answers that has nothing decoded; the Overview first."""
     from werkzeug.test import Client
 
-    from tb_profile_plugin import tools
     from tb_profile_plugin.serve import App
     from tb_profile_plugin.store import Logdir
 
-    tools.warm(lambda fraction: None)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
         client = Client(App(Logdir(folder), keep=False))

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane
 from ..jit import jit
 from ..model import kernels, names
@@ -224,8 +224,8 @@ def _device_part(name: str) -> int:
 
 @jit
 def _outermost(
-    lines: Array, begin: Array, end: Array, step_of_group: Array, group: Array, activity: Array, steps: Int, parts: Int
-) -> tuple[Array, Array]:
+    lines: I64, begin: I64, end: I64, step_of_group: I32, group: I32, activity: I8, steps: Int, parts: Int
+) -> tuple[I64, I64Matrix]:
     """Activities of each step, touching ones of a kind and line merged: ``rows[first[s]:first[s + 1]]``.
 
     ``rows`` is int64[k, 3] (part, begin, end). They are counted, then written in place: sorting them would cost more.
@@ -238,7 +238,8 @@ def _outermost(
     row_before = np.empty(parts, np.int64)
     for writing in (False, True):
         if writing:
-            first = np.cumsum(first)
+            for s in range(steps):
+                first[s + 1] += first[s]
             free = first[:-1].copy()
             rows = np.empty((first[-1], 3), np.int64)
         for line in range(len(lines) - 1):
@@ -266,8 +267,8 @@ def _outermost(
 
 @jit
 def _sweep(
-    step_begin: Array, step_end: Array, first: Array, rows: Array, devices: Array, parts: Int, other: Int
-) -> tuple[Array, Array]:
+    step_begin: I64, step_end: I64, first: I64, rows: I64Matrix, devices: I64Matrix, parts: Int, other: Int
+) -> tuple[I64Matrix, I64Matrix]:
     """Partition each step: at every moment the smallest part number among what is active, ``other`` where nothing is.
 
     ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps.
@@ -287,7 +288,7 @@ def _sweep(
             n = _edges(rows[i], step_begin[s], step_end[s], edge, change, n)
         for i in range(low, high):
             n = _edges(devices[i], step_begin[s], step_end[s], edge, change, n)
-        order = np.argsort(edge[:n])
+        order = _ascending(edge, n)
         active[:] = 0
         at = step_begin[s]
         for k in range(n + 1):
@@ -304,7 +305,9 @@ def _sweep(
                 else:
                     if count == len(segments):
                         larger = np.empty((2 * count, 4), np.int64)
-                        larger[:count] = segments
+                        for row in range(count):
+                            for column in range(4):
+                                larger[row, column] = segments[row, column]
                         segments = larger
                     segments[count, 0], segments[count, 1], segments[count, 2], segments[count, 3] = s, part, at, until
                     count += 1
@@ -316,7 +319,29 @@ def _sweep(
 
 
 @jit
-def _edges(row: Array, low: Int, high: Int, edge: Array, change: Array, n: Int) -> Int:
+def _ascending(keys: I64, size: Int) -> I64:
+    """int64[size]: where the first ``size`` keys stand in ascending order, equal ones as they come: a merge sort."""
+    order = np.arange(size)
+    other = np.empty(size, np.int64)
+    width = 1
+    while width < size:
+        for low in range(0, size, 2 * width):
+            middle, high = min(low + width, size), min(low + 2 * width, size)
+            left, right = low, middle
+            for k in range(low, high):
+                if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
+                    other[k] = order[left]
+                    left += 1
+                else:
+                    other[k] = order[right]
+                    right += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@jit
+def _edges(row: I64, low: Int, high: Int, edge: I64, change: I64, n: Int) -> Int:
     begin, end = max(row[1], low), min(row[2], high)
     if begin < end:
         edge[n], change[n] = begin, row[0] + 1

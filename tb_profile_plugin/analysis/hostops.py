@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I8, I32, I64, Array, Bool
 from ..columns import Plane
 from ..jit import jit
 from ..model import names
@@ -113,7 +113,7 @@ def _eager(host: Host, plane: Plane) -> Array:
 
 
 @jit
-def _mark_eager(calls: Array, single: Array, last: Array, source: Array, target: Array, mark: Array) -> None:
+def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, mark: I8) -> None:
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
     for wanted in (2, 1):
         pending = np.empty(64, np.int64)
@@ -142,7 +142,8 @@ def _mark_eager(calls: Array, single: Array, last: Array, source: Array, target:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
                         if count == len(pending):
                             larger = np.empty(2 * count, np.int64)
-                            larger[:count] = pending
+                            for k in range(count):
+                                larger[k] = pending[k]
                             pending = larger
                         pending[count] = target[row]
                         count += 1

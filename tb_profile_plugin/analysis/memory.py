@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import F64, I64, Array
 from ..jit import jit
 from ..model.allocations import Allocations, origin
 from ..model.codes import combine
@@ -82,7 +82,7 @@ def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Arr
 
 
 @jit
-def _extremes(in_use: Array, fragmentation: Array, bounds: Array) -> Array:
+def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
     found = np.empty(3 * (len(bounds) - 1), np.int64)
     count = 0
     for column in range(len(bounds) - 1):

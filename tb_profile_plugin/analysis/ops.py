@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I32, I64, Array, I64Matrix, Int
 from ..jit import jit
 from ..model import names
 
@@ -148,7 +148,7 @@ def append(ops: list[Op], more: list[Op | None]) -> Array:
 
 
 @jit
-def nested_times(lines: Array, begin: Array, end: Array, op: Array, ops: Int) -> tuple[Array, Array]:
+def nested_times(lines: I64, begin: I64, end: I64, op: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
     """Per op: occurrences, total, self, min, max and first event (int64[ops, 6]); per line: busy and window.
 
     Times in ps; per line int64[lines, 2].
@@ -191,7 +191,8 @@ def nested_times(lines: Array, begin: Array, end: Array, op: Array, ops: Int) ->
             row[1] += time
             if depth == len(stack):
                 larger = np.empty(2 * depth, np.int64)
-                larger[:depth] = stack
+                for k in range(depth):
+                    larger[k] = stack[k]
                 stack = larger
             stack[depth] = i
             depth += 1

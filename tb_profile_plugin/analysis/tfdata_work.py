@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I32, I64, Array, Bool
 from ..jit import jit
 from ..model.iterators import Calls
 from ..model.trace import MISSING
@@ -41,9 +41,7 @@ def work(found: Calls) -> Work:
 
 
 @jit
-def attribute(
-    order: Array, parent: Array, begin: Array, end: Array, self_ps: Array, critical: Array, blocking: Array
-) -> None:
+def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, critical: I64, blocking: Bool) -> None:
     """Fill `Work`'s columns; ``order`` lists outer calls before inner ones, and siblings by begin."""
     low, high = begin.copy(), end.copy()
     covered, served = begin.copy(), begin.copy()

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I32, I64, U8, U64, Int
 from ..columns.kinds import INT, UINT
 from ..columns.pool import payload
 from ..jit import jit
@@ -16,7 +16,7 @@ SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 
 
 @jit
-def owners(first: Array, rows: Array) -> Array:
+def owners(first: I64, rows: I64) -> I64:
     """int64[k]: the owner of each row, for ascending rows; owner i has rows ``first[i]:first[i + 1]``."""
     answer = np.empty(len(rows), np.int64)
     owner = 0
@@ -28,7 +28,7 @@ def owners(first: Array, rows: Array) -> Array:
 
 
 @jit
-def occurrences(first: Array, name: Array, wanted: Array) -> tuple[Array, Array]:
+def occurrences(first: I64, name: I32, wanted: I32) -> tuple[I64, I64]:
     """(rows, owners): int64[k] each, where the names are any of those wanted; owners as `owners` counts them."""
     count = 0
     for row in range(len(name)):
@@ -50,7 +50,7 @@ def occurrences(first: Array, name: Array, wanted: Array) -> tuple[Array, Array]
 
 
 @jit
-def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
+def whole_numbers(kind: U8, value: I64, rows: I64) -> I64:
     """int64[k]: the integers at the rows, of either signedness; 0 for another kind of value."""
     answer = np.zeros(len(rows), np.int64)
     for i in range(len(rows)):
@@ -61,7 +61,7 @@ def whole_numbers(kind: Array, value: Array, rows: Array) -> Array:
 
 
 @jit
-def beside(first: Array, name: Array, kind: Array, value: Array, at: Array, wanted: Array, default: Int) -> Array:
+def beside(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
     """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
     answer = np.full(len(at), default, np.int64)
     for i in range(len(at)):
@@ -73,7 +73,7 @@ def beside(first: Array, name: Array, kind: Array, value: Array, at: Array, want
 
 
 @jit
-def first_equal(buf: Array, prefix: Array, secret: Array) -> Array:
+def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
     """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
 
     Captures may write a name anew for each of a million events.
@@ -97,7 +97,7 @@ def first_equal(buf: Array, prefix: Array, secret: Array) -> Array:
 
 
 @jit
-def digest(buf: Array, begin: Int, end: Int, secret: Array) -> Int:
+def digest(buf: U8, begin: Int, end: Int, secret: U64) -> Int:
     """uint64: a hash of the bytes, another in each process."""
     value = secret[0]
     for at in range(begin, end):
@@ -108,7 +108,7 @@ def digest(buf: Array, begin: Int, end: Int, secret: Array) -> Int:
 
 
 @jit
-def _same(buf: Array, begin: Int, end: Int, prefix: Int) -> bool:
+def _same(buf: U8, begin: Int, end: Int, prefix: Int) -> bool:
     other, stop = payload(buf, prefix)
     if stop - other != end - begin:
         return False

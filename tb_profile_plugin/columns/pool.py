@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import U8, Int
 from ..jit import jit
 
 
 @jit
-def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
+def varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
     """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
     if pos < end and buf[pos] < 128:
         return np.int64(buf[pos]), pos + 1
@@ -30,7 +30,7 @@ def varint(buf: Array, pos: Int, end: Int) -> tuple[Int, Int]:
 
 
 @jit
-def payload(buf: Array, prefix: Int) -> tuple[Int, Int]:
+def payload(buf: U8, prefix: Int) -> tuple[Int, Int]:
     """Begin and end of the length-delimited payload whose length prefix stands at ``prefix``."""
     length, begin = varint(buf, prefix, np.int64(len(buf)))
     if begin < 0 or length < 0:

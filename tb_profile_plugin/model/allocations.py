@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I32, I64, U8, Array, Bool, I64Matrix
 from ..columns import Plane, kinds
 from ..columns.tables import StatColumn
 from ..jit import jit
@@ -201,7 +201,7 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
 
 @jit
 def _gather(
-    events: Array, first: Array, name: Array, kind: Array, value: Array, column: Array, rows: Array, numbers: Array
+    events: I64, first: I64, name: I32, kind: U8, value: I64, column: I64, rows: I64Matrix, numbers: I64Matrix
 ) -> None:
     """``rows[c, i]``: where the stat of column c of the i-th event stands; ``numbers``: the value if it is whole.
 
@@ -218,7 +218,7 @@ def _gather(
 
 
 @jit
-def _pair(address: Array, allocates: Array, until: Array, source: Array) -> None:
+def _pair(address: I64, allocates: Bool, until: I64, source: I64) -> None:
     """Which deallocation ends which allocation: the next one at the same address, or a new allocation there."""
     latest = np.full(len(address), -1, np.int64)
     for i in range(len(address)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I8, I32, I64, U8, Array, Bool, Int
 from ..jit import jit
 from .trace import MISSING, Trace
 
@@ -105,17 +105,17 @@ def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
 
 @jit
 def _group(
-    roots: Array,
-    level: Array,
-    parent: Array,
-    last: Array,
-    detached: Array,
-    source: Array,
-    target: Array,
-    targets: Array,
-    sources: Array,
-    of_event: Array,
-    chosen: Array,
+    roots: I64,
+    level: I8,
+    parent: I32,
+    last: I32,
+    detached: Bool,
+    source: I32,
+    target: I32,
+    targets: I32,
+    sources: I32,
+    of_event: I32,
+    chosen: I64,
 ) -> None:
     count = 0
     seen = np.zeros(len(of_event), np.uint8)
@@ -129,9 +129,7 @@ def _group(
 
 
 @jit
-def _has_ancestor_of_level(
-    root: Int, level: Array, parent: Array, targets: Array, sources: Array, seen: Array, trail: Array
-) -> bool:
+def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sources: I32, seen: U8, trail: I64) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
@@ -163,7 +161,7 @@ def _has_ancestor_of_level(
 
 
 @jit
-def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, target: Array, of_event: Array) -> None:
+def _spread(root: Int, index: Int, last: I32, detached: Bool, source: I32, target: I32, of_event: I32) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links."""
     pending = np.empty(64, np.int64)
     pending[0] = root
@@ -188,7 +186,8 @@ def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, 
             if of_event[source[row]] == index and of_event[target[row]] < 0:
                 if count == len(pending):
                     larger = np.empty(2 * count, np.int64)
-                    larger[:count] = pending
+                    for k in range(count):
+                        larger[k] = pending[k]
                     pending = larger
                 pending[count] = target[row]
                 count += 1

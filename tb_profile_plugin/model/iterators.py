@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I32, U8, Array, Int
 from ..columns import Plane
 from ..jit import jit
 from ..runtime.memo import lazy
@@ -340,7 +340,7 @@ class _Threads:
 
 
 @jit
-def nearest(outer: Array, role: Array) -> Array:
+def nearest(outer: I32, role: U8) -> I32:
     """int32[n]: the nearest enclosing event with a role, or -1; ``outer`` comes before what it encloses."""
     answer = np.empty(len(outer), np.int32)
     for i in range(len(outer)):
@@ -355,7 +355,7 @@ def nearest(outer: Array, role: Array) -> Array:
 
 
 @jit
-def climb(parent: Array) -> tuple[Array, Array, int]:
+def climb(parent: I32) -> tuple[I32, I32, Int]:
     """(top, depth, number of cycles): int32[n] each; a cycle is cut in ``parent`` where it was entered."""
     size = len(parent)
     top = np.full(size, -1, np.int32)

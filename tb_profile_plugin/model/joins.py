@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I32, I64, U64, Array, Bool, Int
 from ..columns.lookup import SECRET
 from ..jit import jit
 
@@ -37,7 +37,7 @@ def among(values: Array, wanted: Array) -> Array:
 
 
 @jit
-def are_equal(left: Array, at: Array, right: Array, there: Array) -> Array:
+def are_equal(left: I64, at: I32, right: I64, there: I32) -> Bool:
     """bool[n]: whether ``left[at[i]] == right[there[i]]``, with nothing gathered, since pairs may be very many."""
     answer = np.empty(len(at), np.bool_)
     for i in range(len(at)):
@@ -46,7 +46,7 @@ def are_equal(left: Array, at: Array, right: Array, there: Array) -> Array:
 
 
 @jit
-def is_ascending(values: Array) -> bool:
+def is_ascending(values: I32) -> bool:
     """Whether none is smaller than the one before it."""
     for i in range(1, len(values)):
         if values[i] < values[i - 1]:
@@ -55,7 +55,7 @@ def is_ascending(values: Array) -> bool:
 
 
 @jit
-def _slot(key: Int, mask: Int, secret: Array) -> Int:
+def _slot(key: Int, mask: Int, secret: U64) -> Int:
     value = (np.uint64(key) ^ secret[0]) * secret[1]
     # High bits back into the low ones, which are taken: without this, ids can be made that collide.
     value = (value ^ (value >> np.uint64(32))) * secret[1]
@@ -63,7 +63,7 @@ def _slot(key: Int, mask: Int, secret: Array) -> Int:
 
 
 @jit
-def _numbered(keys: Array, secret: Array) -> tuple[Array, Array]:
+def _numbered(keys: I64, secret: U64) -> tuple[I32, I32]:
     """(codes, known): int32[n] numbers of the distinct keys by first appearance; a hash table for `_looked_up`.
 
     ``known`` is int32[slots]: where the slot's key stands first, or -1.
@@ -88,7 +88,7 @@ def _numbered(keys: Array, secret: Array) -> tuple[Array, Array]:
 
 
 @jit
-def _looked_up(values: Array, keys: Array, codes: Array, known: Array, secret: Array) -> Array:
+def _looked_up(values: I64, keys: I64, codes: I32, known: I32, secret: U64) -> I32:
     """int32[n]: each value's number among the keys, or -1."""
     size = len(known)
     answer = np.empty(len(values), np.int32)
@@ -101,7 +101,7 @@ def _looked_up(values: Array, keys: Array, codes: Array, known: Array, secret: A
 
 
 @jit
-def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
+def _pairs(left: I32, right: I32, crowd: Int) -> tuple[I32, I32]:
     """Positions of equal codes; ``right`` numbers its keys from 0 on, -1 on the left is none of them."""
     most = np.int64(0)
     for code in right:
@@ -124,7 +124,8 @@ def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
         for code in left:
             if code >= 0:
                 total += first[code + 1]
-    first = np.cumsum(first)
+    for code in range(most):
+        first[code + 1] += first[code]
     order = np.empty(len(right), np.int32)
     free = first[:-1].copy()
     for j in range(len(right)):
@@ -145,7 +146,7 @@ def _pairs(left: Array, right: Array, crowd: Int) -> tuple[Array, Array]:
 
 
 @jit
-def _last(left: Array, right: Array) -> tuple[Array, Array]:
+def _last(left: I32, right: I32) -> tuple[I32, I32]:
     """For each code on the right that the left numbers, the last position on the left that has it."""
     last = np.empty(len(left), np.int32)
     for i in range(len(left)):

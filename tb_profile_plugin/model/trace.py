@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I32, I64, Array, Bool
 from ..columns import Plane, XSpace
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
@@ -224,7 +224,7 @@ def _stretch_regions(plane: Plane, end: Array) -> None:
 
 
 @jit
-def nest(lines: Array, begin: Array, end: Array, detached: Array, parent: Array, last: Array) -> None:
+def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I32) -> None:
     """Nesting by containment on each line; see `Trace.nesting`."""
     stack = np.empty(64, np.int64)
     for line in range(len(lines) - 1):
@@ -245,7 +245,8 @@ def nest(lines: Array, begin: Array, end: Array, detached: Array, parent: Array,
                 parent[i] = stack[depth - 1]
             if depth == len(stack):
                 larger = np.empty(2 * depth, np.int64)
-                larger[:depth] = stack
+                for k in range(depth):
+                    larger[k] = stack[k]
                 stack = larger
             stack[depth] = i
             depth += 1

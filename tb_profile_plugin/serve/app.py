@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Iterable
 from traceback import clear_frames
 from typing import TYPE_CHECKING
@@ -52,8 +51,6 @@ class App:
         self._workspace = Workspace(logdir, hide_capture, keep, executor)
         self._prefix = prefix
         self._gate = gate
-        self._warm = False
-        self._lock = threading.Lock()
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request; whatever goes wrong is told as a problem in JSON."""
@@ -74,25 +71,13 @@ class App:
         return client.hurried(response(environ, start_response))
 
     def active(self) -> bool:
-        """Whether there is a session, as far as a moment of looking tells; the first one starts `warm`."""
-        found = self._logdir.active()
-        if found:
-            self.warm()
-        return found
-
-    def warm(self) -> None:
-        """Get decoder and tools ready in the background, once, so that the first page need not wait for a compiler."""
-        with self._lock:
-            if not self._warm:
-                self._warm = True
-                threading.Thread(target=self._workspace.prepare, name="warm-up", daemon=True).start()
+        """Whether there is a session, as far as a moment of looking tells."""
+        return self._logdir.active()
 
     def _answer(self, request: Request) -> Response:
         if self._gate:
             self._gate.check(request)
         refuse_strangers(request)
-        # Whoever asks for anything is about to look at a capture.
-        self.warm()
         route = _find(request.path)
         if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
             remedy = f"Send {route.method}."

@@ -102,9 +102,13 @@ def _tool_page(workspace: Workspace, request: Request) -> Response:
 def _progress(workspace: Workspace, request: Request) -> Response:
     session = workspace.session(required(request, "run"))
     hosts = session.progress()
-    if workspace.preparing is not None:
-        phase = "Preparing the analyses; this takes long only on the first start"
-        hosts.append({"host": "this server", "phase": phase, "fraction": workspace.preparing})
+    # Imported with the decoder, which the session has asked for.
+    from ..jit import compiling
+
+    compiled = compiling()
+    if compiled is not None:
+        phase = "Compiling; this takes long only the first time"
+        hosts.append({"host": "this server", "phase": phase, "fraction": compiled})
     answer = {"busy": workspace.busy(session), "hosts": hosts, "computing": workspace.computing(session)}
     return answers.data_json(request, answer)
 

@@ -45,7 +45,6 @@ def serve(
     if not is_loopback(host):
         more = "" if hide_capture else " and make new ones (--hide-capture forbids that)"
         say(f"Anyone who reaches {host} can read these captures{more}; there is no password.")
-    app.warm()
     say(f"Profiles of {spec}: {_url(host, server.effective_listen[0][1])} (Ctrl+C ends it)")
     server.run()
 

@@ -64,20 +64,6 @@ class Workspace:
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
         self._lock = threading.Lock()
-        self.preparing: float | None = None
-        """Fraction of `prepare` that is done while it runs."""
-
-    def prepare(self) -> None:
-        """Compile decoder and tools, which takes long on a machine that never did; `preparing` tells how far it is."""
-        from .. import tools
-
-        def progress(fraction: float) -> None:
-            self.preparing = fraction
-
-        try:
-            tools.warm(progress)
-        finally:
-            self.preparing = None
 
     def session(self, run: str) -> Session:
         """The session of that name, opened but not decoded; raises `ProblemError` (404) for an unknown one."""

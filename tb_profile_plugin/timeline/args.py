@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I64, U8, Array
 from ..columns import Plane, kinds, pool
 from ..jit import jit
 
@@ -67,7 +67,7 @@ class Args:
 
 
 @jit
-def spans(buffer: Array, kind: Array, value: Array, begin: Array, end: Array) -> None:
+def spans(buffer: U8, kind: U8, value: I64, begin: I64, end: I64) -> None:
     """Where the texts among the values stand."""
     for i in range(len(kind)):
         if kind[i] == kinds.TEXT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
@@ -91,7 +91,7 @@ def _own(lane: Lane, rows: Rows, parts: Sequence[slice]) -> tuple[int, Array]:
 
 
 @jit
-def subtract_children(begin: Array, end: Array, parent: Array, own: Array) -> None:
+def subtract_children(begin: I64, end: I64, parent: I32, own: I64) -> None:
     """Take from each event's own time what its direct children cover."""
     for i in range(len(parent)):
         above = parent[i]
@@ -101,15 +101,15 @@ def subtract_children(begin: Array, end: Array, parent: Array, own: Array) -> No
 
 @jit
 def tally(
-    begin: Array,
-    end: Array,
-    name_of: Array,
+    begin: I64,
+    end: I64,
+    name_of: I32,
     name_base: Int,
-    positions: Array,
+    positions: U32,
     low: Int,
-    own: Array,
-    table: Array,
-    bounds: Array,
+    own: I64,
+    table: I64Matrix,
+    bounds: I64,
 ) -> None:
     """Add events to the table of count, total, own, least and most by name, and to the bounds of time."""
     for i in positions:

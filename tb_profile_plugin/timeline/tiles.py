@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
 from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Board, Lane, Section, board
@@ -203,7 +203,7 @@ def _visible(
 
 
 @jit
-def deal(begin: Array, end: Array, row: Array, counts: Array) -> Int:
+def deal(begin: I64, end: I64, row: U16, counts: I64) -> Int:
     """Put each event on the first free row from the top; returns how many rows are in use."""
     free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
     used = 0
@@ -224,15 +224,15 @@ def deal(begin: Array, end: Array, row: Array, counts: Array) -> Int:
 
 @jit
 def stack(
-    begin: Array,
-    end: Array,
-    row: Array,
-    first: Array,
-    order: Array,
-    small: Array,
-    large: Array,
-    busy_small: Array,
-    busy_large: Array,
+    begin: I64,
+    end: I64,
+    row: U16,
+    first: I64,
+    order: U32,
+    small: U32,
+    large: U32,
+    busy_small: F64,
+    busy_large: F64,
 ) -> None:
     """Order of the events by row, and what the blocks of that order hold."""
     place = first.copy()
@@ -253,7 +253,7 @@ def stack(
 
 
 @jit
-def window(begin: Array, end: Array, order: Array, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
+def window(begin: I64, end: I64, order: U32, low: Int, high: Int, since: Int, until: Int) -> tuple[Int, Int]:
     """The part of a row that overlaps a window; ends and begins both ascend on a row."""
     left, right = low, high
     while left < right:
@@ -275,20 +275,20 @@ def window(begin: Array, end: Array, order: Array, low: Int, high: Int, since: I
 
 @jit
 def merge(
-    begin: Array,
-    end: Array,
-    name_of: Array,
-    order: Array,
-    small: Array,
-    large: Array,
-    busy_small: Array,
-    busy_large: Array,
+    begin: I64,
+    end: I64,
+    name_of: I32,
+    order: U32,
+    small: U32,
+    large: U32,
+    busy_small: F64,
+    busy_large: F64,
     low: Int,
     high: Int,
     column: Int,
-    spans: Array,
-    numbers: Array,
-    busy: Array,
+    spans: I64Matrix,
+    numbers: U32Matrix,
+    busy: U8,
 ) -> Int:
     """Slices of part of a row: events of at least a column's width as they are, others merged within a column.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from functools import cache
 
 from ..analysis import health
@@ -29,13 +28,6 @@ def find() -> dict[str, Tool]:
     # Ours come last: another distribution cannot take the place of one.
     found = {tool.name: tool for tool in (*others, *own)}
     return dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
-
-
-def warm(progress: Callable[[float], None] = lambda fraction: None) -> None:
-    """Compile the kernels of all tools, or load them from numba's cache on disk; tells the fraction that is done."""
-    from .warmup import warm as run_all
-
-    run_all(find(), progress)
 
 
 def get(name: str) -> Tool:

@@ -1,5 +1,5 @@
 """Bytes of an XSpace capture → columns."""
 
-from .decode import decode, warm
+from .decode import decode
 
-__all__ = ["decode", "warm"]
+__all__ = ["decode"]

@@ -76,15 +76,6 @@ def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, frac
     return XSpace(planes, errors, warnings, hostnames, origin_ns, damage.problems(), len(data))
 
 
-def warm() -> None:
-    """Compile the kernels, or load them from numba's cache on disk."""
-    decode(_EVERYTHING)
-
-
-_EVERYTHING = bytes.fromhex("0a1e12017022070801120312016e2a07080112031201731a072205080110021800")
-"""A tiny XSpace that leads through every kernel."""
-
-
 @dataclass
 class _Sketch:
     """A plane between the passes: where its parts lie, and what the count found."""

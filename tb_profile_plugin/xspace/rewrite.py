@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I64, U8, Array, I64Matrix, Int
 from ..columns.pool import varint
 from ..jit import jit
 from .wire import GOOD, field
@@ -45,7 +45,7 @@ def place(schema: Schema, message: str, number: int) -> int:
 
 
 @jit
-def texts(buf: Array, table: Array) -> tuple[Array, Int]:
+def texts(buf: U8, table: I64Matrix) -> tuple[I64Matrix, Int]:
     """The texts and references of a message in file order, and the offset of damage (`GOOD` where there is none).
 
     int64[n, 4]: where the length prefix stands (or the number that a reference names), the `place` of the field, the
@@ -78,7 +78,9 @@ def texts(buf: Array, table: Array) -> tuple[Array, Int]:
         if (content == _TEXT and wire == _LENGTH) or (content == _REFERENCE and wire == _VARINT):
             if count == len(found):
                 larger = np.empty((2 * count, 4), np.int64)
-                larger[:count] = found
+                for row in range(count):
+                    for column in range(4):
+                        larger[row, column] = found[row, column]
                 found = larger
             found[count, 0] = varint(buf, pos, after)[1] if content == _TEXT else value
             found[count, 1] = kinds[depth] * _FIELDS + number
@@ -106,7 +108,7 @@ def rewritten(buf: Array, table: Array, code: Array, replacements: list[bytes]) 
 
 
 @jit
-def _put(out: Array, at: Int, value: Int) -> Int:
+def _put(out: U8, at: Int, value: Int) -> Int:
     rest = np.uint64(value)
     while rest > np.uint64(127):
         out[at] = np.uint8(rest & np.uint64(127)) | np.uint8(128)
@@ -117,7 +119,7 @@ def _put(out: Array, at: Int, value: Int) -> Int:
 
 
 @jit
-def _write(buf: Array, table: Array, code: Array, pool: Array, bounds: Array, out: Array) -> Int:
+def _write(buf: U8, table: I64Matrix, code: I64, pool: U8, bounds: I64, out: U8) -> Int:
     ends, kinds, starts = np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64), np.zeros(_DEEPEST, np.int64)
     depth, row, pos, at = 0, 0, np.int64(0), np.int64(0)
     ends[0] = len(buf)

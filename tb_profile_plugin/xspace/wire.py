@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, Int
+from ..arrays import I32, I64, U8, I64Matrix, Int
 from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
 from ..columns.pool import varint
 from ..jit import inlined, jit
@@ -24,7 +24,7 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 
 @jit
-def _fixed64(buf: Array, pos: Int) -> Int:
+def _fixed64(buf: U8, pos: Int) -> Int:
     value = np.int64(0)
     for i in range(8):
         value |= np.int64(buf[pos + i]) << np.int64(8 * i)
@@ -32,7 +32,7 @@ def _fixed64(buf: Array, pos: Int) -> Int:
 
 
 @inlined
-def _field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """The field at ``pos``: (number, wire type, value, begin, next).
 
     Value is the number itself or, for a length-delimited field, the declared length; its payload is
@@ -59,13 +59,13 @@ def _field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
 
 
 @jit
-def field(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
     """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
     return _field(buf, pos, end)
 
 
 @jit
-def count_fields(buf: Array, pos: Int, end: Int) -> Int:
+def count_fields(buf: U8, pos: Int, end: Int) -> Int:
     """How many fields `messages` finds at most."""
     count = 0
     while pos < end:
@@ -77,7 +77,7 @@ def count_fields(buf: Array, pos: Int, end: Int) -> Int:
 
 
 @jit
-def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
+def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
     """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
     table = np.empty((16, 5), np.int64)
     count = 0
@@ -88,10 +88,12 @@ def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
             return table[:count], pos
         if count == len(table):
             larger = np.empty((2 * count, 5), np.int64)
-            larger[:count] = table
+            for row in range(count):
+                for column in range(5):
+                    larger[row, column] = table[row, column]
             table = larger
-        row = table[count]
-        row[0], row[1], row[2], row[3], row[4] = number, wire, value, start, after
+        entry = table[count]
+        entry[0], entry[1], entry[2], entry[3], entry[4] = number, wire, value, start, after
         count += 1
         if wire == _LENGTH and after - start != value:
             return table[:count], pos
@@ -100,7 +102,7 @@ def messages(buf: Array, begin: Int, end: Int) -> tuple[Array, Int]:
 
 
 @jit
-def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
+def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
     while pos < end:
@@ -120,12 +122,12 @@ def stat(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
 
 
 @jit
-def _prefix(buf: Array, pos: Int, end: Int) -> Int:
+def _prefix(buf: U8, pos: Int, end: Int) -> Int:
     return varint(buf, pos, end)[1]
 
 
 @jit
-def row_of(key: Int, dense: Array, keys: Array, rows: Array) -> Int:
+def row_of(key: Int, dense: I32, keys: I64, rows: I64) -> Int:
     """The table row of a metadata key: by direct lookup where keys are dense, else by bisection; 0 if missing."""
     if len(dense):
         return np.int64(dense[key]) if 0 <= key < len(dense) else np.int64(0)
@@ -140,7 +142,7 @@ def row_of(key: Int, dense: Array, keys: Array, rows: Array) -> Int:
 
 
 @jit
-def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
+def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
     """First pass over XLine messages.
 
     ``head`` int64[n, 8] takes id, timestamp_ns, duration_ps, display_id, number of events, number of stats,
@@ -182,7 +184,7 @@ def count_lines(buf: Array, begins: Array, ends: Array, head: Array, spans: Arra
 
 
 @jit
-def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
+def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:
         number, wire, value, begin, after = _field(buf, pos, end)
@@ -200,17 +202,17 @@ def _count_stats(buf: Array, pos: Int, end: Int) -> tuple[Int, Int, Int]:
 
 @jit
 def fill_lines(
-    buf: Array,
-    begins: Array,
-    ends: Array,
-    line_ids: Array,
-    line_begin: Array,
-    first_event: Array,
-    first_stat: Array,
-    event_keys: tuple[Array, Array, Array],
-    stat_keys: tuple[Array, Array, Array],
-    events: tuple[Array, Array, Array, Array, Array, Array],
-    stats: tuple[Array, Array, Array],
+    buf: U8,
+    begins: I64,
+    ends: I64,
+    line_ids: I64,
+    line_begin: I64,
+    first_event: I64,
+    first_stat: I64,
+    event_keys: tuple[I32, I64, I64],
+    stat_keys: tuple[I32, I64, I64],
+    events: tuple[I32, I32, I64, I64, I64, I64],
+    stats: tuple[I32, U8, I64],
 ) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.
 
@@ -268,7 +270,7 @@ def fill_lines(
 
 
 @jit
-def read_metadata(buf: Array, begins: Array, ends: Array, head: Array, spans: Array) -> None:
+def read_metadata(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
     """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
     takes begin and end of name, display name (or description) and metadata bytes."""
     for i in range(len(begins)):
@@ -304,12 +306,12 @@ def read_metadata(buf: Array, begins: Array, ends: Array, head: Array, spans: Ar
 
 @jit
 def fill_metadata_stats(
-    buf: Array,
-    begins: Array,
-    ends: Array,
-    first_stat: Array,
-    stat_keys: tuple[Array, Array, Array],
-    stats: tuple[Array, Array, Array],
+    buf: U8,
+    begins: I64,
+    ends: I64,
+    first_stat: I64,
+    stat_keys: tuple[I32, I64, I64],
+    stats: tuple[I32, U8, I64],
 ) -> None:
     """Second pass over event metadata: the stats of entry i into rows ``first_stat[i]`` on."""
     stat_name, stat_kind, stat_value = stats
@@ -337,9 +339,7 @@ def fill_metadata_stats(
 
 
 @jit
-def fill_stats(
-    buf: Array, begins: Array, ends: Array, stat_keys: tuple[Array, Array, Array], stats: tuple[Array, Array, Array]
-) -> None:
+def fill_stats(buf: U8, begins: I64, ends: I64, stat_keys: tuple[I32, I64, I64], stats: tuple[I32, U8, I64]) -> None:
     """XStat messages into rows 0 … n-1."""
     stat_name, stat_kind, stat_value = stats
     for i in range(len(begins)):
@@ -350,7 +350,7 @@ def fill_stats(
 
 
 @jit
-def is_ordered(line: Array, begin: Array, duration: Array) -> bool:
+def is_ordered(line: I32, begin: I64, duration: I64) -> bool:
     """Whether the events of each line come by begin, the longer one first."""
     for i in range(1, len(line)):
         if line[i] == line[i - 1] and (

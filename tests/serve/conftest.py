@@ -126,7 +126,6 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     monkeypatch.setattr(session, "Session", FakeSession)
     monkeypatch.setattr(health, "findings", lambda session, hosts, step_event="": session.problems())
     monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
-    monkeypatch.setattr(App, "warm", lambda app: None)
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes
 

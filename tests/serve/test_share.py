@@ -22,7 +22,6 @@ hostname: gpu-box.corp.example
 
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr(App, "warm", lambda app: None)
     space = draw.program(draw.space(SECRET, steps=3), 7, "jit_step", f="fusion/Relu:Relu")
     draw.session(tmp_path, **{"gpu-box": space, "other": draw.space("/host:CPU\n  t | work[1,2]")})
     return Client(App(Logdir(str(tmp_path))))
@@ -74,7 +73,6 @@ def test_nothing_is_written_and_nonsense_is_refused(client: Client, tmp_path: Pa
 
 
 def test_damage_is_told_and_not_redacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(App, "warm", lambda app: None)
     draw.session(tmp_path, vm=draw.space(SECRET, steps=3).SerializeToString()[:-5])
     client = Client(App(Logdir(str(tmp_path))))
     told: Any = client.get("/share?run=run").get_json()

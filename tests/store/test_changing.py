@@ -12,7 +12,6 @@ import draw
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import xspace
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, whole
@@ -99,7 +98,6 @@ def test_requests_while_the_file_changes(tmp_path: Path, monkeypatch: pytest.Mon
     path = tmp_path / "plugins" / "profile" / "run" / "vm.xplane.pb"
     path.parent.mkdir(parents=True)
     path.write_bytes(DRAWN)
-    xspace.warm()
     client = Client(App(Logdir(str(tmp_path))))
     over = time.monotonic() + 5
     statuses: list[int] = []

@@ -1,0 +1,80 @@
+"""``@jit`` makes a kernel of a Python function, and is all that other modules know of how kernels run.
+
+The types of its parameters and of what it returns stand in its signature, by the names of `arrays`: an array of one
+dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples of these, and ``|`` between alternatives.
+``kernel.py_func`` is the function itself.
+
+There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and
+that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken;
+``TB_PROFILE_KERNELS`` names another, and then nothing else is taken instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from functools import wraps
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..problems import Problem, ProblemError
+
+logger = logging.getLogger(__name__)
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+WAYS = ("native", "numba", "python")
+
+
+def _interpreted(function: _F) -> _F:
+    """Plain Python, where hashes overflow as they do in compiled code."""
+    kernel: Any = wraps(function)(np.errstate(over="ignore")(function))
+    kernel.py_func = function
+    return kernel  # type: ignore[no-any-return]
+
+
+def _chosen() -> tuple[str, Any, Any]:
+    """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
+    wanted = os.environ.get("TB_PROFILE_KERNELS", "")
+    if wanted not in ("", *WAYS):
+        raise _unusable(f"TB_PROFILE_KERNELS={wanted!r} names no way to run kernels.", f"There are: {', '.join(WAYS)}.")
+    if wanted in ("", "native"):
+        from . import library
+
+        found = library.find(strict=wanted == "native")
+        if found:
+            return "native", found.kernel, found.kernel
+        if wanted:
+            remedy = "Take a wheel for this platform, or in a checkout run scripts/build kernels."
+            raise _unusable("The library of kernels is not there, or it is not made of these sources.", remedy)
+    if wanted == "numba" or (not wanted and find_spec("numba")):
+        from . import compiler
+
+        return "numba", compiler.jit, compiler.inlined
+    if not wanted:
+        logger.warning("There is no library of kernels for this platform, and no numba: plain Python is slow.")
+    return "python", _interpreted, _interpreted
+
+
+def _unusable(message: str, remedy: str) -> ProblemError:
+    return ProblemError(Problem("kernels", message, remedy))
+
+
+def compiling() -> float | None:
+    """While kernels are being compiled, the share of all that is done; None while they are not."""
+    if way != "numba":
+        return None
+    from . import compiler
+
+    return compiler.compiling()
+
+
+way: str
+"""The one of `WAYS` that is taken."""
+jit: Callable[[_F], _F]
+inlined: Callable[[_F], _F]
+"""The same, compiled into each kernel that calls it."""
+way, jit, inlined = _chosen()

@@ -1,0 +1,68 @@
+"""Kernels say the same whichever way they run; the compiled library knows every call."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb_profile_plugin import jit
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+SMALL = sorted(path for path in (ROOT / "tests/traces").rglob("*.xplane.pb") if path.stat().st_size < 100_000)
+SHARED = sorted(
+    path for path in (ROOT.parent / "shared/profiles").rglob("*.xplane.pb*") if path.stat().st_size < 20_000_000
+)
+
+
+def asked(way: str, *paths: Path) -> Any:
+    """What `answers.py` says."""
+    program = [sys.executable, str(HERE / "answers.py"), *map(str, paths)]
+    environment = {**os.environ, "TB_PROFILE_KERNELS": way, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+    found = subprocess.run(program, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    answer = json.loads(found.stdout)
+    assert answer["way"] == way
+    return answer["answers"]
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Any:
+    """What numba's kernels answer."""
+    return asked("numba", *SMALL)
+
+
+def needs_library() -> None:
+    """Where a C compiler could have linked a library, there has to be one."""
+    if jit.way != "native" and not shutil.which("cc"):
+        pytest.skip("there is no library of kernels, and no C compiler to link one")
+
+
+@pytest.mark.slow
+def test_the_library_answers_as_numba_does(compiled: Any) -> None:
+    needs_library()
+    assert asked("native", *SMALL) == compiled
+
+
+@pytest.mark.slow
+def test_plain_python_answers_as_numba_does(compiled: Any) -> None:
+    fewest = SMALL[:: len(SMALL) // 6]
+    assert asked("python", *fewest) == {path: compiled[path] for path in map(str, fewest)}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not SHARED, reason="there are no other captures here")
+def test_the_library_answers_for_other_captures() -> None:
+    needs_library()
+    assert asked("native", *SHARED) == asked("numba", *SHARED)
+
+
+def test_a_way_that_is_not_there_is_told() -> None:
+    code = "import tb_profile_plugin.jit"
+    environment = {**os.environ, "TB_PROFILE_KERNELS": "fast", "PYTHONPATH": str(ROOT)}
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert "names no way to run kernels" in found.stderr and "native, numba, python" in found.stderr
