@@ -88,7 +88,10 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     of_event = np.full(len(trace), -1, np.int32)
     chosen = np.full(len(roots), -1, np.int64)
     targets, sources = links.by_target
-    _group(roots, level, parent, last, trace.detached, links.source, links.target, targets, sources, of_event, chosen)
+    _group(
+        roots, level, parent, last, trace.detached, trace.claimed, links.source, links.target, targets, sources,
+        of_event, chosen,
+    )
     return Groups(chosen[chosen >= 0], of_event)
 
 
@@ -99,7 +102,7 @@ def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, last, trace.detached, trace.links.source, trace.links.target, of_event)
+        _spread(root, index, last, trace.detached, trace.claimed, trace.links.source, trace.links.target, of_event)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
@@ -110,6 +113,7 @@ def _group(
     parent: Array,
     last: Array,
     detached: Array,
+    claimed: Array,
     source: Array,
     target: Array,
     targets: Array,
@@ -123,7 +127,7 @@ def _group(
     for root in roots:
         if of_event[root] >= 0 or _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
             continue
-        _spread(root, count, last, detached, source, target, of_event)
+        _spread(root, count, last, detached, claimed, source, target, of_event)
         chosen[count] = root
         count += 1
 
@@ -163,7 +167,16 @@ def _has_ancestor_of_level(
 
 
 @jit
-def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, target: Array, of_event: Array) -> None:
+def _spread(
+    root: Int,
+    index: Int,
+    last: Array,
+    detached: Array,
+    claimed: Array,
+    source: Array,
+    target: Array,
+    of_event: Array,
+) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links."""
     pending = np.empty(64, np.int64)
     pending[0] = root
@@ -178,7 +191,7 @@ def _spread(root: Int, index: Int, last: Array, detached: Array, source: Array, 
         while i < stop:
             if detached[i] and i != top:
                 i += 1
-            elif of_event[i] >= 0:
+            elif of_event[i] >= 0 or (claimed[i] and i != top):
                 i = np.int64(last[i])
             else:
                 of_event[i] = index
