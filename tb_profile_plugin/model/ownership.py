@@ -8,6 +8,9 @@ from ..arrays import Array
 from ..jit import jit
 from .trace import Trace, is_derived
 
+_OPS = "XLA Ops"
+"""Of a TPU's lines the one that tells what runs; the others tell the same in other terms."""
+
 
 def owned_work(trace: Trace) -> Array:
     """int64[n] ps: work that an event launched itself or through what it encloses or leads to.
@@ -29,6 +32,8 @@ def work_events(trace: Trace) -> Array:
     for first, plane in trace.parts:
         if plane.name.startswith("/device:") and len(plane.events):
             own = ~is_derived(plane.lines.id)
+            if _OPS in list(plane.lines.name) and not plane.name.startswith("/device:GPU:"):
+                own = np.array([name == _OPS for name in plane.lines.name])
             found.append(np.flatnonzero(own[plane.events.line]) + first)
     work = np.concatenate(found)
     if not len(work):
@@ -38,9 +43,7 @@ def work_events(trace: Trace) -> Array:
 
 
 @jit
-def _credit(
-    work: Array, begin: Array, end: Array, parent: Array, source: Array, target: Array, answer: Array
-) -> None:
+def _credit(work: Array, begin: Array, end: Array, parent: Array, source: Array, target: Array, answer: Array) -> None:
     """Add each piece of work to everything above it: a link's source before the enclosing event, the latest one."""
     above = parent.copy()
     linked = np.zeros(len(above), np.bool_)

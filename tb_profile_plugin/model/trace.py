@@ -68,6 +68,15 @@ class Trace:
         plane, row = self.plane_of(event)
         return plane.names[int(plane.events.name[row])]
 
+    def name_rows(self, events: Array) -> Array:
+        """int64[k]: numbers of the events' names; those of each plane are its own."""
+        answer, low = np.zeros(len(events), np.int64), 0
+        for first, plane in self.parts:
+            mine = (events >= first) & (events < first + len(plane.events))
+            answer[mine] = plane.events.name[events[mine] - first].astype(np.int64) + low
+            low += len(plane.names)
+        return answer
+
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
         return self._stats.get(name, lambda: self.read(name))
@@ -129,6 +138,15 @@ class Trace:
         """bool[n]: events of numbered runs, which belong to whoever dispatched the run, not to what encloses them."""
         answer = np.zeros(len(self), bool)
         answer[self.links.target[self.links.kind == RUN]] = True
+        return answer
+
+    @cached_property
+    def on_device(self) -> Array:
+        """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
+        answer = self.claimed.copy()
+        for first, plane in self.parts:
+            if plane.name.startswith("/device:"):
+                answer[first : first + len(plane.events)] = True
         return answer
 
     def spread(self, name: str, at: Array) -> Array:
