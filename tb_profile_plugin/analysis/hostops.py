@@ -107,7 +107,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     recorded = np.append(0, np.cumsum([ops[i].framework == names.TENSORFLOW if i >= 0 else False for i in op_of_event]))
     made: dict[str, Op] = {}
     events, called = [], []
-    for event, name in _eager_calls(plane):
+    for event, name in eager_calls(plane):
         within = slice(event + 1, int(last[event + offset]) - offset)
         if recorded[within.stop] == recorded[within.start]:
             made.setdefault(name, Op(name, name, name, framework=names.TENSORFLOW, eager=True))
@@ -117,7 +117,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     op_of_event[events] = [place[name] for name in called]
 
 
-def _eager_calls(plane: Plane) -> list[tuple[int, str]]:
+def eager_calls(plane: Plane) -> list[tuple[int, str]]:
     """(event, op): calls of single ops, of any version's naming."""
     column, is_func = plane.stat("eager_op"), plane.stat("is_func")
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
