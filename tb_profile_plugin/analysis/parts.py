@@ -29,6 +29,9 @@ class Part(IntEnum):
     OTHER = 14
 
 
+INPUT = (Part.INPUT_WAIT, Part.INPUT_COPY)
+DEVICE_COMPUTE = (Part.COMPUTE_16, Part.COMPUTE_32, Part.COMPUTE_OTHER)
+DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.COLLECTIVES)
 NO_WORK = (Part.UNRECORDED, Part.WAITING, Part.PYTHON, Part.OTHER)
 """Parts in which no event tells of work: the established tables have one column for them, "All others"."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ..model import calls
 from ..model.calls import Candidate
 from ..model.host import Host
 from ..model.ownership import work_events
+from ..model.per_host import per_host
 from ..model.steps import SOURCES
 from .stretches import before, union
 
@@ -61,12 +61,9 @@ class Coverage:
         return self.covered_ps / self.window_ps if self.window_ps else None
 
 
+@per_host(keep=True)
 def coverage(host: Host, step_event: str = "") -> Coverage:
     """What the steps of one host cover."""
-    return host.once(("coverage", step_event), partial(_coverage, host, step_event))
-
-
-def _coverage(host: Host, step_event: str) -> Coverage:
     steps, trace = host.steps_named(step_event), host.trace
     begin, end = union(steps.begin, steps.end)
     work = work_events(trace)
@@ -86,6 +83,7 @@ def _coverage(host: Host, step_event: str) -> Coverage:
     )
 
 
+@per_host(keep=True)
 def candidates(host: Host) -> list[Candidate]:
     """Names of events that can be chosen as steps (``step_event``) with their figures, most work first."""
-    return host.once("step_candidates", lambda: calls.candidates(host.trace)[:_MOST])
+    return calls.candidates(host.trace)[:_MOST]

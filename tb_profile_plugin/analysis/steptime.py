@@ -94,14 +94,22 @@ SHARES = (
         "Device not recorded",
         (Part.UNRECORDED,),
         "The host waits in a call while the capture names a device but holds no event of it.",
+        (DEVICE, HOST),
     ),
     Share(
         "waiting",
         "Waiting",
         (Part.WAITING,),
         "The host waits in a call of the framework or the driver, or sleeps, while nothing else of the step runs.",
+        (HOST,),
     ),
-    Share("python", "Python", (Part.PYTHON,), "Only Python's own frames run: code between calls of the framework."),
+    Share(
+        "python",
+        "Python",
+        (Part.PYTHON,),
+        "Only Python's own frames run: code between calls of the framework.",
+        (HOST,),
+    ),
     Share("other", "All others", (Part.OTHER,), "No event was recorded on the step's threads."),
 )
 """Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.advice import DEVICE_COMPUTE, INPUT
-from ..analysis.parts import NO_WORK, Part
+from ..analysis.parts import DEVICE_COMPUTE, INPUT, NO_WORK, Part
 
 PARTS: dict[str, tuple[Part, ...]] = {
     "Device compute": DEVICE_COMPUTE,

@@ -140,7 +140,7 @@ class Trace:
         answer[self.links.target[self.links.kind == RUN]] = True
         return answer
 
-    @cached_property
+    @lazy
     def on_device(self) -> Array:
         """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
         answer = self.claimed.copy()

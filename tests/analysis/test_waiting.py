@@ -4,7 +4,7 @@ import draw
 import pytest
 from figures import steps
 
-from tb_profile_plugin.analysis import advice, steptime
+from tb_profile_plugin.analysis import advice, bottlenecks, steptime
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.model.host import Host
@@ -20,7 +20,7 @@ CALL = """
 
 def verdict(host: Host) -> str:
     times = steptime.slowest([host])
-    return advice.verdict(times, advice.bottlenecks(times, False), True).text
+    return advice.verdict(times, True).text
 
 
 def test_waiting_for_a_device_that_was_not_recorded_is_neither_work_nor_python() -> None:
@@ -105,7 +105,7 @@ def test_no_sentence_says_python_where_nothing_tells_of_it() -> None:
     host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} x/MatMul:MatMul[10,20]", steps=3)
     times = steptime.slowest([host])
     evidence = advice.Evidence([host], times, host_ops(host), device_ops(host))
-    said = [verdict(host), str(advice.bottlenecks(times, False)), *(hint.title for hint in advice.hints(evidence))]
+    said = [verdict(host), str(bottlenecks.bottlenecks(times, False)), *(hint.title for hint in advice.hints(evidence))]
     assert not any("Python" in each for each in said)
     frame = draw.host("/host:CPU\n  t | train[0,100]{_r=1} $train.py:7 step[10,80]")
     assert verdict(frame).startswith("Python: 80 %")
@@ -142,7 +142,7 @@ def test_only_code_that_could_be_compiled_is_advised_to_be() -> None:
 
     def advised(name: str) -> bool:
         host = draw.host(f"/host:CPU\n  t | train[0,100]{{_r=1}} EagerExecute[0,90]{{eager_op={name}, is_func=0}}")
-        found = advice.eager(advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host)))
-        return found is not None
+        evidence = advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host))
+        return any(hint.id == "eager" for hint in advice.hints(evidence))
 
     assert [advised(name) for name in ("MatMul", "IteratorGetNext", "FlushSummaryWriter")] == [True, False, False]

@@ -280,7 +280,7 @@ def test_runs_begun_before_the_capture_belong_to_no_step() -> None:
     runs = " ".join(f"dot[{at},9]{{hlo_op=dot, hlo_module=jit_f, run_id={n}}}" for n, at in enumerate((1, 20, 120)))
     host = draw.host(f"/host:CPU\n  python | {calls}\n  tf_XLAPjRtCpuClient/1 | {runs}")
     place = host.trace.named("dot".__eq__)
-    assert host.steps.of_event[place].tolist() == [-1, 0, 1]
+    assert host.steps_in_full().of_event[place].tolist() == [-1, 0, 1]
 
 
 def test_a_device_that_waits_between_its_modules_has_steps_from_start_to_start() -> None:
