@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tb_profile_plugin.analysis import advice, steptime
+from tb_profile_plugin.analysis import bottlenecks, steptime
 from tb_profile_plugin.analysis.ops import OpTable
 from tb_profile_plugin.model.host import Host
 
@@ -28,9 +28,9 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
     return {op.name: (op.occurrences, op.total_ps / 1e6, op.self_ps / 1e6) for op in table.ops}
 
 
-def judged(*hosts: Host) -> dict[str, advice.Bottleneck]:
+def judged(*hosts: Host) -> dict[str, bottlenecks.Bottleneck]:
     """The classification of their steps."""
-    return advice.bottlenecks(steptime.slowest(hosts), uses_tf_data=False)
+    return bottlenecks.bottlenecks(steptime.slowest(hosts), uses_tf_data=False)
 
 
 def facts(answer: dict[str, Any]) -> dict[str, Any]:

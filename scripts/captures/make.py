@@ -18,20 +18,28 @@ LARGEST = 300_000
 
 def main(*names: str) -> None:
     """Make the captures of these programs, or of all."""
-    programs = [path.stem for path in sorted(HERE.glob("*.py")) if path.name != "make.py"]
+    programs = [path.stem for path in sorted(HERE.glob("*.py")) if path.name not in ("make.py", "measured.py")]
     for name in names or programs:
         with tempfile.TemporaryDirectory() as folder:
             # The program runs from a copy, so that the capture names no folder of ours.
+            for part in (f"{name}.py", "measured.py"):
+                Path(folder, part).write_bytes((HERE / part).read_bytes())
             program = Path(folder, f"{name}.py")
-            program.write_bytes((HERE / f"{name}.py").read_bytes())
             environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
             subprocess.run([sys.executable, program, "out"], cwd=folder, env=environment, check=True)
-            file_away(name, folder)
+            out = Path(folder, "out")
+            kinds = [path for path in out.iterdir() if path.is_dir() and path.name.isalpha() and path.name != "plugins"]
+            for kind in kinds or [out]:
+                file_away(f"{name}_{kind.name}" if kinds else name, kind, folder)
 
 
-def file_away(name: str, folder: str) -> None:
+def file_away(name: str, out: Path, folder: str) -> None:
     """Copy the captures to tests/traces, without what would tell whose machine made them."""
-    found = sorted(Path(folder, "out").rglob("*.xplane.pb"))
+    if (out / "measured.json").exists():
+        target = TRACES / name / "measured.json"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes((out / "measured.json").read_bytes())
+    found = sorted(out.rglob("*.xplane.pb"))
     for number, path in enumerate(found):
         host = f"worker-{number}" if len(found) > 1 else "host"
         target = TRACES / name / "plugins" / "profile" / "run" / f"{host}.xplane.pb"

@@ -1,7 +1,8 @@
-"""What the figures say: is the input the bottleneck, what else is, and what to do about it with what gain at most."""
+"""What the figures say: where most time is lost, and what to do about it with what gain at most."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,73 +11,18 @@ import numpy as np
 
 from ..model import names
 from ..model.host import Host
-from .breakdown import Part
+from .bottlenecks import HIGH, MODERATE
 from .functions import function_calls
 from .ops import Op, OpTable
+from .parts import DEVICE, DEVICE_COMPUTE, INPUT, Part
 from .steptime import PS_PER_MS, StepTimes
 
-INPUT = (Part.INPUT_WAIT, Part.INPUT_COPY)
-DEVICE_COMPUTE = (Part.COMPUTE_16, Part.COMPUTE_32, Part.COMPUTE_OTHER)
-DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.COLLECTIVES)
-
-HIGH, MODERATE = 15.0, 3.0
-"""Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
-
-
-@dataclass(frozen=True)
-class Bottleneck:
-    """How much a part of the step holds it up; the thresholds are those of TensorFlow's profiler."""
-
-    level: str | None
-    """``high``, ``moderate`` or ``no``; None where no step was found."""
-    statement: str
-    """The figure in a sentence; empty where there is nothing to say."""
-
-
-def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
-    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by the shares of the counted steps."""
-    if not len(steps):
-        nothing = "No steps were found, so the bottleneck cannot be told from step time."
-        return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
-    waiting, other = steps.percent(*INPUT), steps.percent(Part.OTHER)
-    explained = waiting < 5 and other >= MODERATE
-    contention = (
-        " The input pipeline's threads may compete with the launching thread for the CPU: "
-        "try TF_GPU_THREAD_MODE=gpu_private."
-        if uses_tf_data
-        else ""
-    )
-    collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
-    launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
-    unexplained = "{:.1f} % of step time is 'All Others': nothing recorded; often Python."
-    return {
-        "input": _input(waiting, other),
-        "collectives": _level(steps.percent(Part.COLLECTIVES), collectives),
-        "kernel_launch": _level(steps.percent(Part.KERNEL_LAUNCH), launch),
-        "other": _level(0.0 if explained else other, unexplained),
-    }
-
-
-_PARTS = ("collectives", "kernel_launch", "other")
-
-
-def _input(waiting: float, other: float) -> Bottleneck:
-    spent = f"steps spend {waiting:.1f}% of their time on input"
-    if waiting >= 20:
-        return Bottleneck("high", f"HIGHLY input-bound: {spent}. Speed up the input first.")
-    if waiting >= 5:
-        return Bottleneck("moderate", f"MODERATELY input-bound: {spent}. Speed up both.")
-    if other >= MODERATE:
-        text = f"POTENTIALLY input-bound: {other:.1f}% of step time is 'All Others', which may hide I/O or Python work."
-        return Bottleneck("moderate", text)
-    text = f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step."
-    return Bottleneck("no", text)
-
-
-def _level(percent: float, text: str) -> Bottleneck:
-    if percent < MODERATE:
-        return Bottleneck("no", "")
-    return Bottleneck("high" if percent >= HIGH else "moderate", text.format(percent))
+UNRECORDED_REMEDY = (
+    "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the errors "
+    "under Capture health."
+)
+"""What lets a device be recorded that was there but left no event."""
+_UNRECORDED = "Device not recorded"
 
 
 @dataclass(frozen=True)
@@ -101,7 +47,7 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
 
     waiting = steps.percent(*INPUT)
     lead = "" if counted_steps else "No steps were found. "
-    if waiting >= 5:
+    if waiting >= 5 and waiting >= steps.percent(Part.UNRECORDED):
         word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
         text = f"{lead}{word}: {share(*INPUT)} goes into input."
         return Verdict(text, "bad" if waiting >= 20 else "warn", "input_pipeline_analyzer")
@@ -111,7 +57,10 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
         ("Compilation", "compiles functions", "trace_viewer", (Part.COMPILE,), HIGH),
         ("Copy-bound", "copies data on or between devices", "trace_viewer", (Part.DEVICE_TO_DEVICE,), HIGH),
         ("Output-bound", "copies results to the host", "trace_viewer", (Part.OUTPUT,), HIGH),
-        ("Unexplained time", "shows no recorded activity, often Python", "trace_viewer", (Part.OTHER,), HIGH),
+        (_UNRECORDED, "waits for a device that was not recorded", "trace_viewer", (Part.UNRECORDED,), HIGH),
+        ("Waiting", "waits for what was not recorded, or sleeps", "trace_viewer", (Part.WAITING,), HIGH),
+        ("Python", "is spent in Python's own frames", "trace_viewer", (Part.PYTHON,), HIGH),
+        ("Unexplained time", "shows no recorded activity", "trace_viewer", (Part.OTHER,), HIGH),
     ]
     parts = [entry for entry in rest if steps.percent(*entry[3]) >= entry[4]]
     if parts:
@@ -245,7 +194,7 @@ def _unexplained(e: Evidence) -> Hint | None:
     percent = e.steps.percent(Part.OTHER)
     if percent < MODERATE:
         return None
-    text = f"In {percent:.1f} % of {e.span} nothing was recorded on the step's threads: usually Python between ops."
+    text = f"In {percent:.1f} % of {e.span} nothing was recorded on the step's threads; Python's tracer tells its part."
     return Hint(
         "unexplained",
         "Find what runs between the ops",
@@ -254,6 +203,30 @@ def _unexplained(e: Evidence) -> Hint | None:
         "trace_viewer",
         "warn" if percent >= HIGH else "info",
     )
+
+
+def _unrecorded(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.UNRECORDED)
+    if percent < MODERATE:
+        return None
+    text = f"{percent:.1f} % of {e.span} waits in calls for a device of which the capture holds no event."
+    return Hint(
+        "unrecorded",
+        "Capture again with the device recorded",
+        f"{text} {UNRECORDED_REMEDY}",
+        None,
+        "trace_viewer",
+        "bad",
+    )
+
+
+def _compiling(e: Evidence) -> Hint | None:
+    percent = e.steps.percent(Part.COMPILE)
+    if percent < MODERATE:
+        return None
+    text = f"{percent:.1f} % of {e.span} compiles: functions are compiled anew for each new shape or type."
+    title = "Keep shapes the same, or compile before the loop"
+    return Hint("compiling", title, text, e.gain(Part.COMPILE), "trace_viewer", "warn")
 
 
 def _communicating(e: Evidence) -> Hint | None:
@@ -310,8 +283,14 @@ def _transposes(e: Evidence) -> Hint | None:
     return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
 
 
+_CALLED_ANYWAY = re.compile("IteratorGetNext|.*Summary")
+"""Ops that a loop calls by themselves even where its model is compiled."""
+
+
 def _eager(e: Evidence) -> Hint | None:
-    whole, eager = e.host_ops.self_ps, e.host_ops.eager_ps
+    """Much of the host's time goes into ops that run one by one."""
+    called = [op for op in e.host_ops.ops if op.eager and not _CALLED_ANYWAY.match(op.type)]
+    whole, eager = e.host_ops.self_ps, sum(op.self_ps for op in called)
     if not whole or eager / whole <= 0.1:
         return None
     text = f"{100 * eager / whole:.1f} % of the host's op time runs op by op."
@@ -351,6 +330,8 @@ RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
     _waiting,
     _no_prefetch,
     _launching,
+    _unrecorded,
+    _compiling,
     _unexplained,
     _communicating,
     _copying,

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
 from ..model.host import Host
 from ..model.per_host import per_host
+from .stretches import before, union
 
 NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
@@ -58,23 +58,6 @@ def waits(host: Host, step_event: str = "") -> Waits:
     if not len(marked) or not len(rows):
         return nothing
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
-    begin, end = _union(plane.events.begin[rows], plane.events.end[rows])
-    total = int((_before(gap_end, begin, end) - _before(gap_begin, begin, end)).sum())
+    begin, end = union(plane.events.begin[rows], plane.events.end[rows])
+    total = int((before(gap_end, begin, end) - before(gap_begin, begin, end)).sum())
     return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))
-
-
-def _before(moments: Array, begin: Array, end: Array) -> Array:
-    """How much of the stretches lies before each moment, ps."""
-    count = np.searchsorted(begin, moments, "right")
-    whole = np.append(0, np.cumsum(end - begin))[count]
-    running = np.append(0, end)[count] - moments
-    answer: Array = whole - running.clip(min=0) * (count > 0)
-    return answer
-
-
-def _union(begin: Array, end: Array) -> tuple[Array, Array]:
-    """The stretches that are covered, in order of time: calls nest in each other."""
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate(end[order])
-    first = np.flatnonzero(np.append(True, begin[1:] > end[:-1]))
-    return begin[first], end[np.append(first[1:], len(begin)) - 1]

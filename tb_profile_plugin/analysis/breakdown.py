@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
-from ..arrays import I8, I32, I64, Array, I64Matrix, Int
+from ..arrays import I64, Array, I64Matrix, Int
 from ..columns import Plane
 from ..jit import jit
 from ..model import kernels, names
 from ..model.host import Host
 from ..model.steps import Steps
+from .hostactivity import host_activities
+from .parts import COPIES, Part
 
-
-class Part(IntEnum):
-    """What a moment of a step is spent on; where several happen at once the first of these has it.
-
-    Devices come first: a moment in which a device works is the device's. The host's activities follow in the order
-    in which they explain why no device works.
-    """
-
-    COMPUTE_16 = 0
-    COMPUTE_32 = 1
-    COMPUTE_OTHER = 2
-    OUTPUT = 3
-    DEVICE_TO_DEVICE = 4
-    COLLECTIVES = 5
-    COMPILE = 6
-    INPUT_WAIT = 7
-    INPUT_COPY = 8
-    KERNEL_LAUNCH = 9
-    HOST_COMPUTE = 10
-    OTHER = 11
-
-
-NOTHING = -1
-"""Events that take part in no part: markers, calls that only wait for what they enclose."""
-
-_COPIES = {
-    "MemcpyHToD": Part.INPUT_COPY,
-    "MemcpyDToH": Part.OUTPUT,
-    "MemcpyDToD": Part.DEVICE_TO_DEVICE,
-    "MemcpyHToH": Part.HOST_COMPUTE,
-}
 _COMPUTE = {kernels.COMPUTE_16: Part.COMPUTE_16, kernels.COMPUTE_32: Part.COMPUTE_32}
 _CATEGORIES = (
     ("infeed", Part.INPUT_COPY),
@@ -55,10 +25,6 @@ _CATEGORIES = (
     ("copy-start", Part.DEVICE_TO_DEVICE),
     ("copy-done", Part.DEVICE_TO_DEVICE),
 )
-_MARKERS = ("train", "test", "TraceContext")
-_CALLS = ("EagerExecute", "EagerLocalExecute", "EagerKernelExecute", "FunctionRun", "ThreadpoolListener::StartRegion")
-"""Events that only enclose or lead to work; the work itself is recorded inside or elsewhere."""
-_COMPILES = ("XlaCompile", "XlaJitCompile", "backend_compile", "PjRtCpuClient::Compile", "PjRtClient::Compile")
 _DEVICE_LINES = ("XLA Ops", "Framework Ops", "TensorFlow Ops")
 
 
@@ -96,72 +62,9 @@ def _partition(
     host: Host, begin: Array, end: Array, step_of_group: Array, group: Array, steps: Steps | None
 ) -> Breakdown:
     devices = _device_timeline(host)
-    activity = _host_activity(host, steps)
-    lines = host.cpu.lines.first_event if host.cpu else np.zeros(1, np.int64)
-    threads = host.trace.rows(host.cpu) if host.cpu else slice(0, 0)
-    spans = host.trace.begin[threads], host.trace.end[threads]
-    first, rows = _outermost(lines, *spans, step_of_group, group[threads], activity, len(begin), len(Part))
+    first, rows = host_activities(host, steps, step_of_group, group, len(begin))
     part_ps, segments = _sweep(begin, end, first, rows, devices, len(Part), int(Part.OTHER))
     return Breakdown(part_ps, segments)
-
-
-def _host_activity(host: Host, steps: Steps | None) -> Array:
-    """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
-    plane = host.cpu
-    if plane is None:
-        return np.empty(0, np.int8)
-    by_name = np.array([_host_part(name, bool(host.devices)) for name in plane.names], np.int8)
-    activity: Array = by_name[plane.events.name]
-    if host.devices:
-        launches = plane.stat("correlation_id").owner
-        activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
-    activity[_root_stages(host, plane)] = Part.INPUT_WAIT
-    activity[plane.stat("step_name").owner] = NOTHING
-    if steps is not None and steps.source != "loops":
-        # A loop's iteration begins with an executor, which works; any other marker only encloses.
-        threads = host.trace.rows(plane)
-        inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
-        activity[steps.marker[inside] - threads.start] = NOTHING
-    return activity
-
-
-def _host_part(name: str, has_device: bool) -> int:
-    if name.startswith(_MARKERS) and "/" not in name:
-        return NOTHING
-    if name.startswith(_CALLS):
-        return NOTHING
-    if name.startswith(_COMPILES):
-        return Part.COMPILE
-    op = names.parse(name)
-    if op.category == names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
-        return Part.INPUT_COPY
-    if op.category == names.MEMCPY:
-        return _COPIES[op.type] if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
-    if name[:15].lower() == "iteratorgetnext":
-        return Part.INPUT_WAIT
-    if has_device and name.startswith("$"):
-        return NOTHING
-    if has_device and name.startswith("ExecutorState::Process"):
-        return Part.KERNEL_LAUNCH
-    return Part.HOST_COMPUTE
-
-
-def _root_stages(host: Host, plane: Plane) -> Array:
-    """Input pipeline stages (``_ipl_stage_name``) in no other stage, and in nothing that waits for a producer."""
-    stages = plane.stat("_ipl_stage_name").owner
-    if not len(stages):
-        return stages
-    offset = host.trace.rows(plane).start
-    parent, _ = host.trace.nesting
-    inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
-    roots = []
-    for stage in stages.tolist():
-        above = int(parent[stage + offset])
-        while above >= 0 and above not in inside:
-            above = int(parent[above])
-        if above < 0:
-            roots.append(stage)
-    return np.array(roots, np.int64)
 
 
 def _device_timeline(host: Host) -> Array:
@@ -216,53 +119,10 @@ def device_parts(plane: Plane) -> Array:
 def _device_part(name: str) -> int:
     copy = names.memcpy(name)
     if copy:
-        return _COPIES[copy]
+        return COPIES[copy]
     if kernels.is_collective(name):
         return Part.COLLECTIVES
     return _COMPUTE.get(kernels.precision(name), Part.COMPUTE_OTHER)
-
-
-@jit
-def _outermost(
-    lines: I64, begin: I64, end: I64, step_of_group: I32, group: I32, activity: I8, steps: Int, parts: Int
-) -> tuple[I64, I64Matrix]:
-    """Activities of each step, touching ones of a kind and line merged: ``rows[first[s]:first[s + 1]]``.
-
-    ``rows`` is int64[k, 3] (part, begin, end). They are counted, then written in place: sorting them would cost more.
-    """
-    first = np.zeros(steps + 1, np.int64)
-    free = first
-    rows = np.empty((0, 3), np.int64)
-    step_before = np.empty(parts, np.int64)
-    end_before = np.empty(parts, np.int64)
-    row_before = np.empty(parts, np.int64)
-    for writing in (False, True):
-        if writing:
-            for s in range(steps):
-                first[s + 1] += first[s]
-            free = first[:-1].copy()
-            rows = np.empty((first[-1], 3), np.int64)
-        for line in range(len(lines) - 1):
-            step_before[:] = -1
-            for i in range(lines[line], lines[line + 1]):
-                part = activity[i]
-                step = step_of_group[group[i]]
-                if part < 0 or step < 0:
-                    continue
-                if step != step_before[part] or begin[i] > end_before[part]:
-                    step_before[part], end_before[part] = step, end[i]
-                    if writing:
-                        row = free[step]
-                        free[step] += 1
-                        row_before[part] = row
-                        rows[row, 0], rows[row, 1], rows[row, 2] = part, begin[i], end[i]
-                    else:
-                        first[step + 1] += 1
-                elif end[i] > end_before[part]:
-                    end_before[part] = end[i]
-                    if writing:
-                        rows[row_before[part], 2] = end[i]
-    return first, rows
 
 
 @jit

@@ -72,7 +72,7 @@ def _flat_times(begin: Array, end: Array, op: Array, ops: int, place: Array) -> 
 
 
 def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
-    """Kernels, time on tensor cores, FLOPs and bytes of each op."""
+    """Kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was launched by itself."""
     rows, op = rows[op >= 0], op[op >= 0]
     name = plane.events.name[rows]
     uses = np.array([kernels.uses_tensor_core(text) for text in plane.names], bool)
@@ -80,10 +80,12 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
     counts = [np.bincount(op, _stated(plane, stat)[rows], size) for stat in ("flops", "model_flops", "bytes_accessed")]
     executed = np.bincount(op, minlength=size)
+    eager = np.bincount(op, _stated(plane, "is_eager")[rows], size) > 0
     for i, each in enumerate(ops):
         each.kernels, each.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
         each.flops, each.bytes = float(counts[0][i]), float(counts[2][i])
         each.model_flops = float(counts[1][i]) or each.flops
+        each.eager = bool(eager[i])
 
 
 def _stated(plane: Plane, stat: str) -> Array:

@@ -16,6 +16,7 @@ from ..model.recorded import levels, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
+from .advice import UNRECORDED_REMEDY
 
 _MARK_STEPS = (
     "Mark them: tf.profiler.experimental.Trace('train', step_num=n, _r=1), jax.profiler.StepTraceAnnotation, "
@@ -141,9 +142,10 @@ def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
 def _devices(host: Host) -> Iterator[Problem]:
     if host.gpus and not host.devices:
         message = (
-            f"The capture names a device ({host_device_type(host)}) but holds no event of it; steps are the host's."
+            f"The capture names a device ({host_device_type(host)}) but holds no event of it: what ran there was not "
+            "recorded, and steps are the host's."
         )
-        remedy = "Look for a failed CUPTI among the errors, and capture again."
+        remedy = f"{UNRECORDED_REMEDY} Then capture again."
         yield Problem("no_device_events", message, remedy, host.name, "warning")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..arrays import I8, I32, I64, Array, Bool
@@ -12,6 +14,8 @@ from ..model.host import Host
 from ..model.per_host import per_host
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
 
+_CALL = re.compile(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
+
 
 @per_host(keep=True)
 def host_ops(host: Host) -> OpTable:
@@ -20,6 +24,7 @@ def host_ops(host: Host) -> OpTable:
     if plane is None or not len(plane.events):
         return OpTable()
     op_of_event, ops = _host_op_of_event(plane)
+    _assign_eager_calls(host, plane, op_of_event, ops)
     eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
     figures, lines = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op_of_event, len(ops))
     if len(eager):
@@ -94,8 +99,46 @@ def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     op_of_event[stages.owner] = [place.get(stage, -1) for stage in stages.numbers.tolist()]
 
 
+def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
+    """Ops that only the call of one op tells: TensorFlow 2.11 and later name the op (``eager_op``), before it the name
+    of the event does. Where the op itself was recorded within the call, that one counts."""
+    offset = host.trace.rows(plane).start
+    _, last = host.trace.nesting
+    recorded = np.append(0, np.cumsum([ops[i].framework == names.TENSORFLOW if i >= 0 else False for i in op_of_event]))
+    made: dict[str, Op] = {}
+    events, called = [], []
+    for event, name in eager_calls(plane):
+        within = slice(event + 1, int(last[event + offset]) - offset)
+        if recorded[within.stop] == recorded[within.start]:
+            made.setdefault(name, Op(name, name, name, framework=names.TENSORFLOW, eager=True))
+            events.append(event)
+            called.append(name)
+    place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
+    op_of_event[events] = [place[name] for name in called]
+
+
+def eager_calls(plane: Plane) -> list[tuple[int, str]]:
+    """(event, op): calls of single ops, of any version's naming."""
+    column, is_func = plane.stat("eager_op"), plane.stat("is_func")
+    functions = set(is_func.owner[is_func.numbers != 0].tolist())
+    stated = zip(column.owner.tolist(), column.strings, strict=True)
+    found = [
+        (event, name)
+        for event, name in stated
+        if event not in functions and plane.names[plane.events.name[event]] == "EagerExecute"
+    ]
+    named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
+    old = np.flatnonzero(np.isin(plane.events.name, list(named)))
+    return found + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
+
+
 def _eager(host: Host, plane: Plane) -> Array:
-    """int64[k]: events that ran under an EagerExecute of a single op (``is_func`` 0), not of a compiled function."""
+    """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
+    stated = plane.stat("is_eager")
+    return np.union1d(stated.owner[stated.numbers != 0], np.setdiff1d(_under_eager_calls(host, plane), stated.owner))
+
+
+def _under_eager_calls(host: Host, plane: Plane) -> Array:
     trace = host.trace
     calls = trace.named("EagerExecute".__eq__)
     if not len(calls):

@@ -10,9 +10,9 @@ import numpy as np
 from ..model import names
 from ..model.host import Host
 from ..model.per_host import per_host
-from .breakdown import Part
 from .hostops import host_ops
 from .ops import INPUT_PIPELINE, Op, merged
+from .parts import Part
 from .steptime import StepTimes
 
 ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"

@@ -12,7 +12,8 @@ from ..model.host import Host
 from ..model.per_host import per_host
 from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
-from .breakdown import Part, breakdown, whole_capture
+from .breakdown import breakdown, whole_capture
+from .parts import Part
 
 PS_PER_MS = 1e9
 
@@ -89,11 +90,27 @@ SHARES = (
         (DEVICE,),
     ),
     Share(
-        "other",
-        "All others",
-        (Part.OTHER,),
-        "Nothing that was recorded: mostly Python, or the host doing something else.",
+        "unrecorded",
+        "Device not recorded",
+        (Part.UNRECORDED,),
+        "The host waits in a call while the capture names a device but holds no event of it.",
+        (DEVICE, HOST),
     ),
+    Share(
+        "waiting",
+        "Waiting",
+        (Part.WAITING,),
+        "The host waits in a call of the framework or the driver, or sleeps, while nothing else of the step runs.",
+        (HOST,),
+    ),
+    Share(
+        "python",
+        "Python",
+        (Part.PYTHON,),
+        "Only Python's own frames run: code between calls of the framework.",
+        (HOST,),
+    ),
+    Share("other", "All others", (Part.OTHER,), "No event was recorded on the step's threads."),
 )
 """Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""
 

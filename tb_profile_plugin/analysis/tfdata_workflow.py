@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..model.host import Host
 from ..model.per_host import per_host
 from . import steptime
-from .breakdown import Part
+from .parts import Part
 from .tfdata import Pipeline, TfData
 from .tfdata_advice import Finding, findings, outermost
 from .words import duration

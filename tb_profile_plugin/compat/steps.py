@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.advice import DEVICE_COMPUTE, INPUT
-from ..analysis.breakdown import Part
+from ..analysis.parts import DEVICE_COMPUTE, INPUT, NO_WORK, Part
 
 PARTS: dict[str, tuple[Part, ...]] = {
     "Device compute": DEVICE_COMPUTE,
@@ -14,6 +13,6 @@ PARTS: dict[str, tuple[Part, ...]] = {
     "Input": INPUT,
     "Output": (Part.OUTPUT,),
     "Compilation": (Part.COMPILE,),
-    "All others": (Part.OTHER,),
+    "All others": NO_WORK,
 }
 """Names of the generic step events, ids 1 to 9, and the parts that they sum."""

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..analysis import advice, health
+from ..analysis.bottlenecks import bottlenecks
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
 from ..arrays import Array
 from ..model import clock
@@ -112,7 +113,7 @@ def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data
 
 def bottleneck_table(steps: StepTimes, tf_data: bool) -> dict[str, Sequence[Any]]:
     """The columns of `BOTTLENECKS`."""
-    found = advice.bottlenecks(steps, tf_data)
+    found = bottlenecks(steps, tf_data)
     return {
         "part": list(found),
         "level": [each.level for each in found.values()],

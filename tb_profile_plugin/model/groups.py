@@ -88,19 +88,76 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     of_event = np.full(len(trace), -1, np.int32)
     chosen = np.full(len(roots), -1, np.int64)
     targets, sources = links.by_target
-    _group(roots, level, parent, last, trace.detached, links.source, links.target, targets, sources, of_event, chosen)
+    _group(
+        roots,
+        level,
+        parent,
+        last,
+        trace.detached,
+        trace.claimed,
+        links.source,
+        links.target,
+        targets,
+        sources,
+        of_event,
+        chosen,
+    )
     return Groups(chosen[chosen >= 0], of_event)
 
 
-def group_loops(trace: Trace, roots: Array, groups: Array) -> Groups:
-    """Groups of loop iterations: several roots (see `loop_roots`) lead into one group."""
+def group_together(trace: Trace, roots: Array, groups: Array) -> Groups:
+    """Groups of which each has one or more of the roots, as the iterations of a loop (see `loop_roots`) have."""
     _, last = trace.nesting
     of_event = np.full(len(trace), -1, np.int32)
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, last, trace.detached, trace.links.source, trace.links.target, of_event)
+        _spread(root, index, last, trace.detached, trace.claimed, trace.links.source, trace.links.target, of_event)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
+
+
+def apart(trace: Trace, found: Groups) -> Groups:
+    """The same, but groups in which devices work one after another, with a pause between them that is longer than
+    their work, become a group for each: numbers are shared by replicas that do not run together.
+    """
+    of_event, root = found.of_event.copy(), found.root.tolist()
+    for first_group, spans in _on_several_devices(trace, found).items():
+        group = first_group
+        for end in _pauses(sorted(spans)):
+            later = np.flatnonzero((of_event == group) & (trace.begin > end))
+            group = len(root)
+            of_event[later] = group
+            # On the host, which comes before the devices where both begin at once.
+            root.append(int(later[np.lexsort((trace.on_device[later], trace.begin[later]))[0]]))
+    return Groups(np.array(root, np.int64), of_event)
+
+
+def _on_several_devices(trace: Trace, found: Groups) -> dict[int, list[tuple[int, int]]]:
+    """From begin to end of each device's work for the groups that work on more than one."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for first, plane in trace.parts:
+        if plane.name.startswith("/device:") and len(plane.events):
+            part = slice(first, first + len(plane.events))
+            mine = found.of_event[part] >= 0
+            begin, end = np.full(len(found.root), np.iinfo(np.int64).max), np.full(len(found.root), -1)
+            np.minimum.at(begin, found.of_event[part][mine], trace.begin[part][mine])
+            np.maximum.at(end, found.of_event[part][mine], trace.end[part][mine])
+            for group in np.flatnonzero(end >= 0).tolist():
+                spans.setdefault(group, []).append((int(begin[group]), int(end[group])))
+    return {group: each for group, each in spans.items() if len(each) > 1}
+
+
+def _pauses(spans: list[tuple[int, int]]) -> list[int]:
+    """Ends of those spans that a pause follows which is longer than what lies on either side of it."""
+    found = []
+    worked, reached = 0, spans[0][1] if spans else 0
+    for begin, end in spans:
+        if begin - reached > worked + end - begin and worked:
+            found.append(reached)
+            worked = 0
+        worked += end - begin
+        reached = max(reached, end)
+    return found
 
 
 @jit
@@ -110,6 +167,7 @@ def _group(
     parent: I32,
     last: I32,
     detached: Bool,
+    claimed: Bool,
     source: I32,
     target: I32,
     targets: I32,
@@ -123,7 +181,7 @@ def _group(
     for root in roots:
         if of_event[root] >= 0 or _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
             continue
-        _spread(root, count, last, detached, source, target, of_event)
+        _spread(root, count, last, detached, claimed, source, target, of_event)
         chosen[count] = root
         count += 1
 
@@ -161,7 +219,9 @@ def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sour
 
 
 @jit
-def _spread(root: Int, index: Int, last: I32, detached: Bool, source: I32, target: I32, of_event: I32) -> None:
+def _spread(
+    root: Int, index: Int, last: I32, detached: Bool, claimed: Bool, source: I32, target: I32, of_event: I32
+) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links."""
     pending = np.empty(64, np.int64)
     pending[0] = root
@@ -176,7 +236,7 @@ def _spread(root: Int, index: Int, last: I32, detached: Bool, source: I32, targe
         while i < stop:
             if detached[i] and i != top:
                 i += 1
-            elif of_event[i] >= 0:
+            elif of_event[i] >= 0 or (claimed[i] and i != top):
                 i = np.int64(last[i])
             else:
                 of_event[i] = index

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -10,24 +9,27 @@ import numpy as np
 
 from ..arrays import Array
 from . import groups as grouping
+from .calls import NUMBERED, outermost, repeated
 from .groups import Groups
+from .ownership import work_events
 from .trace import MISSING, Trace
 
 SOURCES = {
     "chosen": "events of the name that you chose",
     "markers": "step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)",
-    "loops": "iterations of a TensorFlow training loop",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
+    "loops": "iterations of a TensorFlow training loop",
+    "functions": "calls of the function that leads to most of the work",
     "stored": "steps that the profiler had already written into the capture",
-    "functions": "calls of the function that the training thread runs most of the time",
     "device": "runs of the program that the device executes most of the time",
     "none": "nothing: no step could be found",
 }
 """What each rule goes by, in the order in which they are tried."""
 
-_FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
-_DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa")
 _CPU = "/host:CPU"
+_PAUSE = 0.05
+"""Share of a step that a device waits before the next one, from which on the last step, which lacks it, is not
+like the others."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,9 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     if chosen:
         rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
     elif any(plane.name.startswith("/device:TPU:") for plane in trace.planes):
-        rules = [_marked, _numbered, _stored, _device, _functions]
+        rules = [_marked, _numbered, _loops, _stored, _device, _functions]
     else:
-        rules = [_marked, _numbered, _stored, _functions, _device]
+        rules = [_marked, _numbered, _loops, _functions, _stored, _device]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -80,58 +82,69 @@ def find(trace: Trace, chosen: str = "") -> Steps:
 
 def _chosen(trace: Trace, name: str) -> Steps | None:
     events = trace.named(name.__eq__)
-    return _under(trace, _outermost(trace, events), "chosen") if len(events) else None
+    return _under(trace, outermost(trace, events), "chosen") if len(events) else None
 
 
 def _marked(trace: Trace) -> Steps | None:
-    loops, iterations = grouping.loop_roots(trace)
-    if len(loops):
-        found = grouping.group_loops(trace, loops, iterations)
-        return _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
     roots, levels = grouping.marked_roots(trace)
-    if not len(roots):
+    explicit = np.array([trace.name(root) not in grouping.IMPLICIT_ROOTS for root in roots.tolist()], bool)
+    if not explicit.any():
         return None
     found = grouping.group(trace, roots, levels)
-    explicit = [i for i, root in enumerate(found.root.tolist()) if trace.name(root) not in grouping.IMPLICIT_ROOTS]
-    return _steps(trace, found, np.array(explicit, np.int64), "markers")
+    marks = np.isin(found.root, roots[explicit])
+    return _steps(trace, found, np.flatnonzero(marks), "markers")
 
 
 def _numbered(trace: Trace) -> Steps | None:
     events, _ = trace.stat("step_num")
-    return _under(trace, _outermost(trace, np.unique(events)), "numbers") if len(events) else None
+    events = np.unique(np.concatenate([events, trace.named(lambda name: bool(NUMBERED.fullmatch(name)))]))
+    return _under(trace, outermost(trace, events), "numbers") if len(events) else None
+
+
+def _loops(trace: Trace) -> Steps | None:
+    """Iterations of the one loop in which the executors spend most of the time.
+
+    A loop that is run again and again lies within the steps. So do loops whose iterations overlap: those are loops
+    beside or after one another, as a recurrent layer and its gradient have them.
+    """
+    executions, iterations = grouping.loop_roots(trace)
+    if not len(executions) or len(np.unique(trace.spread("id", executions))) > 1:
+        return None
+    count = int(iterations.max()) + 1
+    begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
+    np.minimum.at(begin, iterations, trace.begin[executions])
+    np.maximum.at(end, iterations, trace.end[executions])
+    # The first iteration stands for everything around the loop, too.
+    begin, end = begin[1:], end[1:]
+    work = work_events(trace)
+    lasts, all_last = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
+    if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
+        return None
+    found = grouping.group_together(trace, executions, iterations)
+    return _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
 
 
 def _functions(trace: Trace) -> Steps | None:
-    """Outermost calls of one function on one thread: the function whose work takes most time on the devices (on the
-    host, where there is no device). Functions that tf.data runs for itself never count."""
-    own = list(grouping.dataset_steps(trace))
-    for wanted in (lambda name: bool(_FUNCTION.match(name)), "FunctionRun".__eq__):
-        calls = trace.named(wanted)
-        calls = calls[~np.isin(trace.spread("id", calls), own)]
-        calls = _outermost(trace, calls[[not _on_data_thread(trace, event) for event in calls.tolist()]])
-        if len(calls):
-            lines = np.searchsorted(trace.lines, calls, side="right").tolist()
-            kinds = [(line, trace.name(event)) for line, event in zip(lines, calls.tolist(), strict=True)]
-            time = _device_time(trace, calls)
-            time = time if time.any() else trace.end[calls] - trace.begin[calls]
-            total: dict[tuple[int, str], int] = {}
-            for kind, spent in zip(kinds, time.tolist(), strict=True):
-                total[kind] = total.get(kind, 0) + spent
-            best = max(total, key=lambda kind: total[kind])
-            roots = calls[[kind == best for kind in kinds]]
-            return _under(trace, roots, "functions", extend=best[1] == "FunctionRun")
-    return None
+    calls = repeated(trace)
+    if not len(calls):
+        return None
+    if trace.name(int(calls[0])) != "FunctionRun":
+        return _under(trace, calls, "functions")
+    found = grouping.group_together(trace, calls, _parts_together(trace, calls))
+    return _steps(trace, found, np.arange(len(found.root)), "functions", extend=True)
 
 
-def _device_time(trace: Trace, roots: Array) -> Array:
-    """int64[n] ps: how long devices work for each root, summed over their streams."""
-    found = grouping.group(trace, roots, np.ones(len(roots), np.int64))
-    time = np.zeros(len(found.root) + 1, np.int64)
-    for first, plane in trace.parts:
-        if plane.name.startswith("/device:"):
-            part = slice(first, first + len(plane.events))
-            np.add.at(time, found.of_event[part], plane.events.duration)
-    return np.array([time[group] if group >= 0 else 0 for group in found.of_event[roots].tolist()], np.int64)
+def _parts_together(trace: Trace, runs: Array) -> Array:
+    """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
+    ids = trace.spread("id", runs)
+    each = grouping.group_together(trace, runs, np.arange(len(runs)))
+    _, until = _work(trace, each.of_event, np.arange(len(runs)), everything=True)
+    call = np.arange(len(runs))
+    for i in range(1, len(runs)):
+        same = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
+        call[i] = call[i - 1] if same else call[i - 1] + 1
+        until[i] = max(until[i], until[i - 1]) if same else until[i]
+    return call
 
 
 def _stored(trace: Trace) -> Steps | None:
@@ -167,7 +180,7 @@ def _spread_stored(trace: Trace, of_event: Array) -> None:
     of_event[links.target[reach]] = of_event[links.source[reach]]
 
 
-def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps:
+def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | None:
     """Each group begins with its first event on the host, or with its first where the host has none."""
     elsewhere = np.ones(len(trace), bool)
     for first, plane in trace.parts:
@@ -175,13 +188,30 @@ def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps:
     members = np.flatnonzero(np.isin(of_event, wanted))
     members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
     groups, begins = np.unique(of_event[members], return_index=True)
-    found = Groups(members[begins], of_event)
-    return _steps(trace, found, np.arange(len(groups)), "stored", groups=groups)
+    numbered = np.full(len(trace), -1, np.int32)
+    numbered[members] = np.searchsorted(groups, of_event[members])
+    found = grouping.apart(trace, Groups(members[begins], numbered))
+    if len(found.root) == 1 and _is_mostly_empty(trace, members):
+        return None
+    return _steps(trace, found, np.arange(len(found.root)), "stored")
+
+
+def _is_mostly_empty(trace: Trace, events: Array) -> bool:
+    """Whether the events leave most of the time from the first to the last one uncovered: that is no step."""
+    order = events[np.argsort(trace.begin[events], kind="stable")]
+    reached = np.maximum.accumulate(trace.end[order])
+    gaps = (trace.begin[order][1:] - reached[:-1]).clip(min=0).sum()
+    return bool(10 * gaps > 9 * (reached[-1] - trace.begin[order[0]]))
 
 
 def _device(trace: Trace) -> Steps | None:
-    """Events of the first device's ``Steps`` line, else runs of its busiest XLA module."""
+    """Events of the devices' ``Steps`` lines, else runs of their busiest XLA module: from one start to the next.
+
+    A device may wait between them, and that time is the step's, too. What another device did at the same time is part
+    of the same step.
+    """
     for line_name in ("Steps", "XLA Modules"):
+        taken: list[Array] = []
         for first, plane in trace.parts:
             if not plane.name.startswith("/device:") or line_name not in list(plane.lines.name):
                 continue
@@ -189,28 +219,30 @@ def _device(trace: Trace) -> Steps | None:
             if line_name == "XLA Modules" and len(rows):
                 time = np.bincount(plane.events.name[rows], plane.events.duration[rows])
                 rows = rows[plane.events.name[rows] == time.argmax()]
-            if len(rows):
-                return _under(trace, rows + first, "device")
+            rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + first
+            if len(rows) and not any(_overlap(trace, rows, others) for others in taken):
+                taken.append(rows)
+        if taken:
+            taken.sort(key=lambda rows: int(trace.begin[rows[0]]))
+            return _from_start_to_start(_under(trace, np.concatenate(taken), "device"), taken)
     return None
 
 
-def _on_data_thread(trace: Trace, event: int) -> bool:
-    plane, row = trace.plane_of(event)
-    return bool(_DATA_THREAD.match(plane.lines.name[plane.events.line[row]]))
+def _overlap(trace: Trace, some: Array, others: Array) -> bool:
+    begin, end = trace.begin, trace.end
+    return bool(begin[some[0]] < end[others].max() and begin[others[0]] < end[some].max())
 
 
-def _outermost(trace: Trace, events: Array) -> Array:
-    """Those of the events that lie in no other one of them on their line."""
-    parent, _ = trace.nesting
-    some = set(events.tolist())
-    kept = []
-    for event in events.tolist():
-        above = int(parent[event])
-        while above >= 0 and above not in some:
-            above = int(parent[above])
-        if above < 0:
-            kept.append(event)
-    return np.array(kept, np.int64)
+def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
+    """The same, each until the next one of its device begins; the last of a device that waits is cut short."""
+    end, complete = steps.end.copy(), steps.complete.copy()
+    last = np.cumsum([len(rows) for rows in of_devices]) - 1
+    follows = np.setdiff1d(np.arange(len(steps)), last)
+    waits = steps.begin[follows + 1] - end[follows]
+    end[follows] = np.maximum(end[follows], steps.begin[follows + 1])
+    if len(follows) and np.median(waits) > _PAUSE * np.median(end[follows] - steps.begin[follows]):
+        complete[last] = False
+    return replace(steps, end=end, complete=complete)
 
 
 def _under(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
@@ -218,36 +250,47 @@ def _under(trace: Trace, roots: Array, source: str, extend: bool = False) -> Ste
     return _steps(trace, found, np.arange(len(found.root)), source, extend)
 
 
-def _steps(
-    trace: Trace, found: Groups, chosen: Array, source: str, extend: bool = False, groups: Array | None = None
-) -> Steps:
+def _steps(trace: Trace, found: Groups, chosen: Array, source: str, extend: bool = False) -> Steps:
     """Steps from groups: a marker's span, on to the end of the device work that it led to, up to the next step.
 
     With ``extend`` the marker is only where the step begins, and all work of the group belongs to its span.
     """
-    groups = chosen.astype(np.int32) if groups is None else groups
+    groups = chosen.astype(np.int32)
     roots = found.root[chosen]
     order = np.argsort(trace.begin[roots], kind="stable")
     roots, groups = roots[order], groups[order]
     begin, end = trace.begin[roots], trace.end[roots].copy()
-    reach = _reach(trace, found.of_event, groups, everything=extend)
-    longer = np.minimum(reach, np.append(begin[1:], np.iinfo(np.int64).max))
-    end = np.maximum(end, longer)
+    since, until = _work(trace, found.of_event, groups, everything=extend)
+    following = np.append(begin[1:], np.iinfo(np.int64).max)
+    if not extend and _runs_ahead(since[:-1], following[:-1]):
+        end = np.maximum.accumulate(np.maximum(end, until))
+        begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
+    else:
+        end = np.maximum(end, np.minimum(until, following))
     number, name = _labels(trace, roots, source)
     complete = _complete(trace, found.of_event, groups, begin, end, source)
     return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
 
 
-def _reach(trace: Trace, of_event: Array, groups: Array, everything: bool) -> Array:
-    """int64[n]: where the groups' device work (or all their work) ends; very small where there is none."""
+def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tuple[Array, Array]:
+    """(since, until), int64[n]: where the groups' device work (or all their work) begins and ends.
+
+    Very large and very small where there is none.
+    """
     size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
-    reach = np.full(size, np.iinfo(np.int64).min, np.int64)
-    for first, plane in trace.parts:
-        if everything or plane.name.startswith("/device:"):
-            part = slice(first, first + len(plane.events))
-            mine = of_event[part] >= 0
-            np.maximum.at(reach, of_event[part][mine], trace.end[part][mine])
-    return reach[groups]
+    since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
+    mine = of_event >= 0 if everything else (of_event >= 0) & trace.on_device
+    np.minimum.at(since, of_event[mine], trace.begin[mine])
+    np.maximum.at(until, of_event[mine], trace.end[mine])
+    return since[groups], until[groups]
+
+
+def _runs_ahead(since: Array, following: Array) -> bool:
+    """Whether the work of most steps begins only after the next step was marked: then marks tell when it was
+    dispatched, and a step lasts from the end of the work before it to the end of its own.
+    """
+    worked = since < np.iinfo(np.int64).max
+    return bool(worked.any() and 2 * int((since[worked] >= following[worked]).sum()) > int(worked.sum()))
 
 
 def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
@@ -256,10 +299,15 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     if source in ("functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread("iter_num", roots), trace.spread("step_num", roots)
+    stated = [NUMBERED.fullmatch(trace.name(root)) for root in roots.tolist()]
+    numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
     graph = _graph_types(trace, roots)
     names = []
-    for root, value in zip(roots.tolist(), number.tolist(), strict=True):
+    for root, value, own in zip(roots.tolist(), number.tolist(), stated, strict=True):
+        if own:
+            names.append(own[0])
+            continue
         word = graph.get(root) or ("" if source == "loops" else trace.name(root))
         names.append(f"{word} {value}".strip())
     return number, names

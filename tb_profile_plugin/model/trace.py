@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,50 +10,17 @@ from ..arrays import I32, I64, Array, Bool
 from ..columns import Plane, XSpace
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
-from .joins import among, are_equal, is_ascending, join, pair_codes
-
-LAUNCH = 9
-"""Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
-EXECUTOR = 2
-"""Kind of a link from a function's call to its execution (likewise)."""
+from .links import MISSING as MISSING
+from .links import RUN, Links, find
 
 _DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
 """Reserved ids of lines that a profiler derived from other lines."""
-
-MISSING = np.iinfo(np.int64).min
-"""Stands for a stat that an event does not have."""
-
-_CROWD = 64
-"""A context with so many producers and so many consumers says nothing about who waits for whom."""
 
 
 def is_derived(line_ids: Array) -> Array:
     """bool[n]: whether each line was derived from other lines (Steps, name scopes, XLA modules …)."""
     narrow = line_ids.astype(np.int64).astype(np.int32)
     return (narrow >= _DERIVED_FIRST) & (narrow <= _DERIVED_LAST)
-
-
-@dataclass(frozen=True)
-class Links:
-    """Directed edges between events on different lines, sorted by source."""
-
-    source: Array
-    """int32[k]: event."""
-    target: Array
-    """int32[k]: event."""
-    kind: Array
-    """int32[k]: context type; `LAUNCH` and `EXECUTOR` are two of them."""
-
-    @lazy
-    def target_order(self) -> Array:
-        """int64[k]: the edges in the order of their targets."""
-        return np.argsort(self.target, kind="stable")
-
-    @lazy
-    def by_target(self) -> tuple[Array, Array]:
-        """(targets ascending, their sources)."""
-        order = self.target_order
-        return self.target[order], self.source[order]
 
 
 class Trace:
@@ -102,11 +68,21 @@ class Trace:
         plane, row = self.plane_of(event)
         return plane.names[int(plane.events.name[row])]
 
+    def name_rows(self, events: Array) -> Array:
+        """int64[k]: numbers of the events' names; those of each plane are its own."""
+        answer, low = np.zeros(len(events), np.int64), 0
+        for first, plane in self.parts:
+            mine = (events >= first) & (events < first + len(plane.events))
+            answer[mine] = plane.events.name[events[mine] - first].astype(np.int64) + low
+            low += len(plane.names)
+        return answer
+
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        return self._stats.get(name, lambda: self._stat(name))
+        return self._stats.get(name, lambda: self.read(name))
 
-    def _stat(self, name: str) -> tuple[Array, Array]:
+    def read(self, name: str) -> tuple[Array, Array]:
+        """The same, read anew each time: for a large one that is asked for once."""
         found = []
         for first, plane in self.parts:
             column = plane.stat(name)
@@ -154,51 +130,24 @@ class Trace:
 
     @lazy
     def links(self) -> Links:
-        """Launch → kernel, function → executor, executor → iterator, producer → consumer."""
-        parts = [part for part in (self._launches(), self._executors(), self._contexts()) if len(part[0])]
-        none = np.empty(0, np.int32)
-        source, target, kind = (np.concatenate(column) for column in zip((none, none, none), *parts, strict=True))
-        if not is_ascending(source):
-            order = np.argsort(source, kind="stable")
-            source, target, kind = source[order], target[order], kind[order]
-        return Links(source, target, kind)
+        """What led to what on another line, see `links.find`."""
+        return find(self)
 
-    def _launches(self) -> tuple[Array, Array, Array]:
-        events, values = self.stat("correlation_id")
-        host = np.zeros(len(events), bool)
+    @lazy
+    def claimed(self) -> Array:
+        """bool[n]: events of numbered runs, which belong to whoever dispatched the run, not to what encloses them."""
+        answer = np.zeros(len(self), bool)
+        answer[self.links.target[self.links.kind == RUN]] = True
+        return answer
+
+    @lazy
+    def on_device(self) -> Array:
+        """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
+        answer = self.claimed.copy()
         for first, plane in self.parts:
-            if plane.name == "/host:CPU":
-                host |= (events >= first) & (events < first + len(plane.events))
-        valid = values > 0
-        launch, run = events[host & valid], events[~host & valid]
-        source, target = join(values[host & valid], values[~host & valid], last=True)
-        return launch[source].astype(np.int32), run[target].astype(np.int32), np.full(len(source), LAUNCH, np.int32)
-
-    def _executors(self) -> tuple[Array, Array, Array]:
-        process = self.named("ExecutorState::Process".__eq__)
-        iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
-        waiting = self.named(iterators.__contains__)
-        waiting = waiting[self.spread("id", waiting) != MISSING]
-        if not len(process) or not len(waiting):
-            none = np.empty(0, np.int32)
-            return none, none, none
-        process = process[among(self.spread("id", process), self.spread("id", waiting))]
-        keys = [(self.spread("id", some), self.spread("iter_num", some)) for some in (process, waiting)]
-        source, target = join(*pair_codes(*keys), last=True)
-        source, target = process[source].astype(np.int32), waiting[target].astype(np.int32)
-        return source, target, np.full(len(source), EXECUTOR, np.int32)
-
-    def _contexts(self) -> tuple[Array, Array, Array]:
-        # Asked once and large, so not kept.
-        made, made_ids = self._stat("_p")
-        used, used_ids = self._stat("_c")
-        source, target = join(made_ids, used_ids, crowd=_CROWD)
-        del made_ids, used_ids
-        made_kinds = self.spread("_pt", made)
-        same = are_equal(made_kinds, source, self.spread("_ct", used), target)
-        if not same.all():
-            source, target = source[same], target[same]
-        return made.astype(np.int32)[source], used.astype(np.int32)[target], made_kinds.astype(np.int32)[source]
+            if plane.name.startswith("/device:"):
+                answer[first : first + len(plane.events)] = True
+        return answer
 
     def spread(self, name: str, at: Array) -> Array:
         """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""

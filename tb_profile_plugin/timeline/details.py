@@ -14,6 +14,7 @@ from ..arrays import Array
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
+from ..model.links import CALL, RUN
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
@@ -39,8 +40,10 @@ _KINDS = {
     15: "thread pool",
     16: "JAX serving",
     17: "SparseCore offload",
+    CALL: "call of the driver",
+    RUN: "run of a program",
 }
-"""Words for the kinds of links (TensorFlow's context types)."""
+"""Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
 
 _FRAME = re.compile(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
 _LIMIT = 200

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis import advice, between, health, steptime
+from ..analysis import advice, between, health, parts, steptime
 from ..analysis.hostops import host_ops
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
@@ -155,7 +155,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     basis = steps if len(steps) else steptime.whole(hosts, step_event)
     found, notes = host_input(hosts, steps), health.findings(session, hosts, step_event)
     work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
-    counted, waits = basis.counted, basis.ms(*advice.INPUT)
+    counted, waits = basis.counted, basis.ms(*parts.INPUT)
     shares = waits / (basis.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
         **step_facts(steps, hosts, step_event, tf_data),
@@ -176,7 +176,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
 def _verdict(steps: StepTimes, counted: bool, waits: between.Waits | None) -> advice.Verdict:
     """The input's share of the steps, unless the loop waits longer for it between them."""
     found = advice.verdict_of_input(steps, counted)
-    inside = float(steps.ms(*advice.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
+    inside = float(steps.ms(*parts.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
     if waits is None or waits.average_ms <= inside:
         return found
     text = (
@@ -187,7 +187,7 @@ def _verdict(steps: StepTimes, counted: bool, waits: between.Waits | None) -> ad
 
 
 def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
-    waits = steps.ms(*advice.INPUT)
+    waits = steps.ms(*parts.INPUT)
     whole = steps.duration_ps / PS_PER_MS
     return step_table(steps, hosts) | {
         "input_share": [wait / all if all else None for wait, all in zip(waits.tolist(), whole.tolist(), strict=True)],

@@ -6,8 +6,9 @@ import draw
 import pytest
 from figures import column, facts, ops, rows, steps
 
-from tb_profile_plugin.analysis.breakdown import Part, breakdown, whole_capture
+from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
+from tb_profile_plugin.analysis.parts import Part
 
 GPU = "/device:GPU:0 {compute_cap_major=7}"
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from draw import host
+from protobuf import fields
 
 from tb_profile_plugin.export import chrome, perfetto
 
@@ -40,33 +41,6 @@ def test_an_excerpt_holds_what_overlaps_its_range() -> None:
     names = {event["name"] for event in trace_events(begin=25_000_000, end=26_000_000) if event["ph"] == "X"}
     assert names >= {"train", "gemm"}
     assert "launch" not in names
-
-
-def fields(message: bytes) -> list[tuple[int, Any]]:
-    """The fields of a protobuf message."""
-    found: list[tuple[int, Any]] = []
-    at = 0
-
-    def varint() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(message):
-        tag = varint()
-        if tag & 7 == 0:
-            found.append((tag >> 3, varint()))
-        else:
-            size = varint() if tag & 7 == 2 else 8
-            found.append((tag >> 3, message[at : at + size]))
-            at += size
-    return found
 
 
 def test_begins_and_ends_pair_up_on_each_track_for_perfetto() -> None:

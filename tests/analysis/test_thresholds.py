@@ -5,6 +5,7 @@ import pytest
 from figures import judged
 
 from tb_profile_plugin.analysis import advice, steptime
+from tb_profile_plugin.analysis.bottlenecks import Bottleneck, bottlenecks
 from tb_profile_plugin.model.host import Host
 
 
@@ -59,7 +60,7 @@ def test_all_others(other: float, kind: str) -> None:
 def test_unexplained_time_is_told_once() -> None:
     found = judged(cpu(0, 500))
     assert "POTENTIALLY" in found["input"].statement
-    assert found["other"] == advice.Bottleneck("no", "")
+    assert found["other"] == Bottleneck("no", "")
 
 
 @pytest.mark.parametrize(("share", "kind"), [(29, "no"), (30, "moderate"), (149, "moderate"), (150, "high")])
@@ -78,8 +79,8 @@ def test_kernel_launch(launch: float, kind: str) -> None:
 
 def test_launching_competes_with_tf_data() -> None:
     steps = steptime.slowest([gpu("sgemm", 100, 150)])
-    assert "TF_GPU_THREAD_MODE=gpu_private" in advice.bottlenecks(steps, uses_tf_data=True)["kernel_launch"].statement
-    assert "TF_GPU" not in advice.bottlenecks(steps, uses_tf_data=False)["kernel_launch"].statement
+    assert "TF_GPU_THREAD_MODE=gpu_private" in bottlenecks(steps, uses_tf_data=True)["kernel_launch"].statement
+    assert "TF_GPU" not in bottlenecks(steps, uses_tf_data=False)["kernel_launch"].statement
 
 
 @pytest.mark.parametrize(("share", "told"), [(99, "9.9%"), (100, "")])

@@ -5,6 +5,7 @@ import pytest
 from figures import names, steps
 
 from tb_profile_plugin.analysis import between
+from tb_profile_plugin.model import links
 
 TRAIN = "train[0,900]{_r=1, step_num=s}"
 BATCH = "Profiled batch[0,900]{step_num=5+s}"
@@ -170,3 +171,159 @@ def test_what_was_chosen_long_ago_is_forgotten() -> None:
     assert len(drawn.steps_named("a")) == 3
     assert len(drawn._kept["tb_profile_plugin.model.host.Host.steps_named"].items()) <= 8
     assert len(drawn.steps) == marked
+
+
+LOOP = " ".join(f"ExecutorState::Process[{20 * i + 30},{{length}}]{{{{id=1000s+7, iter_num={i}}}}}" for i in range(8))
+
+
+def test_a_recurrent_layers_loop_is_no_training_loop() -> None:
+    """Its iterations lie within calls of a function that repeat (F1)."""
+    text = "/host:CPU\n  t | EagerExecute: __inference_train_1[0,250]{_pt=2, _p=s}\n  pool | " + LOOP.format(length=15)
+    host = draw.host(text, steps=3)
+    assert (host.steps.source, len(host.steps)) == ("functions", 3)
+
+
+def test_loops_beside_one_another_are_no_training_loop() -> None:
+    """Iterations of one number run in the layer and again in its gradient, so they overlap those of others (F1)."""
+    gradient = " ".join(f"ExecutorState::Process[{20 * i + 230},15]{{id=7, iter_num={7 - i}}}" for i in range(8))
+    host = draw.host(
+        f"/host:CPU\n  t | train_function[0,500]{{tf_function_call=x}}\n  pool | {LOOP.format(length=15)} {gradient}"
+    )
+    assert (host.steps.source, len(host.steps)) == ("functions", 1)
+
+
+def test_one_call_that_is_a_loop_is_a_training_loop() -> None:
+    text = "/host:CPU\n  t | EagerExecute: __inference_train_1[0,250]\n  pool | " + LOOP.format(length=15)
+    host = draw.host(text)
+    assert (host.steps.source, len(host.steps)) == ("loops", 8)
+
+
+def test_a_loop_that_is_a_small_part_is_no_training_loop() -> None:
+    text = "/host:CPU\n  t | EagerExecute: __inference_train_1[0,900]\n  pool | " + LOOP.format(length=15)
+    host = draw.host(text + " ExecutorState::Process[700,150]{id=8, iter_num=0}")
+    assert (host.steps.source, len(host.steps)) == ("functions", 1)
+
+
+def test_marks_of_pytorch_carry_their_number_in_the_name() -> None:
+    marks = " ".join(f"ProfilerStep#{n}[{100 * n},90]" for n in (4, 5, 6))
+    host = draw.host(f"/host:CPU\n  t | {marks}")
+    assert (host.steps.source, names(host), host.steps.number.tolist()) == (
+        "numbers",
+        ["ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"],
+        [4, 5, 6],
+    )
+
+
+DRIVER = """
+/host:CPU
+  python | PjitFunction(convert)[0,20] to:XLA[5,10] PjitFunction(step)[30,60] dot:XLA[40,30]
+  Host Threads/7 | hipLaunch[8,3]{c=1} hipLaunch[45,3]{c=2}
+/device:GPU:0
+  Stream #1 | convert.kd[12,5]{c=1} gemm.kd[60,300]{c=2}
+"""
+
+
+def test_a_step_owns_what_was_launched_on_a_line_of_the_driver() -> None:
+    """The calls of ROCm lie on lines of their own, within the events of the thread that made them (F2)."""
+    host = draw.host(DRIVER, steps=3)
+    assert host.steps.source == "functions"
+    assert (host.steps.begin / 1e6).tolist() == [30, 1030, 2030]
+    assert (host.steps.end / 1e6).tolist() == [360, 1360, 2360]
+
+
+def test_calls_of_the_driver_belong_to_the_thread_that_encloses_them_closely() -> None:
+    """Another thread's event lasts all the time, as a wait does."""
+    text = DRIVER.replace("  Host Threads", "  main | wait[0,900]\n  Host Threads")
+    trace = draw.host(text, steps=3).trace
+    held = {trace.name(int(s)) for s, k in zip(trace.links.source, trace.links.kind, strict=True) if k == links.CALL}
+    assert held == {"to:XLA", "dot:XLA"}
+
+
+def test_a_python_frame_is_the_step_of_a_program_that_calls_ops_one_by_one() -> None:
+    """No op's call owns most of the work; the frame that repeats does, the one around the loop does not (F2)."""
+    text = """
+/host:CPU
+  python | $train.py:5 block[10,500] PjitFunction(matmul)[20,50] Launch[30,5]{c=1}
+         | PjitFunction(add)[100,50] Launch[110,5]{c=2}
+/device:GPU:0
+  Stream #1 | gemm.kd[40,90]{c=1} add.kd[150,80]{c=2}
+"""
+    host = draw.host(text, steps=3)
+    assert (host.steps.begin / 1e6).tolist() == [10, 1010, 2010]
+    assert (host.steps.end / 1e6).tolist() == [510, 1510, 2510]
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_steps_that_are_dispatched_ahead_last_as_long_as_their_work(marked: bool) -> None:
+    """Marks 10 µs apart, runs of 100 µs one after another, each begun by the one before it (F13)."""
+    mark, calls, runs = "train[{at},8]{{_r=1, step_num={n}}} " if marked else "", "", ""
+    for n in range(5):
+        at = 10 * n
+        hand = f" ThreadpoolListener::Record[{at + 5},0]{{_pt=15, _p=1}}" if n == 0 else ""
+        calls += mark.format(at=at, n=n) + f"PjitFunction(f)[{at + 1},6] XExecutable::ExecuteHelper[{at + 4},2]{hand} "
+        begun, end = f"_ct=15, _c={n + 1}", 100 * n + 199
+        runs += f"ThreadpoolListener::StartRegion[{100 * n + 100},0]{{{begun}}} dot.1[{100 * n + 101},98]"
+        runs += f"{{hlo_op=dot.1, hlo_module=jit_f, run_id={n - 3}}} "
+        runs += f"ThreadpoolListener::Record[{end},0]{{_pt=15, _p={n + 2}}} ThreadpoolListener::StopRegion[{end}.5,0] "
+    host = draw.host(f"/host:CPU\n  python | {calls}\n  tf_XLAPjRtCpuClient/1 | {runs}")
+    assert host.steps.source == ("markers" if marked else "functions")
+    assert (host.steps.end / 1e6).tolist() == [199, 299, 399, 499, 599]
+    assert (host.steps.begin / 1e6).round().tolist()[1:] == [199, 299, 399, 499]
+
+
+def test_runs_begun_before_the_capture_belong_to_no_step() -> None:
+    calls = " ".join(
+        f"train[{100 * n},80]{{_r=1, step_num={n}}} PjitFunction(f)[{100 * n + 1},9] "
+        f"XExecutable::ExecuteHelper[{100 * n + 2},5]"
+        for n in range(2)
+    )
+    runs = " ".join(f"dot[{at},9]{{hlo_op=dot, hlo_module=jit_f, run_id={n}}}" for n, at in enumerate((1, 20, 120)))
+    host = draw.host(f"/host:CPU\n  python | {calls}\n  tf_XLAPjRtCpuClient/1 | {runs}")
+    place = host.trace.named("dot".__eq__)
+    assert host.steps_in_full().of_event[place].tolist() == [-1, 0, 1]
+
+
+def test_a_device_that_waits_between_its_modules_has_steps_from_start_to_start() -> None:
+    """75 µs of work every 300: the wait is the step's; the last one, which lacks it, is not like the others (F8)."""
+    device = "/device:TPU:0\n  XLA Modules | jit_f(1)[100,75]\n  XLA Ops | fusion[100,75]"
+    host = draw.host(f"/host:CPU\n  t | other[0,5]\n{device}", steps=4, every=300)
+    assert ((host.steps.end - host.steps.begin) / 1e6).tolist() == [300, 300, 300, 75]
+    assert host.steps.complete.tolist() == [True, True, True, False]
+
+
+def test_devices_that_do_not_work_together_have_steps_of_their_own() -> None:
+    """One number, stored for two replicas of which one works long after the other (D2)."""
+    host = draw.host(
+        """
+/host:CPU
+  a | EagerKernelExecute[0,20]{group_id=0, step_name='7'} Launch[10,5]{group_id=0, c=1}
+    | Launch[900,5]{group_id=0, c=2}
+/device:GPU:4
+  Stream #1 | sgemm[20,30]{group_id=0, c=1}
+/device:GPU:6
+  Stream #1 | sgemm[910,40]{group_id=0, c=2}
+"""
+    )
+    assert (host.steps.begin / 1e6).tolist() == [0, 900]
+    assert (host.steps.end / 1e6).tolist() == [50, 950]
+
+
+def test_one_stored_group_that_covers_little_of_its_span_is_no_step() -> None:
+    """It begins with a step and takes in what ran before the next epoch (D14)."""
+    text = """
+/host:CPU
+  a | EagerKernelExecute[0,20]{group_id=0, step_name='7'} Launch[10,5]{group_id=0, c=1} Launch[900,5]{group_id=0, c=2}
+/device:GPU:0
+  Stream #1 | sgemm[20,30]{group_id=0, c=1} sgemm[910,2]{group_id=0, c=2}
+"""
+    assert draw.host(text).steps.source == "none"
+    call = text.replace("EagerKernelExecute", "EagerExecute: __inference_f_1[0,21] EagerKernelExecute")
+    host = draw.host(call)
+    assert (host.steps.source, (host.steps.end / 1e6).tolist()) == ("functions", [50])
+
+
+def test_an_execution_belongs_to_the_last_call_that_used_its_id() -> None:
+    calls = "FunctionRun[0,20]{_r=1, _pt=1, _p=5, id=1} FunctionRun[500,20]{_r=1, _pt=1, _p=5, id=2}"
+    runs = "ExecutorState::Process[30,50]{_ct=1, _c=5} ExecutorState::Process[530,70]{_ct=1, _c=5}"
+    host = draw.host(f"/host:CPU\n  a | {calls}\n  b | {runs}")
+    assert (host.steps.end / 1e6).tolist() == [80, 600]

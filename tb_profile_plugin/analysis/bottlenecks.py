@@ -1,0 +1,67 @@
+"""Is the input the bottleneck, and what else is: by the thresholds of TensorFlow's profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .parts import INPUT, NO_WORK, Part
+from .steptime import StepTimes
+
+HIGH, MODERATE = 15.0, 3.0
+"""Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """How much a part of the step holds it up; the thresholds are those of TensorFlow's profiler."""
+
+    level: str | None
+    """``high``, ``moderate`` or ``no``; None where no step was found."""
+    statement: str
+    """The figure in a sentence; empty where there is nothing to say."""
+
+
+def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
+    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by the shares of the counted steps."""
+    if not len(steps):
+        nothing = "No steps were found, so the bottleneck cannot be told from step time."
+        return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
+    waiting, other = steps.percent(*INPUT), steps.percent(*NO_WORK)
+    explained = waiting < 5 and other >= MODERATE
+    contention = (
+        " The input pipeline's threads may compete with the launching thread for the CPU: "
+        "try TF_GPU_THREAD_MODE=gpu_private."
+        if uses_tf_data
+        else ""
+    )
+    collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
+    launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
+    unexplained = "{:.1f} % of step time is 'All Others': no event tells of work."
+    return {
+        "input": _input(waiting, other),
+        "collectives": _level(steps.percent(Part.COLLECTIVES), collectives),
+        "kernel_launch": _level(steps.percent(Part.KERNEL_LAUNCH), launch),
+        "other": _level(0.0 if explained else other, unexplained),
+    }
+
+
+_PARTS = ("collectives", "kernel_launch", "other")
+
+
+def _input(waiting: float, other: float) -> Bottleneck:
+    spent = f"steps spend {waiting:.1f}% of their time on input"
+    if waiting >= 20:
+        return Bottleneck("high", f"HIGHLY input-bound: {spent}. Speed up the input first.")
+    if waiting >= 5:
+        return Bottleneck("moderate", f"MODERATELY input-bound: {spent}. Speed up both.")
+    if other >= MODERATE:
+        text = f"POTENTIALLY input-bound: {other:.1f}% of step time is 'All Others', which may hide I/O or other work."
+        return Bottleneck("moderate", text)
+    text = f"NOT input-bound: steps spend only {waiting:.1f}% of their time on input. Look at the rest of the step."
+    return Bottleneck("no", text)
+
+
+def _level(percent: float, text: str) -> Bottleneck:
+    if percent < MODERATE:
+        return Bottleneck("no", "")
+    return Bottleneck("high" if percent >= HIGH else "moderate", text.format(percent))

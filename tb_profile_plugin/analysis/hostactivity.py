@@ -1,0 +1,199 @@
+"""What the host's threads do at every moment of a step: work, waiting, Python, by the innermost event that tells."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..arrays import I8, I32, I64, Array, I64Matrix, Int
+from ..columns import Plane
+from ..jit import jit
+from ..model import names
+from ..model.host import Host
+from ..model.steps import Steps
+from .hostops import eager_calls
+from .parts import COPIES, NOTHING, Part
+
+_MARKERS = ("train", "test", "TraceContext")
+_CALLS = ("EagerKernelExecute", "FunctionRun")
+"""Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
+_FRAMES = ("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion")
+"""Events that only enclose: what they are part of tells more."""
+_COMPILING = re.compile(
+    r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
+    r"|\w*Compiler::|\w*(?:Client|Executable|Cache)::\w*Compil"
+)
+"""Compilation by TensorFlow's XLA, by JAX, and by XLA's own passes and trials of kernels."""
+_WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready|\$time sleep$|\$\S+ sleep$)")
+"""Waiting for other threads, for a device, or for time to pass, by names of frameworks, drivers and Python's frames."""
+_PYTHON = "$"
+"""First letter of the names that Python's tracer gives to calls."""
+
+
+def host_activities(
+    host: Host, steps: Steps | None, step_of_group: Array, group: Array, count: int
+) -> tuple[Array, Array]:
+    """(first, rows): what threads do for each of ``count`` steps, ``rows[first[s]:first[s + 1]]`` in each.
+
+    ``rows`` is int64[k, 3] (part, begin, end), disjoint on each thread; ``group`` is each event's group,
+    ``step_of_group`` the group's step or -1.
+    """
+    plane = host.cpu
+    if plane is None:
+        return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
+    threads = host.trace.rows(plane)
+    spans = host.trace.begin[threads], host.trace.end[threads]
+    step, parts = step_of_group[group[threads]], _parts(host, plane, steps)
+    work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE)
+    return _innermost(plane.lines.first_event, *spans, step, parts, count, *work)
+
+
+def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
+    """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
+    by_name = np.array([_host_part(name, host) for name in plane.names], np.int8)
+    activity: Array = by_name[plane.events.name]
+    if host.devices:
+        launches = plane.stat("correlation_id").owner
+        activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
+    activity[_root_stages(host, plane)] = Part.INPUT_WAIT
+    activity[_kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
+    named = plane.stat("step_name").owner
+    activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
+    if steps is not None and steps.source != "loops":
+        # A loop's iteration begins with an executor, which works; any other marker only encloses.
+        threads = host.trace.rows(plane)
+        inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
+        activity[steps.marker[inside] - threads.start] = NOTHING
+    return activity
+
+
+def _host_part(name: str, host: Host) -> int:
+    if (name.startswith(_MARKERS) and "/" not in name) or name.startswith(_FRAMES):
+        return NOTHING
+    if name.startswith(_CALLS):
+        return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
+    if _COMPILING.match(name):
+        return Part.COMPILE
+    if _WAITING.match(name):
+        return Part.WAITING
+    if name.startswith(_PYTHON):
+        return Part.PYTHON
+    op = names.parse(name)
+    if op.category == names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
+        return Part.INPUT_COPY
+    if op.category == names.MEMCPY:
+        return COPIES[op.type] if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
+    if name[:15].lower() == "iteratorgetnext":
+        return Part.INPUT_WAIT
+    if host.devices and name.startswith("ExecutorState::Process"):
+        return Part.KERNEL_LAUNCH
+    return Part.HOST_COMPUTE
+
+
+def is_unrecorded(host: Host) -> bool:
+    """Whether the capture names an accelerator of which no event was recorded: that is not to say that none ran."""
+    return bool(host.gpus or host.tpus) and not host.devices
+
+
+def _root_stages(host: Host, plane: Plane) -> Array:
+    """Input pipeline stages (``_ipl_stage_name``) in no other stage, and in nothing that waits for a producer."""
+    stages = plane.stat("_ipl_stage_name").owner
+    if not len(stages):
+        return stages
+    offset = host.trace.rows(plane).start
+    parent, _ = host.trace.nesting
+    inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
+    roots = []
+    for stage in stages.tolist():
+        above = int(parent[stage + offset])
+        while above >= 0 and above not in inside:
+            above = int(parent[above])
+        if above < 0:
+            roots.append(stage)
+    return np.array(roots, np.int64)
+
+
+def _kernels_of_single_ops(host: Host, plane: Plane) -> Array:
+    """int64[k]: kernels that run at once in calls of single ops, which wait for nobody."""
+    kernel = [row for row, name in enumerate(plane.names) if name == "EagerKernelExecute"]
+    rows = np.flatnonzero(np.isin(plane.events.name, kernel))
+    calls = np.zeros(len(plane.events) + 1, bool)
+    calls[[event for event, _ in eager_calls(plane)]] = True
+    offset = host.trace.rows(plane).start
+    parent, _ = host.trace.nesting
+    above = rows + offset
+    inside = np.zeros(len(rows), bool)
+    # Between a call and its kernel lies the choice of the device, at most.
+    for _ in range(3):
+        above = np.where(above >= 0, parent[above], -1)
+        inside |= calls[np.where(above >= 0, above - offset, -1)]
+    answer: Array = rows[inside]
+    return answer
+
+
+@jit
+def _innermost(
+    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int
+) -> tuple[I64, I64Matrix]:
+    """The state of each line over time, by step: see `host_activities`.
+
+    The innermost event tells, but for two things: what lies in work of a part before ``launch`` belongs to it, and
+    work within other work belongs to the smaller part. They are counted first, then written in place.
+    """
+    first = np.zeros(steps + 1, np.int64)
+    rows = np.empty((0, 3), np.int64)
+    stack = np.empty(64, np.int64)
+    state = np.empty(64, np.int64)
+    for writing in (False, True):
+        if writing:
+            for s in range(steps):
+                first[s + 1] += first[s]
+            rows = np.empty((first[steps], 3), np.int64)
+        free = first.copy()
+        for line in range(len(lines) - 1):
+            depth, at = 0, np.int64(0)
+            last_step, last_part, last_end = np.int64(-1), np.int64(-1), np.int64(0)
+            for i in range(lines[line], lines[line + 1] + 1):
+                closing = i == lines[line + 1]
+                if not closing and (part[i] < 0 or step[i] < 0):
+                    continue
+                now = np.int64(0) if closing else begin[i]
+                while depth > 0 and (closing or end[stack[depth - 1]] <= now or at < now):
+                    top = stack[depth - 1]
+                    until = end[top] if closing else min(end[top], now)
+                    if until > at:
+                        if last_step == step[top] and last_part == state[depth - 1] and last_end == at:
+                            if writing:
+                                rows[free[step[top]] - 1, 2] = until
+                        elif writing:
+                            place = free[step[top]]
+                            free[step[top]] += 1
+                            rows[place, 0], rows[place, 1], rows[place, 2] = state[depth - 1], at, until
+                        else:
+                            first[step[top] + 1] += 1
+                        last_step, last_part, last_end = step[top], state[depth - 1], until
+                        at = until
+                    if closing or end[top] <= now:
+                        depth -= 1
+                    else:
+                        break
+                if closing:
+                    break
+                if depth == len(stack):
+                    stack, state = _longer(stack), _longer(state)
+                own = np.int64(part[i])
+                if depth > 0 and (state[depth - 1] < launch or (own <= work and state[depth - 1] <= work)):
+                    own = min(own, state[depth - 1])
+                stack[depth], state[depth] = i, own
+                depth += 1
+                at = now
+    return first, rows
+
+
+@jit
+def _longer(values: I64) -> I64:
+    answer = np.empty(2 * len(values), np.int64)
+    for i in range(len(values)):
+        answer[i] = values[i]
+    return answer

@@ -1,0 +1,89 @@
+"""How far the steps can be believed: by which rule they were found, what they cover, and what else might be a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..model import calls
+from ..model.calls import Candidate
+from ..model.host import Host
+from ..model.ownership import work_events
+from ..model.per_host import per_host
+from ..model.steps import SOURCES
+from .stretches import before, union
+
+_MOST = 20
+"""Candidates that a page can offer."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What of a host's capture its steps account for. Times are ps."""
+
+    source: str
+    """Key of `SOURCES`."""
+    steps: int
+    covered_ps: int
+    """In which a step runs, a union."""
+    loop_ps: int
+    """From the first step's begin to the last one's end."""
+    window_ps: int
+    """From the first to the last event of the capture, with what the profiler does when it starts and stops."""
+    work_ps: int
+    """Work of the devices, summed over their streams; where they recorded none, XLA's ops or executors on the host."""
+    work_in_steps_ps: int
+    """What of that lies in steps."""
+    typical_ps: float
+    """Median of the complete steps."""
+    period_ps: float
+    """Median from the start of a step to the start of the next; 0 with fewer than two steps."""
+
+    @property
+    def rule(self) -> str:
+        """In words."""
+        return SOURCES[self.source]
+
+    @property
+    def work_share(self) -> float | None:
+        """Of the devices' work, 0–1; None where none was recorded."""
+        return self.work_in_steps_ps / self.work_ps if self.work_ps else None
+
+    @property
+    def loop_share(self) -> float | None:
+        """Of the time from the first step to the last, 0–1; None without steps."""
+        return self.covered_ps / self.loop_ps if self.loop_ps else None
+
+    @property
+    def window_share(self) -> float | None:
+        """Of the whole capture, 0–1; None where it is empty."""
+        return self.covered_ps / self.window_ps if self.window_ps else None
+
+
+@per_host(keep=True)
+def coverage(host: Host, step_event: str = "") -> Coverage:
+    """What the steps of one host cover."""
+    steps, trace = host.steps_named(step_event), host.trace
+    begin, end = union(steps.begin, steps.end)
+    work = work_events(trace)
+    inside = before(trace.end[work], begin, end) - before(trace.begin[work], begin, end)
+    low, high = host.window
+    times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
+    return Coverage(
+        steps.source,
+        len(steps),
+        int((end - begin).sum()),
+        int(end[-1] - begin[0]) if len(begin) else 0,
+        high - low,
+        int((trace.end[work] - trace.begin[work]).sum()),
+        int(inside.sum()),
+        float(np.median(times)) if len(times) else 0.0,
+        float(np.median(np.diff(steps.begin))) if len(steps) > 1 else 0.0,
+    )
+
+
+@per_host(keep=True)
+def candidates(host: Host) -> list[Candidate]:
+    """Names of events that can be chosen as steps (``step_event``) with their figures, most work first."""
+    return calls.candidates(host.trace)[:_MOST]

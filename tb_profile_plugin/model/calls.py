@@ -1,0 +1,148 @@
+"""What a program calls again and again: the candidates for steps where nothing marks them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import I32, I64, Array, Bool
+from ..jit import jit
+from . import ownership
+from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
+from .trace import Trace
+
+NUMBERED = re.compile(r"ProfilerStep#(\d+)")
+"""Marks of PyTorch's profiler, which carry their number in the name."""
+
+_FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
+_FRAME = "$"
+"""First letter of the names that Python's tracer gives to calls."""
+_DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
+_NOTABLE = 0.01
+"""Share of all work from which on a candidate is worth a choice."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Events of one name, of which each may be a step."""
+
+    name: str
+    count: int
+    """Its outermost calls."""
+    work_ps: int
+    """What they led to on the devices, ps; where devices recorded nothing, XLA's ops or executors on the host."""
+    host_ps: int
+    """How long the calls themselves last, ps."""
+
+
+def candidates(trace: Trace) -> list[Candidate]:
+    """What may be chosen as steps: marks, numbered events, functions and Python frames; most work first."""
+    work = ownership.owned_work(trace)
+    marks, _ = marked_roots(trace)
+    numbered, _ = trace.stat("step_num")
+    shown = [marks[[trace.name(event) not in IMPLICIT_ROOTS for event in marks.tolist()]], numbered]
+    events = np.unique(
+        np.concatenate([*shown, trace.named(lambda name: bool(NUMBERED.match(name))), _calls(trace, work)])
+    )
+    rows, row_of = np.unique(trace.name_rows(events), return_inverse=True)
+    found = []
+    for place in range(len(rows)):
+        mine = outermost(trace, events[row_of == place])
+        time = int((trace.end[mine] - trace.begin[mine]).sum())
+        found.append(Candidate(trace.name(int(mine[0])), len(mine), int(work[mine].sum()), time))
+    least = _NOTABLE * max((each.work_ps for each in found), default=0)
+    found = [each for each in found if each.work_ps >= least and not (each.count == 1 and each.name[0] == _FRAME)]
+    return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
+
+
+def repeated(trace: Trace) -> Array:
+    """int64[k]: the calls that are most likely the steps, those of one name on one thread; none without candidates.
+
+    From outside to inside: of the calls that nothing else encloses the name that owns most work, then most time. What
+    is called once only is a frame around the loop, so the search goes on within; where nothing in it is called twice
+    the function that was called once is the step. Helpers own little work, so they never win.
+    """
+    work = ownership.owned_work(trace)
+    calls = _calls(trace, work)
+    if not len(calls):
+        return calls
+    enclosing = np.full(len(trace), -1, np.int64)
+    mask = np.zeros(len(trace), bool)
+    mask[calls] = True
+    parent, _ = trace.nesting
+    _enclosing(mask, parent, enclosing)
+    line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
+    _, kind = np.unique(line << 32 | trace.name_rows(calls), return_inverse=True)
+    once = calls[:0]
+    inside = -1
+    while True:
+        level = np.flatnonzero(enclosing[calls] == inside)
+        if not len(level):
+            return once
+        best = level[kind[level] == _best(trace, calls[level], kind[level], work)]
+        if len(best) > 1:
+            return by_time(trace, calls[best])
+        inside = int(calls[best[0]])
+        if not len(once) and not trace.name(inside).startswith(_FRAME):
+            once = calls[best]
+        within = calls[enclosing[calls] == inside]
+        if len(once) and 2 * work[within].sum() < work[inside]:
+            return once
+
+
+def _best(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
+    total = np.zeros(int(kind.max()) + 1, np.int64)
+    time = np.zeros_like(total)
+    np.add.at(total, kind, work[calls])
+    np.add.at(time, kind, trace.end[calls] - trace.begin[calls])
+    return int(np.lexsort((time, total))[-1])
+
+
+def _calls(trace: Trace, work: Array) -> Array:
+    """int64[k], ascending: calls of functions and Python frames that own work, but for those of tf.data's threads.
+
+    Where no function was called so that its name is known, runs of functions stand for them.
+    """
+    stated = [plane.stat("tf_function_call").owner + first for first, plane in trace.parts]
+    functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
+    frames = trace.named(lambda name: name.startswith(_FRAME))
+    found = np.unique(np.concatenate([functions, frames[work[frames] > 0]]))
+    if not len(found):
+        found = trace.named("FunctionRun".__eq__)
+        found = found[~np.isin(trace.spread("id", found), list(dataset_steps(trace)))]
+    return found[_off_data_threads(trace, found)]
+
+
+def _off_data_threads(trace: Trace, events: Array) -> Array:
+    names = [name for plane in trace.planes for name in plane.lines.name]
+    usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
+    answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
+    return answer
+
+
+def by_time(trace: Trace, events: Array) -> Array:
+    """The events in order of their begins."""
+    answer: Array = events[np.argsort(trace.begin[events], kind="stable")]
+    return answer
+
+
+def outermost(trace: Trace, events: Array) -> Array:
+    """Those of the events that lie in no other one of them on their line."""
+    parent, _ = trace.nesting
+    mask = np.zeros(len(trace), bool)
+    mask[events] = True
+    enclosing = np.full(len(trace), -1, np.int64)
+    _enclosing(mask, parent, enclosing)
+    answer: Array = events[enclosing[events] < 0]
+    return answer
+
+
+@jit
+def _enclosing(mask: Bool, parent: I32, answer: I64) -> None:
+    """The nearest enclosing event of those in the mask; events stand after what encloses them."""
+    for i in range(len(parent)):
+        above = parent[i]
+        if above >= 0:
+            answer[i] = above if mask[above] else answer[above]

@@ -1,0 +1,206 @@
+"""Which event led to which one on another line: by the ids that a profiler wrote, and where it wrote none, by time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import I32, I64, Array, Bool, Int
+from ..jit import jit
+from ..runtime.memo import lazy
+from .joins import among, are_equal, is_ascending, join, pair_codes
+from .runs import dispatched
+
+if TYPE_CHECKING:
+    from .trace import Trace
+
+MISSING = np.iinfo(np.int64).min
+"""Stands for a stat that an event does not have."""
+
+LAUNCH = 9
+"""Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
+EXECUTOR = 2
+"""Kind of a link from a function's call to its execution (likewise); files before TensorFlow 2.9 write 1."""
+CALL = 100
+"""Kind of a link from an event on a thread to a driver's call that was recorded on a line of its own."""
+RUN = 101
+"""Kind of a link from the dispatch of an XLA program on the CPU to the ops of that run, wherever they run."""
+
+_HOST = "/host:CPU"
+_EXECUTION = (1, EXECUTOR)
+_CROWD = 64
+"""A context with so many producers and so many consumers says nothing about who waits for whom."""
+_SAMPLE = 256
+"""So many calls of a line tell on which thread they were made."""
+
+_Edges = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True)
+class Links:
+    """Directed edges between events on different lines, sorted by source."""
+
+    source: Array
+    """int32[k]: event."""
+    target: Array
+    """int32[k]: event."""
+    kind: Array
+    """int32[k]: context type of TensorFlow, among them `LAUNCH` and `EXECUTOR`, or `CALL` or `RUN`."""
+
+    @lazy
+    def target_order(self) -> Array:
+        """int64[k]: the edges in the order of their targets."""
+        return np.argsort(self.target, kind="stable")
+
+    @lazy
+    def by_target(self) -> tuple[Array, Array]:
+        """(targets ascending, their sources)."""
+        order = self.target_order
+        return self.target[order], self.source[order]
+
+
+def find(trace: Trace) -> Links:
+    """Launch → kernel, function → executor, executor → iterator, producer → consumer, thread → driver's call,
+    dispatch → XLA op.
+    """
+    launches = _launches(trace)
+    contexts = _contexts(trace)
+    parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
+    none = np.empty(0, np.int32)
+    found = [part for part in parts if len(part[0])]
+    source, target, kind = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    if not is_ascending(source):
+        order = np.argsort(source, kind="stable")
+        source, target, kind = source[order], target[order], kind[order]
+    return Links(source, target, kind)
+
+
+def _edges(source: Array, target: Array, kind: int) -> _Edges:
+    return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
+
+
+def _launches(trace: Trace) -> _Edges:
+    events, values = trace.stat("correlation_id")
+    host = np.zeros(len(events), bool)
+    for first, plane in trace.parts:
+        if plane.name == _HOST:
+            host |= (events >= first) & (events < first + len(plane.events))
+    valid = values > 0
+    launch, run = events[host & valid], events[~host & valid]
+    source, target = join(values[host & valid], values[~host & valid], last=True)
+    return _edges(launch[source], run[target], LAUNCH)
+
+
+def _executors(trace: Trace) -> _Edges:
+    process = trace.named("ExecutorState::Process".__eq__)
+    iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
+    waiting = trace.named(iterators.__contains__)
+    waiting = waiting[trace.spread("id", waiting) != MISSING]
+    if not len(process) or not len(waiting):
+        return _edges(process[:0], waiting[:0], EXECUTOR)
+    process = process[among(trace.spread("id", process), trace.spread("id", waiting))]
+    keys = [(trace.spread("id", some), trace.spread("iter_num", some)) for some in (process, waiting)]
+    source, target = join(*pair_codes(*keys), last=True)
+    return _edges(process[source], waiting[target], EXECUTOR)
+
+
+def _contexts(trace: Trace) -> _Edges:
+    # Asked once and large, so not kept.
+    made, made_ids = trace.read("_p")
+    used, used_ids = trace.read("_c")
+    source, target = join(made_ids, used_ids, crowd=_CROWD)
+    del made_ids, used_ids
+    made_kinds = trace.spread("_pt", made)
+    same = are_equal(made_kinds, source, trace.spread("_ct", used), target)
+    if not same.all():
+        source, target = source[same], target[same]
+    source, target, kind = made.astype(np.int32)[source], used.astype(np.int32)[target], made_kinds[source]
+    kept = _latest(source, target, np.isin(kind, _EXECUTION), trace.begin)
+    return source[kept], target[kept], kind[kept].astype(np.int32)
+
+
+@jit
+def _latest(source: I32, target: I32, chosen: Bool, begin: I64) -> Bool:
+    """bool[k]: not the chosen links whose target has a link from a later source that began before it.
+
+    A function's id may be used by several calls; an execution belongs to the last call before it.
+    """
+    best = np.full(len(begin) if chosen.any() else 0, -1, np.int32)
+    for i in range(len(source)):
+        if chosen[i] and begin[source[i]] <= begin[target[i]]:
+            known = best[target[i]]
+            if known < 0 or begin[source[i]] > begin[source[known]]:
+                best[target[i]] = i
+    kept = np.ones(len(source), np.bool_)
+    for i in range(len(source)):
+        if chosen[i] and best[target[i]] >= 0:
+            kept[i] = best[target[i]] == i
+    return kept
+
+
+def _calls(trace: Trace, launches: Array) -> _Edges:
+    """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
+
+    That is the line of the same id, else the one whose events enclose most of the calls, most closely.
+    """
+    parent, _ = trace.nesting
+    alone = np.unique(launches[parent[launches] < 0]).astype(np.int64)
+    none = np.empty(0, np.int64)
+    if not len(alone):
+        return _edges(none, none, CALL)
+    plane, _ = trace.plane_of(int(alone[0]))
+    bounds = plane.lines.first_event + trace.rows(plane).start
+    line_of = np.searchsorted(bounds, alone, side="right") - 1
+    lines = np.unique(line_of).tolist()
+    threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
+    found: list[tuple[Array, Array]] = []
+    for line in lines:
+        calls = alone[line_of == line]
+        same = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
+        best = _closest(trace, bounds, calls, same or threads)
+        if best is not None:
+            holder = _holders(calls, bounds[best], bounds[best + 1], trace.begin, trace.end, parent)
+            found.append((holder[holder >= 0], calls[holder >= 0]))
+    sources, targets = zip((none, none), *found, strict=True)
+    return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
+
+
+def _closest(trace: Trace, bounds: Array, calls: Array, threads: list[int]) -> int | None:
+    """The thread that holds at least half of the calls: most of them, then in the shortest events."""
+    parent, _ = trace.nesting
+    some = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
+    best, figure = None, (len(some) / 2, -np.inf)
+    for thread in threads:
+        holder = _holders(some, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
+        held = holder[holder >= 0]
+        typical = float(np.median(trace.end[held] - trace.begin[held])) if len(held) else np.inf
+        if len(held) and (len(held), -typical) > figure:
+            best, figure = thread, (len(held), -typical)
+    return best
+
+
+@jit
+def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32) -> I64:
+    """int64[k]: the innermost event among ``low:high`` (one line) in which each call begins, or -1."""
+    answer = np.full(len(calls), -1, np.int64)
+    for i in range(len(calls)):
+        at = begin[calls[i]]
+        # The last event that begins at that time or before it.
+        event, after = low - 1, high
+        while event + 1 < after:
+            middle = (event + 1 + after) // 2
+            if begin[middle] <= at:
+                event = middle
+            else:
+                after = middle
+        event = -1 if event < low else event
+        while event >= 0 and end[event] < at:
+            event = parent[event]
+        answer[i] = event
+    return answer
+
+
+def _runs(trace: Trace, contexts: _Edges) -> _Edges:
+    return _edges(*dispatched(trace, contexts[0], contexts[1]), RUN)

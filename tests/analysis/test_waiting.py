@@ -1,0 +1,148 @@
+"""What a moment without recorded work is: compilation, waiting, Python, a device that was not recorded, or unknown."""
+
+import draw
+import pytest
+from figures import steps
+
+from tb_profile_plugin.analysis import advice, bottlenecks, steptime
+from tb_profile_plugin.analysis.deviceops import device_ops
+from tb_profile_plugin.analysis.hostops import host_ops
+from tb_profile_plugin.model.host import Host
+
+UNRECORDED = "/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=8}"
+CALL = """
+/host:CPU
+  python | train[0,100]{_r=1, step_num=s} TFE_Py_ExecuteCancelable[2,96] EagerKernelExecute[10,80]
+         | FunctionRun[12,4]{_pt=2, _p=10s+1}
+  tf_Compute/1 | ExecutorState::Process[20,10]{_ct=2, _c=10s+1}  ExecutorState::Process[70,10]{_ct=2, _c=10s+1}
+"""
+
+
+def verdict(host: Host) -> str:
+    times = steptime.slowest([host])
+    return advice.verdict(times, True).text
+
+
+def test_waiting_for_a_device_that_was_not_recorded_is_neither_work_nor_python() -> None:
+    """Executors end and go on later within a call in C++ (F4)."""
+    host = draw.host(CALL + UNRECORDED, steps=2)
+    assert steps(host)[0] == {"name": "train 0", "time": 100, "host_compute": 36, "unrecorded": 60, "other": 4}
+    assert verdict(host).startswith("Device not recorded: 60 %")
+    evidence = advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host))
+    found = next(hint for hint in advice.hints(evidence) if "device recorded" in hint.title)
+    assert "LD_LIBRARY_PATH" in found.evidence
+
+
+def test_without_a_device_the_same_is_waiting() -> None:
+    assert steps(draw.host(CALL))[0] == {"name": "train 0", "time": 100, "host_compute": 36, "waiting": 60, "other": 4}
+
+
+def test_the_kernel_of_a_single_op_runs_within_its_call() -> None:
+    """An eager op is not waited for (F14)."""
+    call = "EagerExecute[10,50]{eager_op=MatMul, is_func=0} EagerLocalExecute: MatMul[12,46] EagerKernelExecute[15,40]"
+    host = draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {call}")
+    assert steps(host)[0] == {"name": "train 0", "time": 100, "host_compute": 40, "other": 60}
+
+
+@pytest.mark.parametrize("device", ["", "/device:GPU:0\n  Stream #1 | sgemm[300,10]"])
+def test_frames_are_python_and_what_they_call_is_not(device: str) -> None:
+    """Python's calls are no work of the framework; sleeping is waiting (F15)."""
+    frames = "$train.py:7 step[5,90] $time sleep[10,20] $numpy dot[30,20] x/MatMul:MatMul[60,30]"
+    host = draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {frames}\n{device}")
+    assert steps(host)[0] == {
+        "name": "train 0",
+        "time": 100,
+        "host_compute": 30,
+        "waiting": 20,
+        "python": 40,
+        "other": 10,
+    }
+
+
+def test_a_callback_that_sleeps_is_no_work_of_the_op_that_called_it() -> None:
+    host = draw.host(
+        "/host:CPU\n  t | train[0,100]{_r=1} io_callback.1[10,80] $prog.py:3 called[20,60] $time sleep[25,50]"
+    )
+    assert steps(host)[0] == {
+        "name": "train 0",
+        "time": 100,
+        "host_compute": 20,
+        "waiting": 50,
+        "python": 10,
+        "other": 20,
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "XlaCompile",
+        "XlaCompilationCache::CompileStrict",
+        "CpuCompiler::RunBackend",
+        "GpuCompiler::CompileToTargetBinary",
+        "backend_compile_and_load",
+        "lower_sharding_computation",
+        "PjRtCpuClient::CompileAndLoad",
+        "TfrtCpuClient::Compile",
+        "JitCompiler::Compile",
+        "GemmFusionAutotuner",
+        "GpuConvAlgorithmPicker",
+    ],
+)
+def test_compilation_on_every_path(name: str) -> None:
+    """With what it calls, Python's frames too (F17)."""
+    inner = "$compiler.py:292 backend_compile_and_load[20,60] Inliner[30,40]"
+    host = draw.host(f"/host:CPU\n  t | train[0,100]{{_r=1}} {name}[10,80] {inner}")
+    assert steps(host)[0] == {"name": "train 0", "time": 100, "compile": 80, "other": 20}
+
+
+def test_waiting_within_waiting_for_input_is_waiting_for_input() -> None:
+    host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} IteratorGetNext[10,80] Buffer::Await[20,50]")
+    assert steps(host)[0] == {"name": "train 0", "time": 100, "input": 80, "other": 20}
+
+
+def test_no_sentence_says_python_where_nothing_tells_of_it() -> None:
+    host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} x/MatMul:MatMul[10,20]", steps=3)
+    times = steptime.slowest([host])
+    evidence = advice.Evidence([host], times, host_ops(host), device_ops(host))
+    said = [verdict(host), str(bottlenecks.bottlenecks(times, False)), *(hint.title for hint in advice.hints(evidence))]
+    assert not any("Python" in each for each in said)
+    frame = draw.host("/host:CPU\n  t | train[0,100]{_r=1} $train.py:7 step[10,80]")
+    assert verdict(frame).startswith("Python: 80 %")
+
+
+def eager(text: str) -> dict[str, tuple[bool, int, float]]:
+    table = host_ops(draw.host(f"/host:CPU\n  t | {text}"))
+    return {op.name: (op.eager, op.occurrences, op.total_ps / 1e6) for op in table.ops}
+
+
+def test_what_the_capture_says_of_an_op_counts() -> None:
+    """TensorFlow 2.3 to 2.10 states it on each op (F3)."""
+    text = "EagerExecute: Add[0,30] add/Add:Add[5,20]{is_eager=1} b/Mul:Mul[40,20]{is_eager=0}"
+    assert eager(text) == {"add/Add": (True, 1, 20), "b/Mul": (False, 1, 20)}
+
+
+def test_eager_ops_that_only_their_calls_tell_of_are_ops() -> None:
+    """TensorFlow 2.11 and later name the op; functions are no ops (F14)."""
+    single = "EagerExecute[0,30]{eager_op=MatMul, is_func=0} EagerLocalExecute: MatMul[2,26]"
+    function = "EagerExecute[40,30]{eager_op='__inference_f_1', is_func=1} a/Mul:Mul[50,5]"
+    assert eager(f"{single} {function}") == {"MatMul": (True, 1, 30), "a/Mul": (False, 1, 5)}
+    old = "EagerExecute: Tanh[0,30] EagerExecute: __inference_f_1[40,30] a/Mul:Mul[50,5]"
+    assert eager(old) == {"Tanh": (True, 1, 30), "a/Mul": (False, 1, 5)}
+
+
+def test_kernels_of_eager_ops_are_eager() -> None:
+    kernels = "a[0,10]{tf_op='a/A:A', is_eager=1} b[20,10]{tf_op='b/B:B', is_eager=0}"
+    table = device_ops(draw.host(f"/device:GPU:0\n  Stream #1 | {kernels}"))
+    assert {op.name: op.eager for op in table.ops} == {"a/A": True, "b/B": False}
+
+
+def test_only_code_that_could_be_compiled_is_advised_to_be() -> None:
+    """A loop takes its batches and writes its summaries by itself however its model runs."""
+
+    def advised(name: str) -> bool:
+        host = draw.host(f"/host:CPU\n  t | train[0,100]{{_r=1}} EagerExecute[0,90]{{eager_op={name}, is_func=0}}")
+        evidence = advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host))
+        return any(hint.id == "eager" for hint in advice.hints(evidence))
+
+    assert [advised(name) for name in ("MatMul", "IteratorGetNext", "FlushSummaryWriter")] == [True, False, False]
