@@ -152,6 +152,14 @@ class Server:
             raise Untried("the server has no session")
         return name if name in known else str(known[0])
 
+    def lists(self, name: str) -> None:
+        """Wait until a session that was just written is listed, which takes seconds."""
+        for _ in range(60):
+            if json.dumps(name).encode() in self.get("/sessions").body:
+                return
+            time.sleep(0.5)
+        raise Broken("new sessions are not listed")
+
     def answers_others(self) -> None:
         """Raise `Broken` unless somebody who asks for next to nothing is answered."""
         answer = self.get("/version")

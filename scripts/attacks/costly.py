@@ -69,7 +69,7 @@ def bombs_beside_others(server: Server) -> None:
     for i, content in enumerate(targets.bombs().values()):
         runs.append(f"bombs/bomb{i}")
         targets.put(logdir / "bombs", f"bomb{i}", "host.xplane.pb.gz", content)
-    _until_listed(server, runs[-1])
+    server.lists(runs[-1])
     left = [threading.Thread(target=_ask, args=(server, run), daemon=True) for run in runs]
     for thread in left:
         thread.start()
@@ -92,7 +92,7 @@ def very_many_sessions(server: Server) -> None:
     logdir = _logdir(server)
     for i in range(_SESSIONS):
         targets.put(logdir / "many", f"r{i}", "h.xplane.pb", b"")
-    _until_listed(server, "many/r1")
+    server.lists("many/r1")
     for path in ("/sessions", "/progress", "/session"):
         answer = server.get(path, run=targets.RUN)
         wanted = 2 * PROMPT_S if path == "/sessions" else PROMPT_S
@@ -122,12 +122,3 @@ def _logdir(server: Server) -> targets.Path:
     if not server.logdir:
         raise Untried("the logdir is not ours")
     return server.logdir
-
-
-def _until_listed(server: Server, run: str) -> None:
-    """New sessions appear within seconds."""
-    for _ in range(60):
-        if run.encode() in server.get("/sessions").body:
-            return
-        threading.Event().wait(0.5)
-    raise Broken("new sessions are not listed")

@@ -132,10 +132,8 @@ def shared_secrets(server: Server) -> None:
     if not server.logdir:
         raise Untried("it needs a capture of its own")
     _session(server.logdir / "secret")
-    for _ in range(60):
-        answer = server.get("/share/capture", run="secret/run", host=_HOSTS[0])
-        if answer.status == 200:
-            break
+    server.lists("secret/run")
+    answer = server.get("/share/capture", run="secret/run", host=_HOSTS[0])
     check(answer.status == 200, f"it is answered with {answer.status}")
     left = _left(answer.body) + _left(str(answer.headers).encode())
     check(not left, ", ".join(left))
