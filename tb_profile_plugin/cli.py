@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from . import __version__
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
-from .runtime.settings import MEMORY_LIMIT
+from .settings import MEMORY_LIMIT
 from .terminal import Parser, log_to_stderr, say, warn
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tb_profile_plugin"
 ORDER = [
-    *("problems", "terminal", "protos", "arrays", "jit", "runtime"),
+    *("problems", "terminal", "settings", "protos", "arrays", "jit", "runtime"),
     *(
         "capture",
         "store",

@@ -6,13 +6,12 @@ dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples o
 
 There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and
 that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken;
-``TB_PROFILE_KERNELS`` names another, and then nothing else is taken instead.
+`settings.KERNELS` names another, and then nothing else is taken instead.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from functools import wraps
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import settings
 from ..problems import Problem, ProblemError
 
 logger = logging.getLogger(__name__)
@@ -38,9 +38,9 @@ def _interpreted(function: _F) -> _F:
 
 def _chosen() -> tuple[str, Any, Any]:
     """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
-    wanted = os.environ.get("TB_PROFILE_KERNELS", "")
+    wanted = settings.read(settings.KERNELS)
     if wanted not in ("", *WAYS):
-        raise _unusable(f"TB_PROFILE_KERNELS={wanted!r} names no way to run kernels.", f"There are: {', '.join(WAYS)}.")
+        raise _unusable(f"{settings.KERNELS}={wanted!r} names no way to run kernels.", f"There are: {', '.join(WAYS)}.")
     if wanted in ("", "native"):
         from . import library
 

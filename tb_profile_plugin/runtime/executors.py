@@ -23,8 +23,8 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
+from .. import settings
 from ..problems import Problem, ProblemError
-from . import settings
 
 LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""

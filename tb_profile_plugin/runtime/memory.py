@@ -7,8 +7,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from .. import settings
 from ..problems import Problem, ProblemError
-from . import settings
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))

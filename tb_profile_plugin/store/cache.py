@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from ..runtime import settings
+from .. import settings
 from ..runtime.memory import size_of
 from .whole import opened
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
-from ..runtime.settings import CACHE_DIR
+from ..settings import CACHE_DIR
 from . import cache
 from .files import StoredFile, host_of
 from .walk import Folder, folder_of

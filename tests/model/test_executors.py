@@ -22,13 +22,13 @@ import draw
 import pytest
 from distributed import Client
 
-from tb_profile_plugin import __version__, cli, store, tools, xspace
+from tb_profile_plugin import __version__, cli, settings, store, tools, xspace
 from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.model.per_host import need
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
 from tb_profile_plugin.problems import Problem, ProblemError
-from tb_profile_plugin.runtime import executors, settings
+from tb_profile_plugin.runtime import executors
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.executors import HostExecutor, LocalProcesses, LocalThreads, executor
 from tb_profile_plugin.serve.workspace import Workspace

@@ -11,8 +11,8 @@ from profilers import closed_port, fake
 from werkzeug.test import Client, TestResponse
 
 from tb_profile_plugin.model import recorded
-from tb_profile_plugin.runtime.settings import HIDE_CAPTURE
 from tb_profile_plugin.serve import App
+from tb_profile_plugin.settings import HIDE_CAPTURE
 from tb_profile_plugin.store import Logdir
 
 __all__ = ["closed_port", "fake"]

@@ -13,9 +13,9 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli, xspace
+from tb_profile_plugin import cli, settings, xspace
 from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.runtime import cancellation, memory, settings
+from tb_profile_plugin.runtime import cancellation, memory
 from tb_profile_plugin.store import read, resolve, whole
 
 DECODE = import_module("tb_profile_plugin.xspace.decode")

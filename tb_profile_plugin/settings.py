@@ -18,6 +18,8 @@ CACHE_LIMIT = "TB_PROFILE_CACHE_LIMIT"
 """Bytes (``50G``) that the cache may take; ``0`` keeps nothing."""
 HIDE_CAPTURE = "TB_PROFILE_HIDE_CAPTURE"
 """``1`` takes the Capture button and its route away."""
+KERNELS = "TB_PROFILE_KERNELS"
+"""How kernels run: ``native``, ``numba`` or ``python``, see `jit`; the first that there is where it is empty."""
 
 
 def read(name: str) -> str:
