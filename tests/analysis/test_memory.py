@@ -1,4 +1,4 @@
-"""Memory: what is alive when, the course of use at every zoom, and what steps leave behind."""
+"""Memory: what is alive when, use over time at every zoom, and what steps leave behind."""
 
 from itertools import pairwise
 
@@ -141,9 +141,9 @@ def random_memory(count: int) -> Allocations:
 
 
 @pytest.mark.parametrize(("begin", "end"), [(0, 10**9), (3 * 10**8, 5 * 10**8), (10**8, 10**8 + 1000)])
-def test_the_course_shows_the_extremes_of_every_column(begin: int, end: int) -> None:
+def test_the_series_shows_the_extremes_of_every_column(begin: int, end: int) -> None:
     found = random_memory(20000)
-    shown = analysis.course(found, begin, end, 100)
+    shown = analysis.usage_series(found, begin, end, 100)
     assert len(shown) <= 302
     edges = np.linspace(begin, end + 1, 101)
     for low, high in pairwise(edges):
