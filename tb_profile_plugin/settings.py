@@ -19,7 +19,7 @@ CACHE_LIMIT = "TB_PROFILE_CACHE_LIMIT"
 HIDE_CAPTURE = "TB_PROFILE_HIDE_CAPTURE"
 """``1`` takes the Capture button and its route away."""
 KERNELS = "TB_PROFILE_KERNELS"
-"""How kernels run: ``native``, ``numba`` or ``python``, see `jit`; the first that there is where it is empty."""
+"""How kernels run (see `jit`), and no other way: ``native``, ``numba`` or ``python``; not set, the first there is."""
 
 
 def read(name: str) -> str:

@@ -1,4 +1,7 @@
-"""What TensorBoard's start pays for the plugin, and the command line before it does anything; what the pages weigh."""
+"""What TensorBoard's start pays for the plugin, and the command line before it does anything; what the pages weigh.
+
+And the Overview of a small capture from the command line: the first time on a machine, and later.
+"""
 
 import gzip
 import os
@@ -10,8 +13,12 @@ import time
 from pathlib import Path
 
 from measure import Cost, median, run, show
+from tools import ASK_XPROF, QUIET, ROOT, XPROF
+
+from tb_profile_plugin.jit import WAYS
 
 ROUNDS = 5
+SMALL = ROOT / "tests/traces/custom_loop/plugins/profile/run/host.xplane.pb"
 PROGRAMS = {
     "python": "",
     "TensorBoard's plugin interface": "import tensorboard.plugins.base_plugin",
@@ -51,6 +58,7 @@ def main() -> None:
     for name, seconds in medians.items():
         print(f"{name:32}{seconds:8.3f} s{seconds - medians['python']:+10.3f} s")
     show("start of tensorboard, until it listens", {name: median(each) for name, each in starts.items()})
+    first_answers()
     for name, folder in STATIC.items():
         weigh(name, sorted(folder.rglob("*" if name == "ours" else "site-packages/xprof/static/**/*")))
 
@@ -68,6 +76,24 @@ def until_it_listens(program: str) -> Cost:
         _, _, usage = os.wait4(server.pid, 0)
         server.returncode = 0
     return Cost(usage.ru_utime, wall, usage.ru_maxrss * 1024 / 1e6)
+
+
+def first_answers() -> None:
+    """Print what a small capture's Overview costs in a process of its own, for each way that kernels run and xprof."""
+    ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", str(SMALL), "--no-cache"]
+    xprof = [str(XPROF), str(ASK_XPROF), str(SMALL), "--", "overview_page"]
+    first: dict[str, Cost] = {}
+    later: dict[str, list[Cost]] = {name: [] for name in (*WAYS, "xprof")}
+    with tempfile.TemporaryDirectory() as folder:
+        for way in WAYS:
+            first[way] = run(ours, TB_PROFILE_KERNELS=way, NUMBA_CACHE_DIR=folder)[0]
+        for _ in range(ROUNDS):
+            for way in WAYS:
+                later[way].append(run(ours, TB_PROFILE_KERNELS=way, NUMBA_CACHE_DIR=folder)[0])
+            later["xprof"].append(run(xprof, **QUIET)[0])
+    size = f"{SMALL.stat().st_size / 1e3:.0f} kB"
+    show(f"overview_page of {size}, the first process on a machine", first)
+    show(f"overview_page of {size}, later processes", {name: median(costs) for name, costs in later.items()})
 
 
 def weigh(name: str, files: list[Path]) -> None:

@@ -5,8 +5,8 @@ dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples o
 ``kernel.py_func`` is the function itself.
 
 There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and
-that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken;
-`settings.KERNELS` names another, and then nothing else is taken instead.
+that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken, unless
+`settings.KERNELS` names one; then nothing else is taken instead, not even for a single call.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
-    _watch.kernels += 1
+    _watch.kernels.add(function)
     # Counting references to arrays, per event and atomically, would take two thirds of a decoder's time.
     options |= {"nogil": True, "_nrt": allocates(function)}
     try:
@@ -48,7 +48,8 @@ class _Watch(event.Listener):
     """Knows what numba is compiling, and says so once: it takes many seconds on the first run on a machine."""
 
     def __init__(self) -> None:
-        self.kernels = self.compiled = self.running = 0
+        self.kernels: set[Callable[..., Any]] = set()
+        self.compiled = self.running = 0
         self.kept = True
 
     def on_start(self, event: event.Event) -> None:
@@ -58,12 +59,13 @@ class _Watch(event.Listener):
 
     def on_end(self, event: event.Event) -> None:
         self.running -= 1
-        self.compiled += 1
+        # numba compiles functions of its own on the way.
+        self.compiled += event.data["dispatcher"].py_func in self.kernels
 
 
 def compiling() -> float | None:
     """While numba compiles, the share of all kernels that it has compiled; None while it does not."""
-    return min(1.0, _watch.compiled / _watch.kernels) if _watch.running else None
+    return min(1.0, _watch.compiled / len(_watch.kernels)) if _watch.running else None
 
 
 _watch = _Watch()

@@ -8,19 +8,17 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
+    BrokenExecutor,
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
     as_completed,
     wait,
 )
-from concurrent.futures.process import BrokenProcessPool
 from contextvars import copy_context
 from functools import cache
 from itertools import islice
-from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from .. import settings
@@ -134,7 +132,7 @@ class LocalProcesses(HostExecutor):
             for name, arguments in jobs.items():
                 try:
                     running[pool.submit(function, *arguments)] = name
-                except BrokenProcessPool:  # noqa: PERF203 - it breaks at any time
+                except BrokenExecutor:  # noqa: PERF203 - it breaks at any time
                     broken.append(name)
             for future in as_completed(running):
                 outcome = _settled(running[future], future)
@@ -158,6 +156,10 @@ class LocalProcesses(HostExecutor):
 
 
 def _processes(count: int) -> Executor:
+    # Threads, the default, do without these.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # A process that has threads, as every server does, is not safely copied: workers begin anew.
     return ProcessPoolExecutor(count, get_context("spawn"))
 
@@ -239,7 +241,7 @@ def _settled(name: str, future: Future[Result]) -> Result | ProblemError:
     except CancelledError:
         return _problem("cluster_lost", "The connection to the scheduler was lost.", "Ask again.", name)
     except Exception as error:
-        if isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker":
+        if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
             remedy = "It may need more memory than a worker has; ask again once there is more."
             return _problem("worker_lost", "The workers that worked on this host ended.", remedy, name)
         remedy = "Let the workers have the same versions of this package and of Python as this process."

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "tb_profile_plugin.tools"
 
@@ -48,4 +50,7 @@ def source_files(place: str) -> list[tuple[object, ...]]:
 
 
 def _entries() -> list[EntryPoint]:
+    # Imports a mail reader; one tool's answer that is not kept does without.
+    from importlib.metadata import entry_points
+
     return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))

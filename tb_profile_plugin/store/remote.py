@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +208,9 @@ def relocated(file: StoredFile) -> StoredFile:
 
 def _nanoseconds(when: Any) -> int:
     """Since the epoch, of the several ways in which file systems tell times; 0 for one that is not understood."""
+    # Far more than all else that local files need.
+    from email.utils import parsedate_to_datetime
+
     try:
         if isinstance(when, str):
             iso = when[:4].isdigit()

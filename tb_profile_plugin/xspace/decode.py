@@ -190,7 +190,7 @@ def _chunks(begins: Array, ends: Array) -> list[slice]:
     sizes = np.cumsum(ends - begins)
     pieces = min(len(begins), 4 * (os.cpu_count() or 1))
     cuts = np.searchsorted(sizes, np.arange(1, pieces) * sizes[-1] // pieces) + 1
-    bounds = np.unique(np.concatenate(([0], cuts, [len(begins)]))).tolist()
+    bounds = sorted({0, *cuts.tolist(), len(begins)})
     return [slice(low, high) for low, high in pairwise(bounds)]
 
 

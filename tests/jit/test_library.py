@@ -111,6 +111,8 @@ def test_what_nothing_was_compiled_for_is_told_or_runs_as_python(
 
 def test_memory_is_given_back(kernel: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the last array that shows it, whichever thread has that."""
+    # What other tests have left is given back now.
+    gc.collect()
     released = []
     release = library._Block.release
 

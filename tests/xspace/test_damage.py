@@ -21,6 +21,7 @@ def test_damage_is_told_and_never_fatal(seed: int, pytestconfig: pytest.Config) 
     environment = {
         **os.environ,
         "NUMBA_BOUNDSCHECK": "1",
+        "TB_PROFILE_KERNELS": "numba",
         # Kernels compiled with the checks must not meet those compiled without.
         "NUMBA_CACHE_DIR": str(pytestconfig.cache.mkdir("boundscheck")),
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE.parent)]),
