@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .parts import INPUT, NO_WORK, Part
+from .parts import INPUT, UNEXPLAINED, Part
 from .steptime import StepTimes
 
 HIGH, MODERATE = 15.0, 3.0
@@ -26,7 +26,7 @@ def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
     if not len(steps):
         nothing = "No steps were found, so the bottleneck cannot be told from step time."
         return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
-    waiting, other = steps.percent(*INPUT), steps.percent(*NO_WORK)
+    waiting, other = steps.percent(*INPUT), steps.percent(*UNEXPLAINED)
     explained = waiting < 5 and other >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
@@ -36,7 +36,7 @@ def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
     )
     collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
     launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
-    unexplained = "{:.1f} % of step time is 'All Others': no event tells of work."
+    unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {
         "input": _input(waiting, other),
         "collectives": _level(steps.percent(Part.COLLECTIVES), collectives),

@@ -104,7 +104,8 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     of the event does. Where the op itself was recorded within the call, that one counts."""
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
-    recorded = np.append(0, np.cumsum([ops[i].framework == names.TENSORFLOW if i >= 0 else False for i in op_of_event]))
+    told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
+    recorded = np.append(0, np.cumsum(told[op_of_event]))
     made: dict[str, Op] = {}
     events, called = [], []
     for event, name in eager_calls(plane):

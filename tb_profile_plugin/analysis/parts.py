@@ -32,8 +32,8 @@ class Part(IntEnum):
 INPUT = (Part.INPUT_WAIT, Part.INPUT_COPY)
 DEVICE_COMPUTE = (Part.COMPUTE_16, Part.COMPUTE_32, Part.COMPUTE_OTHER)
 DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.COLLECTIVES)
-NO_WORK = (Part.UNRECORDED, Part.WAITING, Part.PYTHON, Part.OTHER)
-"""Parts in which no event tells of work: the established tables have one column for them, "All others"."""
+UNEXPLAINED = (Part.UNRECORDED, Part.OTHER)
+"""Parts of which nothing tells what the step spends them on."""
 
 NOTHING = -1
 """Events that take part in no part: markers, calls that only wait for what they enclose."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ..analysis.parts import DEVICE_COMPUTE, INPUT, NO_WORK, Part
+from ..analysis.parts import DEVICE_COMPUTE, INPUT, UNEXPLAINED, Part
 
 PARTS: dict[str, tuple[Part, ...]] = {
     "Device compute": DEVICE_COMPUTE,
     "Device to device": (Part.DEVICE_TO_DEVICE,),
     "Device collective communication": (Part.COLLECTIVES,),
-    "Host compute": (Part.HOST_COMPUTE,),
+    "Host compute": (Part.HOST_COMPUTE, Part.WAITING, Part.PYTHON),
     "Kernel launch": (Part.KERNEL_LAUNCH,),
     "Input": INPUT,
     "Output": (Part.OUTPUT,),
     "Compilation": (Part.COMPILE,),
-    "All others": NO_WORK,
+    "All others": UNEXPLAINED,
 }
 """Names of the generic step events, ids 1 to 9, and the parts that they sum."""

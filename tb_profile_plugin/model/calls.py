@@ -23,6 +23,9 @@ _DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_ex
 _NOTABLE = 0.01
 """Share of all work from which on a candidate is worth a choice."""
 
+_ROUNDS = 3
+"""So often must calls follow one another in the same order to be rounds."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -57,17 +60,20 @@ def candidates(trace: Trace) -> list[Candidate]:
     return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
 
 
-def repeated(trace: Trace) -> Array:
-    """int64[k]: the calls that are most likely the steps, those of one name on one thread; none without candidates.
+def repeated(trace: Trace) -> tuple[Array, Array]:
+    """(calls, steps), int64[k] each: the calls that are most likely the steps, and the step of each, from 0.
+
+    They have one name and one thread, and there are none without candidates.
 
     From outside to inside: of the calls that nothing else encloses the name that owns most work, then most time. What
     is called once only is a frame around the loop, so the search goes on within; where nothing in it is called twice
-    the function that was called once is the step. Helpers own little work, so they never win.
+    the function that was called once is the step. Helpers own little work, so they never win. Where no name owns half
+    of the work and the thread's calls follow one another in rounds, a round is a step.
     """
     work = ownership.owned_work(trace)
     calls = _calls(trace, work)
     if not len(calls):
-        return calls
+        return calls, calls
     enclosing = np.full(len(trace), -1, np.int64)
     mask = np.zeros(len(trace), bool)
     mask[calls] = True
@@ -80,16 +86,42 @@ def repeated(trace: Trace) -> Array:
     while True:
         level = np.flatnonzero(enclosing[calls] == inside)
         if not len(level):
-            return once
+            return once, np.arange(len(once))
         best = level[kind[level] == _best(trace, calls[level], kind[level], work)]
         if len(best) > 1:
-            return by_time(trace, calls[best])
+            if 2 * work[calls[best]].sum() < work[calls[level]].sum():
+                order = level[line[level] == line[best[0]]]
+                order = order[np.argsort(trace.begin[calls[order]], kind="stable")]
+                first, length = _rounds(kind[order], int(kind[best[0]]))
+                if length:
+                    return calls[order[first:]], np.arange(len(order) - first) // length
+            return by_time(trace, calls[best]), np.arange(len(best))
         inside = int(calls[best[0]])
         if not len(once) and not trace.name(inside).startswith(_FRAME):
             once = calls[best]
         within = calls[enclosing[calls] == inside]
         if len(once) and 2 * work[within].sum() < work[inside]:
-            return once
+            return once, np.arange(len(once))
+
+
+def _rounds(kinds: Array, wanted: int) -> tuple[int, int]:
+    """(first, length) of the rounds in which calls of these kinds follow one another; length 0 where they do not.
+
+    Between any two calls of the wanted kind there are the same others.
+    """
+    places = np.flatnonzero(kinds == wanted)
+    length = int(places[1] - places[0])
+    last = int(places[-1])
+    if (
+        len(places) < _ROUNDS
+        or length < 2
+        or (kinds[places[0] + length : last] != kinds[places[0] : last - length]).any()
+    ):
+        return 0, 0
+    first = int(places[0])
+    while first > 0 and first > places[0] - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
+        first -= 1
+    return first, length
 
 
 def _best(trace: Trace, calls: Array, kind: Array, work: Array) -> int:

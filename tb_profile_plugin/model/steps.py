@@ -125,12 +125,13 @@ def _loops(trace: Trace) -> Steps | None:
 
 
 def _functions(trace: Trace) -> Steps | None:
-    calls = repeated(trace)
+    calls, step = repeated(trace)
     if not len(calls):
         return None
-    if trace.name(int(calls[0])) != "FunctionRun":
+    runs = trace.name(int(calls[0])) == "FunctionRun"
+    if not runs and int(step[-1]) == len(step) - 1:
         return _under(trace, calls, "functions")
-    found = grouping.group_together(trace, calls, _parts_together(trace, calls))
+    found = grouping.group_together(trace, calls, _parts_together(trace, calls) if runs else step)
     return _steps(trace, found, np.arange(len(found.root)), "functions", extend=True)
 
 

@@ -327,3 +327,24 @@ def test_an_execution_belongs_to_the_last_call_that_used_its_id() -> None:
     runs = "ExecutorState::Process[30,50]{_ct=1, _c=5} ExecutorState::Process[530,70]{_ct=1, _c=5}"
     host = draw.host(f"/host:CPU\n  a | {calls}\n  b | {runs}")
     assert (host.steps.end / 1e6).tolist() == [80, 600]
+
+
+def test_calls_that_follow_one_another_in_rounds_are_a_step_together() -> None:
+    """No function owns half of the work: a step has all of them, from the first call of a round (F2)."""
+    names = ("convert", "sin", "exp", "add")
+    calls = " ".join(
+        f"PjitFunction({name})[{20 * i},10] Launch[{20 * i + 2},5]{{c={i}}}" for i, name in enumerate(names)
+    )
+    kernels = " ".join(f"{name}.kd[{30 * i + 10},{10 * i + 2}]{{c={i}}}" for i, name in enumerate(names))
+    text = f"/host:CPU\n  t | {calls}\n/device:GPU:0\n  Stream #1 | {kernels}"
+    host = draw.host(text, steps=4)
+    assert host.steps.source == "functions"
+    assert (host.steps.begin / 1e6).tolist() == [0, 1000, 2000, 3000]
+    assert (host.steps.end / 1e6).tolist() == [132, 1132, 2132, 3132]
+    # Without that order the one that owns most is the best guess.
+    one_more = text.replace("PjitFunction(convert)[0,10]", "PjitFunction(convert)[0,10] PjitFunction(odd)[500,9]")
+    broken = draw.space(one_more, steps=4)
+    line = broken.planes[0].lines[0]
+    odd = [event for event in line.events if event.duration_ps == 9_000_000]
+    line.events.remove(odd[0])
+    assert (draw.decoded(broken).steps.begin / 1e6).tolist() == [60, 1060, 2060, 3060]

@@ -41,14 +41,29 @@ class Difference:
     """Only on these; everywhere if empty."""
 
 
-WITHOUT_MARKERS = ("keras_fit", "keras_one_batch")
+JAX = ("jax_steps", "jax_async_marked", "jax_async_unmarked", "jax_helpers")
+LOOPS = ("keras_lstm_marked", "keras_lstm_unmarked")
+WITHOUT_MARKERS = ("keras_fit", "keras_one_batch", *LOOPS, *JAX[2:])
+EAGER = (
+    "custom_loop",
+    "eager_loop",
+    "keras_fit",
+    "keras_one_batch",
+    "prefetch_take",
+    "starved_input",
+    "two_workers",
+    *LOOPS,
+)
 DIFFERENCES = (
     Difference("S1", r"\[1\]\.(\w+ )*\w+\.stepnum$", WITHOUT_MARKERS),
     Difference("S1", r"\[1\]\.p\.(?!hardware|step_time_graph)|overview_page\[3\]\.p\.", WITHOUT_MARKERS),
     Difference("S1", r"\[[46]\]\.(WARNING|WARNING\..*)$|diagnostics\.warnings", WITHOUT_MARKERS),
     Difference("S10", r"\[1\]\.p\.steptime_ms_", ("two_workers",)),
+    Difference("O6", r"framework_op_stats\[\d\]\.(Host |p\.)|overview_page\[0\]\.p\.host_tf_op_percent", JAX),
+    Difference("O10", r"framework_op_stats.*(\.(rank|operation)|_percent)$|\.Host IDLE\.", EAGER),
+    Difference("O10", r"host_op_time_eager_percent$|eager_statement$|host_tf_op_percent$", EAGER),
     Difference(
-        "O6", r"framework_op_stats\[\d\]\.(Host |p\.)|overview_page\[0\]\.p\.host_tf_op_percent", ("jax_steps",)
+        "S4", r"\[1\]\.|stepBreakdownUs|totalDurationUs|bottleneck$|overview_page\[3\]\.p\.", ("jax_async_marked",)
     ),
     Difference(
         "O8",
@@ -114,8 +129,9 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
         )
 
     if kept:
-        monkeypatch.setattr(steptime, "slowest", lambda hosts, step_event="": some(hosts[0], step_event))
-    monkeypatch.setattr(importlib.import_module("tb_profile_plugin.tools.pod_viewer"), "host_steps", some)
+        for module in (steptime, importlib.import_module("tb_profile_plugin.compat.steptable")):
+            monkeypatch.setattr(module, "slowest", lambda hosts, step_event="": some(hosts[0], step_event))
+    monkeypatch.setattr(importlib.import_module("tb_profile_plugin.compat.pod_viewer"), "host_steps", some)
 
 
 def figures(answer: Any, place: str) -> Iterator[tuple[str, Any]]:
