@@ -14,7 +14,7 @@ from tb_profile_plugin import jit
 from tb_profile_plugin.export import chrome, perfetto
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.timeline.search import search
+from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import Area, statistics
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
@@ -48,7 +48,7 @@ def looked_at(host: Host) -> Iterator[Any]:
     for width in (50, 1600):
         yield shown.slices([(place, 0) for place in places], *host.window, width)
     yield statistics(host, [Area(place) for place in places], *host.window)
-    yield search(host, "a")
+    yield search(host, Pattern("a"))
     yield list(chrome.pieces([host])), list(perfetto.pieces([host]))
 
 
