@@ -11,6 +11,7 @@ from ..columns import Plane
 from ..jit import jit
 from ..model import names
 from ..model.host import Host
+from ..model.per_host import per_host
 from ..model.steps import Steps
 from .hostops import eager_calls
 from .parts import COPIES, NOTHING, Part
@@ -91,6 +92,7 @@ def _host_part(name: str, host: Host) -> int:
     return Part.HOST_COMPUTE
 
 
+@per_host(keep=True)
 def is_unrecorded(host: Host) -> bool:
     """Whether the capture names an accelerator of which no event was recorded: that is not to say that none ran."""
     return bool(host.gpus or host.tpus) and not host.devices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,6 +82,29 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
         float(np.median(times)) if len(times) else 0.0,
         float(np.median(np.diff(steps.begin))) if len(steps) > 1 else 0.0,
     )
+
+
+def shares(hosts: Sequence[Host], step_event: str = "") -> tuple[float | None, float | None]:
+    """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
+    found = [coverage(host, step_event) for host in hosts]
+    window, work = sum(each.window_ps for each in found), sum(each.work_ps for each in found)
+    return (
+        sum(each.covered_ps for each in found) / window if window else None,
+        sum(each.work_in_steps_ps for each in found) / work if work else None,
+    )
+
+
+def choices(hosts: Sequence[Host]) -> list[Candidate]:
+    """The candidates of all hosts, those of one name together, most work first."""
+    found: dict[str, list[Candidate]] = {}
+    for host in hosts:
+        for each in candidates(host):
+            found.setdefault(each.name, []).append(each)
+    merged = [
+        Candidate(name, *(sum(column) for column in zip(*((c.count, c.work_ps, c.host_ps) for c in some), strict=True)))
+        for name, some in found.items()
+    ]
+    return sorted(merged, key=lambda each: (-each.work_ps, -each.host_ps, each.name))[:_MOST]
 
 
 @per_host(keep=True)

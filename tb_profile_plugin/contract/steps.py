@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..analysis import advice, health
+from ..analysis import advice, health, stepfacts
 from ..analysis.bottlenecks import bottlenecks
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
 from ..arrays import Array
@@ -49,6 +49,18 @@ STEP_FACTS = (
         doc="Steps cut by the capture's start or end; shown, but left out of averages.",
     ),
     Column("step_source", "Steps are", "string", doc="By which rule the steps were found."),
+    Column(
+        "steps_window_share",
+        "Of the capture, in steps",
+        unit="share",
+        doc="Time in which a step runs, of all from the first to the last event of the capture.",
+    ),
+    Column(
+        "steps_work_share",
+        "Of the devices' work, in steps",
+        unit="share",
+        doc="Work that lies in steps, of all that devices recorded; without devices, of what XLA or executors ran.",
+    ),
     *spread("step", "Step time", "ms", "From a step's begin to its end."),
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
@@ -71,6 +83,17 @@ STEPS = Table(
         ),
     ),
     doc="Each step as its slowest host lived it, and what its time went into.",
+)
+
+STEP_CHOICES = Table(
+    "step_choices",
+    "What else may be a step",
+    (
+        Column("name", "Events", "string", doc="Can be chosen as steps, as the option step_event."),
+        Column("count", "Calls", doc="The outermost ones."),
+        Column("work_ms", "Work", unit="ms", doc="What they led to on the devices; without any, in XLA or executors."),
+        Column("host_ms", "On the host", unit="ms", doc="How long the calls themselves last together."),
+    ),
 )
 
 BOTTLENECKS = Table(
@@ -102,13 +125,27 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
 def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data: bool) -> dict[str, Any]:
     """The values of `STEP_FACTS`."""
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
+    window, work = stepfacts.shares(hosts, step_event) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
         "steps_complete": complete,
         "steps_incomplete": len(steps) - complete,
         "step_source": "; ".join(sources),
+        "steps_window_share": window,
+        "steps_work_share": work,
         "tf_data": tf_data,
     } | spread_of("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
+
+
+def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    """The columns of `STEP_CHOICES`."""
+    found = stepfacts.choices(hosts)
+    return {
+        "name": [each.name for each in found],
+        "count": [each.count for each in found],
+        "work_ms": [each.work_ps / PS_PER_MS for each in found],
+        "host_ms": [each.host_ps / PS_PER_MS for each in found],
+    }
 
 
 def bottleneck_table(steps: StepTimes, tf_data: bool) -> dict[str, Sequence[Any]]:

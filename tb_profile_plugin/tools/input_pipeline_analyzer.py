@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis import advice, between, health, parts, steptime
+from ..analysis import advice, between, health, parts, stepfacts, steptime
 from ..analysis.hostops import host_ops
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
@@ -144,7 +144,15 @@ _KINDS = (
 )
 
 
-_NEEDS = (*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, enqueuing, host_device_type)
+_NEEDS = (
+    *steptime.NEEDS,
+    steptime.whole_parts,
+    *health.NEEDS,
+    host_ops,
+    enqueuing,
+    host_device_type,
+    stepfacts.coverage,
+)
 
 
 @tool("Input", order=10, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, BOTTLENECKS, _WORK, _OPS), needs=_NEEDS)

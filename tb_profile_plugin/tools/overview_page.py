@@ -8,14 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import advice, health, steptime
+from ..analysis import advice, health, stepfacts, steptime
 from ..analysis.deviceops import device_ops, is_training
 from ..analysis.functions import calls_of_host
+from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
 from ..analysis.ops import OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..contract.answer import Answer, Column, Table
-from ..contract.steps import BOTTLENECKS, STEP_FACTS, STEPS, bottleneck_table, headline, step_facts, step_table
+from ..contract.steps import (
+    BOTTLENECKS,
+    STEP_CHOICES,
+    STEP_FACTS,
+    STEPS,
+    bottleneck_table,
+    headline,
+    step_choices,
+    step_facts,
+    step_table,
+)
 from ..contract.tool import STEP_EVENT, tool
 from ..model import clock, kernels
 from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
@@ -46,6 +57,12 @@ _FACTS = (
     Column("tasks", "Tasks", doc="Captures in this session."),
     Column("hosts_shown", "Shown", "string", doc="The hosts whose captures these figures cover."),
     Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU where it names none."),
+    Column(
+        "device_recorded",
+        "Device recorded",
+        "boolean",
+        doc="Whether the capture holds events of its devices; blank where it names none. Not recorded is not idle.",
+    ),
     Column("device_cores", "Device cores", doc="Accelerators of all hosts, those that recorded nothing too."),
     Column(
         "training",
@@ -196,7 +213,8 @@ _ADDRESSES = {
 
 _NEEDS = (
     *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
-    *(host_device_type, device_count, host_facts, is_training),
+    *(host_device_type, device_count, host_facts, is_training, is_unrecorded),
+    *(stepfacts.coverage, stepfacts.candidates),
 )
 
 
@@ -205,7 +223,7 @@ _NEEDS = (
     order=0,
     params=[STEP_EVENT],
     facts=_FACTS,
-    tables=(STEPS, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
+    tables=(STEPS, STEP_CHOICES, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
     needs=_NEEDS,
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
@@ -230,6 +248,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(steps, hosts),
+        "step_choices": step_choices(hosts),
         "parts": _parts(basis, whole),
         "bottlenecks": bottleneck_table(steps, tf_data),
         "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
@@ -253,6 +272,7 @@ def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
         "hosts_shown": ", ".join(host.name for host in hosts),
         "device_type": kind,
         "device_cores": sum(device_count(host) for host in hosts),
+        "device_recorded": not any(map(is_unrecorded, hosts)) if any(map(device_count, hosts)) else None,
         "training": is_training(hosts[-1]),
     }
 

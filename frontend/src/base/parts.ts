@@ -22,6 +22,9 @@ export const PARTS: readonly Part[] = [
   { id: "device_compute_16", light: "#7fc97f", dark: "#97d897", pattern: "plain" },
   { id: "device_compute_32", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
   { id: "device_compute_other", light: "#a5d6a0", dark: "#2f7d45", pattern: "cross" },
+  { id: "unrecorded", light: "#a9b1bc", dark: "#c3cad3", pattern: "forward" },
+  { id: "waiting", light: "#d9c48c", dark: "#6b5b2e", pattern: "backward" },
+  { id: "python", light: "#d6b21f", dark: "#e3c84a", pattern: "plain" },
   { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" },
 ];
 

@@ -3,6 +3,8 @@
 import { count, finer, percent, plural, type Scale, scaled, shown, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
+import { beginning } from "../../base/text";
+import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
@@ -58,7 +60,43 @@ function Head({ table, id, label, unit }: { table: Table; id: string; label?: st
   );
 }
 
-export function Breakdown({ answer, severalHosts }: { answer: Answer; severalHosts: boolean }) {
+/** What share of the capture and of the devices' work the steps account for. */
+function covered(answer: Answer): string {
+  const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
+  if (window === null) return "";
+  const more = work === null ? "" : ` and ${percent(work, 0)} of the work`;
+  return `they cover ${percent(window, 0)} of the capture${more}`;
+}
+
+/** Events that can be counted as steps instead of those that the rule found. */
+function Choices({ answer, store }: { answer: Answer; store: Store }) {
+  const choices = answer.table("step_choices");
+  const chosen = store.view.value.options.step_event ?? "";
+  if (choices.rows.length + Number(chosen !== "") < 2) return null;
+  const names = choices.rows.map((row) => choices.text(row, "name"));
+  const choose = (name: string) => store.go({ options: { ...store.view.peek().options, step_event: name } });
+  return (
+    <label data-tip="Count these events as steps, on every page that speaks of steps.">
+      Steps{" "}
+      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">by the rule</option>
+        {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
+          <option key={name} value={name}>
+            {beginning(name, 60)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface BreakdownProps {
+  readonly answer: Answer;
+  readonly severalHosts: boolean;
+  readonly store: Store;
+}
+
+export function Breakdown({ answer, severalHosts, store }: BreakdownProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
   const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
@@ -72,7 +110,10 @@ export function Breakdown({ answer, severalHosts }: { answer: Answer; severalHos
     <Section
       title={hasSteps ? "Where the step's time goes" : parts.label}
       doc={parts.doc}
-      note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
+      note={[hasSteps ? `Steps: ${source}` : source, covered(answer), hosts && `shown: ${hosts}`]
+        .filter(Boolean)
+        .join("; ")}
+      controls={<Choices answer={answer} store={store} />}
     >
       <p class="headline">
         <b>{time(total)}</b>

@@ -27,7 +27,9 @@ export function TopOps({ page }: { page: PageProps }) {
         />
       ) : (
         <p class="nothing">
-          No op ran on an accelerator in this capture, so there is nothing to rank here.
+          {page.answer.fact("device_recorded").value === false
+            ? "What ran on the accelerator was not recorded, so it cannot be ranked here."
+            : "No op ran on an accelerator in this capture, so there is nothing to rank here."}
           {more && (
             <>
               {" "}
