@@ -48,9 +48,9 @@ def find(strict: bool = True) -> Library | None:
     """The library, where there is one for this platform that is made of these very sources."""
     try:
         found = Library(PATH, strict)
+        current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
     except OSError:
         return None
-    current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
     return found if current else None
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import toy_kernels as toys
 
+from tb_profile_plugin import jit
 from tb_profile_plugin.jit import library
 from tb_profile_plugin.jit.library import Library
 
@@ -132,6 +133,24 @@ def test_memory_is_given_back(kernel: Make, monkeypatch: pytest.MonkeyPatch) -> 
     del part
     gc.collect()
     assert len(set(released)) == 8
+
+
+@pytest.mark.skipif(jit.way != "native", reason="there is no library of kernels")
+def test_the_library_is_taken_only_with_the_sources_that_it_is_made_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = library.find()
+    assert found
+    for name in found.sources:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "tb_profile_plugin" / name, tmp_path / name)
+    monkeypatch.setattr(library, "_PACKAGE", tmp_path)
+    assert library.find()
+    kinds = tmp_path / "columns" / "kinds.py"
+    kinds.write_text(kinds.read_text() + "\n")
+    assert library.find() is None
+    kinds.unlink()
+    assert library.find() is None
 
 
 def test_a_signature_that_does_not_say_enough_is_told(built: tuple[Path, str]) -> None:
