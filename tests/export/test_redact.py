@@ -138,7 +138,7 @@ def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
     assert names[0] == names[1]
 
 
-WORD = st.text(st.characters(codec="utf-8", categories=("L",)), min_size=5, max_size=12)
+WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_size=12)
 
 
 @settings(max_examples=60, deadline=None)
