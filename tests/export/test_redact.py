@@ -22,7 +22,7 @@ from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.tools import find
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
-REAL = Path("/work/shared/profiles")
+REAL = TRACES.parents[2] / "shared" / "profiles"
 HOSTS = ("falcon-7.quokka.example_6009", "Heron.quokka.example")
 
 DRAWN = """
