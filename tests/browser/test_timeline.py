@@ -1,4 +1,4 @@
-"""The Timeline as somebody uses it: on our own captures, and on those beside the checkout where there are any."""
+"""The Timeline as somebody uses it, on our own captures and on a drawn one of a GPU."""
 
 import json
 import re
@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import draw
+import drawn
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 Sites = Callable[..., Any]
 LONG = 90_000
-GPU = "gpu-v100-multi-worker"
 FRAMES = "async many => { while (many--) await new Promise(requestAnimationFrame) }"
 """Waits until the page was drawn so many times."""
 
@@ -67,14 +68,9 @@ def window(url: str) -> tuple[float, float] | None:
 
 
 @pytest.fixture
-def gpu(site: Sites, page: Page, public_traces: Path) -> Timeline:
-    if not (public_traces / GPU).is_dir():
-        pytest.skip("the capture of a GPU lies beside some checkouts only")
-    server = site("standalone", public_traces)
-    run = next(
-        each["run"] for each in page.request.get(server.url + "sessions").json()["sessions"] if GPU in each["run"]
-    )
-    return Timeline(server, page, run)
+def gpu(site: Sites, page: Page, tmp_path: Path) -> Timeline:
+    draw.session(tmp_path, host=drawn.nvidia())
+    return Timeline(site("standalone", tmp_path), page, "run")
 
 
 @pytest.fixture
@@ -112,7 +108,7 @@ def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
 
 
 def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
-    gpu.search("FillPhiloxRandomKernelLaunch")
+    gpu.search("cuLaunchKernel")
     gpu.page.keyboard.press("Enter")
     link = gpu.body.locator(".tl-links .tl-link")
     expect(gpu.body.locator(".tl-links")).to_contain_text("launch")
@@ -127,7 +123,7 @@ def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
 
 
 def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
-    gpu.body.get_by_label(re.compile("^Pin Stream #134")).click(force=True)
+    gpu.body.get_by_label(re.compile("^Pin Stream #34")).click(force=True)
     gpu.body.locator(".tl-label.section .tl-fold").first.click()
     gpu.search("MatMul")
     gpu.page.keyboard.press("Enter")
