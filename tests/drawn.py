@@ -84,8 +84,8 @@ TPU = f"""
   main/3116817 | train[0,900]{{_r=1, step_num=s}} PjitFunction(step)[50,300] TpuExecute[100,20]{{_pt=12, _p=70+s}}
   EventFDAsyncWorker/3118193 | tpu::System::TransferToDevice=>IssueEvent=>Done[20,18]{{size=4096, _ct=7, _c=9}}
   | MemoryAllocation[40,0]{{index_on_host=0, bytes_reserved=0, bytes_allocated=31744, bytes_available=33550205952,
-  | id=0,
-  | fragmentation=0.0, peak_bytes_in_use=31744, requested_bytes=512, allocation_bytes=512, addr=33550205952, data_type=0}}
+  | id=0, fragmentation=0.0, peak_bytes_in_use=31744, requested_bytes=512, allocation_bytes=512, data_type=0,
+  | addr=33550205952}}
 """
 """A step of JAX on two cores: a fusion, a convolution, an all-reduce and a copy beside them."""
 
