@@ -45,9 +45,8 @@ def read(text: str) -> XSpace:
     zero = np.zeros(len(threads), np.int64)
     first = np.searchsorted(line, np.arange(len(threads) + 1))
     lines = Lines(np.arange(len(threads)), zero, threads, zero, first)
-    metadata = EventMetadata(
-        np.arange(len(names)), *[Text.of(names)] * 2, Text.of([""] * len(names)), empty(len(names))
-    )
+    of_names, blank = Text.of(names), Text.of([""] * len(names))
+    metadata = EventMetadata(np.arange(len(names)), of_names, of_names, blank, empty(len(names)))
     return XSpace(
         [Plane(0, "/host:CPU", lines, events, metadata, StatMetadata(np.arange(len(keys)), Text.of(keys)), empty(1))]
     )
