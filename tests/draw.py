@@ -9,7 +9,8 @@
 
 Unindented lines name planes with their own stats, indented ones lines of events ``name[begin,duration]{stats}`` in µs.
 Everything is drawn once per step s = 0 … ``steps - 1``, shifted by ``every`` µs. Values of stats: ``7`` int64, ``7u``
-uint64, ``7+s`` and ``10s+1`` int64 by step, ``7.5`` double, ``'text'`` or a bare word text, ``&text`` a reference.
+uint64, ``7+s`` and ``10s+1`` int64 by step, ``7.5`` double, ``'text'`` or a bare word text, ``&text`` or ``&'text'`` a
+reference.
 ``c=n`` stands for a correlation id that differs from step to step. A name ``?`` has no metadata.
 """
 
@@ -26,7 +27,7 @@ from tb_profile_plugin.protos import message
 XSpace = message("tensorflow.profiler.XSpace")
 
 _EVENT = re.compile(r"\s*(.+?)\[(-?[\d.]+),([\d.]+)\](?:\{(.*?)\})?(?=\s|$)")
-_STAT = re.compile(r"\s*([^=,]+)=('[^']*'|[^,]*)(?:,|$)")
+_STAT = re.compile(r"\s*([^=,]+)=(&?'[^']*'|[^,]*)(?:,|$)")
 _BY_STEP = re.compile(r"(\d*)s(?:\+(\d+))?$|(\d+)\+s$")
 _FIRST_DERIVED = -559038737
 _DERIVED = ["Steps", "Launch Stats", "TensorFlow Name Scope", "TensorFlow Ops", "XLA Modules", "XLA Ops"]
@@ -58,7 +59,9 @@ def space(text: str, steps: int = 1, every: float = 1000) -> Any:
         if kind in ("error", "warning", "hostname"):
             getattr(drawn, kind + "s").append(said)
         else:
-            pen = _Pen(drawn, row.strip())
+            name, _, facts = row.strip().partition(" {")
+            pen = _Pen(drawn.planes.add(id=len(drawn.planes), name=name))
+            pen.stats(pen.plane.stats, facts.rstrip("}"), 0)
     return drawn
 
 
@@ -82,21 +85,28 @@ def session(folder: Path, **hosts: Any) -> Capture:
     return tb_profile_plugin.open(run)
 
 
+def metadata(drawn: Any, display_name: str, stats: str) -> Any:
+    """Say what all events of an XLA instruction share; their name is its text: ``%display_name = …``."""
+    for plane in drawn.planes:
+        for entry in plane.event_metadata.values():
+            if entry.name.startswith(f"%{display_name} ="):
+                entry.display_name = display_name
+                _Pen(plane).stats(entry.stats, stats, 0)
+    return drawn
+
+
 class _Pen:
     """Draws into one plane."""
 
-    def __init__(self, drawn: Any, header: str):
-        name, brace, stats = header.partition(" {")
-        self.plane = drawn.planes.add(id=len(drawn.planes), name=name)
-        self.names: dict[str, int] = {}
-        self.stats: dict[str, int] = {}
-        if brace:
-            self._stats(self.plane.stats, stats.rstrip("}"), 0)
+    def __init__(self, plane: Any):
+        self.plane = plane
+        self.event_ids: dict[str, int] = {entry.name: key for key, entry in plane.event_metadata.items()}
+        self.stat_ids: dict[str, int] = {entry.name: key for key, entry in plane.stat_metadata.items()}
 
     def line(self, name: str) -> Any:
         number = re.search(r"#(\d+)", name)
         line_id = int(number[1]) if number else len(self.plane.lines) + 1
-        if name in _DERIVED and self.plane.name.startswith("/device:"):
+        if name in _DERIVED and self.plane.name.startswith("/device:GPU"):
             line_id = _FIRST_DERIVED + _DERIVED.index(name)
         return self.plane.lines.add(id=line_id, name=name)
 
@@ -108,25 +118,25 @@ class _Pen:
             for name, begin, duration, stats in (match.groups() for match in found):
                 event = line.events.add(metadata_id=self._name(name), duration_ps=round(float(duration) * 1e6))
                 event.offset_ps = round((float(begin) + step * every) * 1e6)
-                self._stats(event.stats, stats or "", step)
+                self.stats(event.stats, stats or "", step)
 
     def _name(self, name: str) -> int:
         if name == "?":
             return 999_999
-        if name not in self.names:
-            self.names[name] = len(self.names) + 1
-            self.plane.event_metadata[self.names[name]].id = self.names[name]
-            self.plane.event_metadata[self.names[name]].name = name
-        return self.names[name]
+        if name not in self.event_ids:
+            self.event_ids[name] = len(self.event_ids) + 1
+            self.plane.event_metadata[self.event_ids[name]].id = self.event_ids[name]
+            self.plane.event_metadata[self.event_ids[name]].name = name
+        return self.event_ids[name]
 
     def _stat_id(self, name: str) -> int:
-        if name not in self.stats:
-            self.stats[name] = len(self.stats) + 1
-            self.plane.stat_metadata[self.stats[name]].id = self.stats[name]
-            self.plane.stat_metadata[self.stats[name]].name = name
-        return self.stats[name]
+        if name not in self.stat_ids:
+            self.stat_ids[name] = len(self.stat_ids) + 1
+            self.plane.stat_metadata[self.stat_ids[name]].id = self.stat_ids[name]
+            self.plane.stat_metadata[self.stat_ids[name]].name = name
+        return self.stat_ids[name]
 
-    def _stats(self, stats: Any, text: str, step: int) -> None:
+    def stats(self, stats: Any, text: str, step: int) -> None:
         for name, value in _STAT.findall(text):
             if name == "c":
                 stats.add(metadata_id=self._stat_id("correlation_id"), int64_value=1000 * (step + 1) + int(value))
@@ -143,7 +153,7 @@ class _Pen:
             elif re.fullmatch(r"-?\d+\.\d+", value):
                 stat.double_value = float(value)
             elif value.startswith("&"):
-                stat.ref_value = self._stat_id(value[1:])
+                stat.ref_value = self._stat_id(value[1:].strip("'"))
             else:
                 stat.str_value = value.strip("'")
 

@@ -30,7 +30,7 @@ def trained(python: Python, framework: str) -> Iterator[str]:
     """A program that trains meanwhile; gives the address of its profiler."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [python, PROGRAMS / f"train_{framework}.py", str(port)]
+    command = [python, str(PROGRAMS / f"train_{framework}.py"), str(port)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=ENVIRONMENT) as program:
         assert program.stdin and program.stdout

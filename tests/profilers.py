@@ -56,7 +56,7 @@ class Fake:
     def _answer(self, request: Any) -> bytes:
         response = message("tensorflow.ProfileResponse")
         if not self.capture:
-            return response(empty_trace=True).SerializeToString()
+            return bytes(response(empty_trace=True).SerializeToString())
         if self.emits:
             # As the field lies on the wire: a message of which this test need not know the content.
             return b"\x42" + varint(len(self.capture)) + self.capture

@@ -85,3 +85,9 @@ def test_environment_variables_are_named_in_one_place() -> None:
 def test_every_folder_of_the_package_is_in_the_order() -> None:
     folders = {path.parent.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE}
     assert folders <= set(ORDER)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests/browser").glob("*.py")), ids=lambda path: path.name)
+def test_a_page_is_awaited_by_what_it_shows(path: Path) -> None:
+    """A fixed wait is too short where much else runs, and too long everywhere else."""
+    assert re.findall(r"\b(?:wait_for_timeout|sleep)\(|networkidle", path.read_text(encoding="utf-8")) == []

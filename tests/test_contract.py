@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import drawn
 import jsonschema
 import pytest
 from figures import column as column_of
@@ -40,7 +41,17 @@ def called(path: Path) -> str:
     return "-".join(part for part in path.parts[-4:] if part not in SHELVES).removesuffix(".xplane.pb")
 
 
-CAPTURES = pytest.mark.parametrize("capture", [*OWN, *PUBLIC], ids=called)
+CAPTURES = pytest.mark.parametrize("capture", [*OWN, *PUBLIC, *map(Path, drawn.PROGRAMS)], ids=called, indirect=True)
+
+
+@pytest.fixture
+def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture on disk; that of a device that few have is drawn."""
+    path: Path = request.param
+    if path.name not in drawn.PROGRAMS:
+        return path
+    session = draw.session(tmp_path_factory.mktemp(path.name), host=drawn.PROGRAMS[path.name]())
+    return Path(session.stored.files[0].path).parent
 
 
 SCHEMA = schema(tools.find())

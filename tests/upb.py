@@ -93,11 +93,15 @@ def _plane(plane: Any) -> Plane:
 
 
 def _stats(owners: Any) -> Stats:
-    first, key, kind, value, text = [0], [], [], [], {}
+    key: list[int] = []
+    kind: list[int] = []
+    value: list[int] = []
+    text: dict[int, bytes] = {}
+    first = [0]
     for stats in owners:
         for stat in stats:
             field = stat.WhichOneof("value")
-            content = getattr(stat, field) if field else 0
+            content: Any = getattr(stat, field) if field else 0
             if field == "str_value":
                 text[len(key)] = content.encode()
                 content = 0

@@ -10,6 +10,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import tb_profile_plugin
+from tb_profile_plugin.api import Capture
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
@@ -34,7 +36,7 @@ CHUNKED = ("count_lines", "fill_lines")
 def measured() -> dict[str, Any]:
     """All counts."""
     work: dict[str, Callable[[Any], object]] = {
-        name: lambda capture, name=name: capture.tool(name) for name, tool in find().items() if not tool.streamed
+        name: partial(Capture.tool, name=name) for name, tool in find().items() if not tool.streamed
     }
     work["first view of the timeline"] = view
     for each in work.values():
@@ -64,7 +66,8 @@ def view(capture: Any) -> None:
     """All lanes at the width of a page."""
     (host,) = capture.select()
     shown = timeline(host)
-    shown.slices([(place, 0) for place in range(len(shown.lanes))], *host.window, 1600)
+    begin, end = host.window
+    shown.slices([(place, 0) for place in range(len(shown.lanes))], begin, end, 1600)
 
 
 def modules() -> list[ModuleType]:

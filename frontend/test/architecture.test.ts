@@ -29,7 +29,34 @@ it.each([
   expect(code).toMatch(SPREAD);
 });
 
+/**
+ * What adds up, averages or divides figures: Python does, once, so that files and the command line say the same. To sort,
+ * to find the largest and to scale to a unit is the page's.
+ */
+const FIGURE =
+  /\.reduce\([^;]*?[^+]\+[^+]|\+=[^;]*\.(?:number|length|cell)\(|\.(?:number|length)\([^()]*\)\s*[+/]\s*[\w(]|\b(?:median|mean|average|sum|deviation|quantile|percentile)\(|\bpercent\([^()]*\/|Math\.(?:sqrt|pow|hypot)/;
+/** Where sizes on the screen are added up, and where a picture says what part of its whole each piece is. */
+const DRAWS = ["grid.tsx", "pie.tsx", "stackbar.tsx", "stacked.tsx"]
+  .map((name) => join("view", name))
+  .concat(join("tools", "timeline", "panels.ts"));
+
+it.each([
+  "rows.reduce((sum, row) => sum + table.length(row, 'total_us'), 0)",
+  "total += table.number(row, 'total_us') ?? 0",
+  "percent(value / whole)",
+  "median(times)",
+  "answer.number('step_ms') / 2",
+  "Math.sqrt(squares / count)",
+])("knows a figure that is worked out: %s", (code) => {
+  expect(code).toMatch(FIGURE);
+});
+
 describe.each(files)("%s", (file) => {
+  it("works out no figure", () => {
+    const shows = ["tools", "view"].includes(LAYERS[layerOf(file)] ?? "");
+    if (shows && !DRAWS.includes(file)) expect(text(file)).not.toMatch(FIGURE);
+  });
+
   it("lies in a layer", () => {
     expect(layerOf(file)).toBeGreaterThanOrEqual(0);
   });

@@ -5,6 +5,8 @@ The bytes of an XSpace file are such a pool as they are; other formats write one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from ..arrays import U8, Int
@@ -36,3 +38,19 @@ def payload(buf: U8, prefix: Int) -> tuple[Int, Int]:
     if begin < 0 or length < 0:
         return prefix, prefix
     return begin, begin + min(length, np.int64(len(buf)) - begin)
+
+
+def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
+    """(uint8[n] pool, where each text's length stands in it), for formats that hold no pool of their own."""
+    written = bytearray()
+    places: dict[str, int] = {}
+    for text in dict.fromkeys(texts):
+        places[text] = len(written)
+        content = text.encode()
+        length = len(content)
+        while length > 127:
+            written.append(length & 127 | 128)
+            length >>= 7
+        written.append(length)
+        written += content
+    return np.frombuffer(bytes(written), np.uint8), places

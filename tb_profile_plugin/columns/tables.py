@@ -26,6 +26,14 @@ class Text:
     begin: Array
     end: Array
 
+    @staticmethod
+    def of(texts: Sequence[str]) -> Text:
+        """A column of these."""
+        pieces = [text.encode() for text in texts]
+        end = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+        begin = end - np.array([len(piece) for piece in pieces], np.int64)
+        return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
+
     @lazy
     def all(self) -> list[str]:
         """Every string, decoded once."""

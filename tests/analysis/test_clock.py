@@ -1,6 +1,7 @@
 """Several hosts side by side: one clock, and who was the slowest."""
 
 from pathlib import Path
+from typing import Any
 
 import draw
 import pytest
@@ -67,7 +68,7 @@ def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
     assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
 
 
-def dated(text: str, start_ns: int, **of: str) -> Host:
+def dated(text: str, start_ns: int, **of: Any) -> Host:
     """A host whose times count from that time of day, as its Task Environment states."""
     return draw.host(f"{text}\nTask Environment {{profile_start_time={start_ns}u}}", steps=3, **of)
 

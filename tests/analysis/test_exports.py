@@ -51,7 +51,7 @@ def test_begins_and_ends_pair_up_on_each_track_for_perfetto() -> None:
     open_on: dict[int, int] = {}
     last: dict[int, int] = {}
     flows: dict[int, list[bytes]] = {47: [], 48: []}
-    names = {}
+    names: dict[Any, Any] = {}
     for packet in packets:
         if 12 in packet:
             names |= {dict(fields(entry))[1]: dict(fields(entry))[2] for _, entry in fields(packet[12])}

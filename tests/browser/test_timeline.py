@@ -1,4 +1,4 @@
-"""The Timeline as somebody uses it: on our own captures, and on those beside the checkout where there are any."""
+"""The Timeline as somebody uses it, on our own captures and on a drawn one of a GPU."""
 
 import json
 import re
@@ -6,12 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import draw
+import drawn
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 Sites = Callable[..., Any]
 LONG = 90_000
-GPU = "gpu-v100-multi-worker"
+FRAMES = "async many => { while (many--) await new Promise(requestAnimationFrame) }"
+"""Waits until the page was drawn so many times."""
 
 
 class Timeline:
@@ -24,7 +27,11 @@ class Timeline:
         self.canvas: Locator = self.body.locator(".tl-canvases")
         expect(self.body.locator(".tl-canvases canvas[data-renderer]")).to_be_visible(timeout=LONG)
         expect(self.body.locator(".tl-label").first).to_be_visible()
-        page.wait_for_timeout(800)
+        self.drawn()
+
+    def drawn(self) -> None:
+        """Wait until all that is in view is fetched and drawn."""
+        expect(self.canvas.locator("canvas[aria-busy]")).to_have_attribute("aria-busy", "false", timeout=LONG)
 
     def drag(self, x0: float, y0: float, x1: float, y1: float) -> None:
         """From one place of the canvas to another."""
@@ -41,34 +48,29 @@ class Timeline:
         self.body.locator(".tl-search input").fill(text)
         expect(self.body.locator(".tl-search output")).to_be_visible(timeout=LONG)
 
-    def settle(self) -> None:
-        """Wait until a soft move is over and the URL is written."""
-        self.page.wait_for_timeout(1000)
-
-    def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for what a soft move and the URL come to sooner or later."""
-        for _ in range(100):
-            if holds():
-                return
-            self.page.wait_for_timeout(100)
-        raise AssertionError(f"it never came to that: {self.page.url}")
+    def until(self, holds: Callable[[str], bool]) -> None:
+        """Wait for what the address comes to; it is written a moment after the last move."""
+        self.page.wait_for_url(holds, timeout=LONG)
 
     @property
     def window(self) -> tuple[float, float] | None:
-        """The shown window in ns, as the URL tells it."""
-        found = re.search(r"[&.]t=([\d.-]+)~([\d.-]+)", self.page.url)
-        return (float(found[1]), float(found[2])) if found else None
+        return window(self.page.url)
+
+
+def moved_from(before: tuple[float, float] | None) -> Callable[[str], bool]:
+    return lambda url: window(url) != before
+
+
+def window(url: str) -> tuple[float, float] | None:
+    """The shown window in ns, as the URL tells it."""
+    found = re.search(r"[&.]t=([\d.-]+)~([\d.-]+)", url)
+    return (float(found[1]), float(found[2])) if found else None
 
 
 @pytest.fixture
-def gpu(site: Sites, page: Page, public_traces: Path) -> Timeline:
-    if not (public_traces / GPU).is_dir():
-        pytest.skip("the capture of a GPU lies beside some checkouts only")
-    server = site("standalone", public_traces)
-    run = next(
-        each["run"] for each in page.request.get(server.url + "sessions").json()["sessions"] if GPU in each["run"]
-    )
-    return Timeline(server, page, run)
+def gpu(site: Sites, page: Page, tmp_path: Path) -> Timeline:
+    draw.session(tmp_path, host=drawn.nvidia())
+    return Timeline(site("standalone", tmp_path), page, "run")
 
 
 @pytest.fixture
@@ -94,8 +96,9 @@ def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
     cpu.page.keyboard.press("Shift+Enter")
     expect(cpu.body.locator(".tl-search output")).to_contain_text("1 of")
     cpu.canvas.locator("canvas").last.focus()
+    before = cpu.window
     cpu.page.keyboard.press("f")
-    cpu.settle()  # It moved there softly.
+    cpu.until(lambda url: window(url) not in (None, before))
     facts = dict(zip(*(cpu.body.locator(f".tl-facts {tag}").all_inner_texts() for tag in ("dt", "dd")), strict=True))
     assert cpu.window
     shown = cpu.window[1] - cpu.window[0]
@@ -105,7 +108,7 @@ def test_zoom_to_a_named_op_and_select_it(cpu: Timeline) -> None:
 
 
 def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
-    gpu.search("FillPhiloxRandomKernelLaunch")
+    gpu.search("cuLaunchKernel")
     gpu.page.keyboard.press("Enter")
     link = gpu.body.locator(".tl-links .tl-link")
     expect(gpu.body.locator(".tl-links")).to_contain_text("launch")
@@ -120,18 +123,20 @@ def test_the_launch_arrow_leads_to_the_kernel_and_back(gpu: Timeline) -> None:
 
 
 def test_the_same_pixels_after_a_reload(gpu: Timeline) -> None:
-    gpu.body.get_by_label(re.compile("^Pin Stream #134")).click(force=True)
+    gpu.body.get_by_label(re.compile("^Pin Stream #34")).click(force=True)
     gpu.body.locator(".tl-label.section .tl-fold").first.click()
     gpu.search("MatMul")
     gpu.page.keyboard.press("Enter")
-    gpu.settle()
+    gpu.until(lambda url: "event=" in url and window(url) is not None)
     gpu.body.locator(".tl-search input").blur()
     gpu.page.mouse.move(5, 5)
-    gpu.settle()
+    expect(gpu.body.locator(".tl-hover")).to_have_count(0)
+    gpu.drawn()
     url, pixels = gpu.page.url, gpu.canvas.screenshot()
     gpu.page.reload()
     expect(gpu.body.locator(".tl-event")).to_be_visible(timeout=LONG)
-    gpu.settle()
+    expect(gpu.body.locator(".tl-search output")).to_be_visible(timeout=LONG)
+    gpu.drawn()
     assert gpu.page.url == url
     assert gpu.canvas.screenshot() == pixels
 
@@ -141,11 +146,11 @@ def test_keys_move_and_zero_shows_all(cpu: Timeline) -> None:
     for key in "wdas":
         before = cpu.window
         cpu.page.keyboard.down(key)
-        cpu.page.wait_for_timeout(300)
+        cpu.page.evaluate(FRAMES, 10)
         cpu.page.keyboard.up(key)
-        cpu.until(lambda before=before: cpu.window != before)
+        cpu.until(moved_from(before))
     cpu.page.keyboard.press("0")
-    cpu.until(lambda: cpu.window is None)
+    cpu.until(lambda url: window(url) is None)
     expect(cpu.body.locator(".menu-panel")).to_have_count(0)  # s zooms here, and opens no session picker.
 
 
@@ -168,8 +173,7 @@ def test_an_interval_is_measured_named_kept_and_removed(cpu: Timeline) -> None:
     expect(marks).to_have_count(1)
     marks.locator("input").fill("warm up")
     marks.locator("input").press("Enter")
-    cpu.settle()
-    assert "warm" in cpu.page.url
+    cpu.until(lambda url: "warm" in url)
     cpu.page.reload()
     expect(marks).to_have_count(1, timeout=LONG)
     expect(marks.locator("input")).to_have_value("warm up")
@@ -178,14 +182,16 @@ def test_an_interval_is_measured_named_kept_and_removed(cpu: Timeline) -> None:
 
 
 def test_search_looks_on_all_threads_and_in_stats(cpu: Timeline) -> None:
-    cpu.search("executor")
+    cpu.search("run")
     lanes = set()
+    facts = cpu.body.locator(".tl-facts")
+    shown = ""
     for _ in range(12):
         cpu.body.locator(".tl-search input").press("Enter")
-        expect(cpu.body.locator(".tl-facts")).to_be_visible()
-        cpu.page.wait_for_timeout(350)
-        lanes.add(cpu.body.locator(".tl-facts div", has_text="Lane").inner_text())
-    assert lanes
+        expect(facts).not_to_have_text(shown, use_inner_text=True)
+        shown = facts.inner_text()
+        lanes.add(facts.locator("div", has_text="Lane").inner_text())
+    assert len(lanes) > 1
     cpu.body.get_by_label("Regular expression").click()
     cpu.body.locator(".tl-search input").fill("^ExecutorState::Proc.*s$")
     expect(cpu.body.locator(".tl-search output")).not_to_have_text("none")
@@ -196,12 +202,12 @@ def test_a_link_moves_to_the_first_hit_and_to_an_event(site: Sites, page: Page, 
     timeline = Timeline(server, page, "keras_fit/run", find="FunctionRun", go="1")
     expect(timeline.body.locator(".tl-search output")).to_contain_text("1 of")
     expect(timeline.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
-    timeline.until(lambda: "event=" in page.url and "go=1" not in page.url)
+    timeline.until(lambda url: "event=" in url and "go=1" not in url)
     found = re.search(r"event=([\d.]+)", page.url)
     assert found
     again = Timeline(server, page, "keras_fit/run", event=found[1], go="1")
     expect(again.body.locator(".tl-event h3").first).to_have_text("FunctionRun")
-    again.until(lambda: "go=1" not in page.url)
+    again.until(lambda url: "go=1" not in url)
 
 
 def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
@@ -209,11 +215,10 @@ def test_wheel_minimap_and_lane_filter(cpu: Timeline) -> None:
     cpu.page.keyboard.down("Control")
     cpu.page.mouse.wheel(0, -600)
     cpu.page.keyboard.up("Control")
-    cpu.settle()
-    cpu.until(lambda: cpu.window is not None)
+    cpu.until(lambda url: window(url) is not None)
     zoomed = cpu.window
     cpu.drag(400, 14, 600, 14)
-    cpu.until(lambda: cpu.window != zoomed)
+    cpu.until(moved_from(zoomed))
     cpu.body.get_by_label("Filter lanes").fill("no such lane")
     expect(cpu.body.locator(".tl-label")).to_have_count(0)
     cpu.body.get_by_label("Filter lanes").fill("python")

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def no_cupti(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def versions(monkeypatch: pytest.MonkeyPatch, **installed: str) -> None:
     monkeypatch.setattr(doctor, "_version", lambda name: installed.get(name.replace("-", "_"), ""))
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["jaxlib<=0.10.2,>=0.10.2", "x; extra == 'gpu'"])
+    monkeypatch.setattr(metadata, "requires", lambda name: ["jaxlib<=0.10.2,>=0.10.2", "x; extra == 'gpu'"])
 
 
 def test_a_machine_without_a_gpu(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_another_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         EntryPoint("profile", "xprof.profile_plugin_loader:ProfilePluginLoader", "tensorboard_plugins"),
         EntryPoint("profile", "tb_profile_plugin.plugin:Loader", "tensorboard_plugins"),
     ]
-    monkeypatch.setattr(doctor.metadata, "entry_points", lambda group: entries)
+    monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
     assert [problem.code for problem in doctor.machine(tmp_path)].count("rival") == 1
 
 

@@ -11,7 +11,7 @@ from tb_profile_plugin.store import Logdir
 
 
 def parts(*texts: bytes) -> Iterator[memoryview]:
-    yield from map(memoryview, texts)
+    yield from (memoryview(text) for text in texts)
 
 
 def test_a_session_comes_with_its_first_file(tmp_path: Path) -> None:

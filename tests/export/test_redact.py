@@ -22,7 +22,7 @@ from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.tools import find
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
-REAL = Path("/work/shared/profiles")
+REAL = TRACES.parents[2] / "shared" / "profiles"
 HOSTS = ("falcon-7.quokka.example_6009", "Heron.quokka.example")
 
 DRAWN = """
@@ -138,7 +138,7 @@ def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
     assert names[0] == names[1]
 
 
-WORD = st.text(st.characters(codec="utf-8", categories=("L",)), min_size=5, max_size=12)
+WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_size=12)
 
 
 @settings(max_examples=60, deadline=None)

@@ -106,7 +106,7 @@ class Emulated(library.Library):
             machine.mem_write(stack - 8, back.to_bytes(8, "little"))
             machine.reg_write(x86.UC_X86_REG_RSP, stack - 8)
         machine.emu_start(self._base + entry.address, back)
-        return machine.reg_read(self._answer) & 0xFFFFFFFF
+        return int(machine.reg_read(self._answer) & 0xFFFFFFFF)
 
     def run(self, symbol: str, parameters: Any, answer: Any, words_at: int, answer_at: int) -> int:
         """As a function of the library: arrays go into the machine and come back."""
@@ -173,7 +173,7 @@ def _arrays(kinds: Any, words: Any, shift: int = 0) -> Iterator[tuple[int, int]]
 
 
 if __name__ == "__main__":
-    jit.jit = jit.inlined = Emulated(Path(sys.argv[1])).kernel
+    jit.jit = jit.inlined = Emulated(Path(sys.argv[1])).kernel  # type: ignore[assignment]
     from answers import answers
 
     json.dump({path: answers(path) for path in sys.argv[2:]}, sys.stdout)

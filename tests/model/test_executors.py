@@ -59,7 +59,8 @@ class Cluster:
 
     def pids(self) -> dict[str, int]:
         """Of the workers by address."""
-        return self.client.run(os.getpid)
+        found: dict[str, int] = self.client.run(os.getpid)
+        return found
 
 
 def dask(*words: str) -> subprocess.Popen[bytes]:

@@ -17,6 +17,7 @@ from werkzeug.serving import make_server
 from tb_profile_plugin import tools
 from tb_profile_plugin.runtime import cancellation, memo
 from tb_profile_plugin.serve import App, standalone
+from tb_profile_plugin.serve.connections import create_server
 from tb_profile_plugin.store import Logdir
 
 TURNS = 3000
@@ -61,7 +62,7 @@ def waitress(logdir: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Callabl
     """`tb-profile serve` in a thread."""
     made: list[Any] = []
     listening = threading.Event()
-    create = standalone.create_server
+    create = create_server
 
     def remember(*arguments: Any, **named: Any) -> Any:
         made.append(create(*arguments, **named))
@@ -128,7 +129,7 @@ def test_work_ends_when_its_client_has_gone(port: int, patient: Patient) -> None
 def test_another_who_waits_is_still_answered(port: int, patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
     joined, awaited = threading.Event(), memo._Work.awaited
 
-    def told(work: Any, wanted: Any) -> bytes:
+    def told(work: Any, wanted: Any) -> Any:
         joined.set()
         return awaited(work, wanted)
 

@@ -157,7 +157,7 @@ def test_looking_starts_nothing(empty: Client, route: str) -> None:
     ],
 )
 def test_what_makes_no_capture_names_its_parameter(
-    empty: Client, tmp_path: Path, form: dict[str, str], code: str, where: str
+    empty: Client, tmp_path: Path, form: dict[str, Any], code: str, where: str
 ) -> None:
     assert problem(post(empty, "/capture/start", **form)) == (400, code, where)
     assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from waitress.adjustments import Adjustments
 from werkzeug.serving import make_server
 from werkzeug.test import create_environ
 from werkzeug.wrappers import Request
@@ -128,14 +129,14 @@ def test_small_answers_do_not_wait_for_work(app: Answers, port: int) -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(connections.time, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now)
     return clock
 
 
 @pytest.fixture
 def channel() -> Iterator[Any]:
     ours, theirs = socket.socketpair()
-    settings = connections.Adjustments()
+    settings = Adjustments()
     server = SimpleNamespace(active_channels={}, adj=settings)
     with ours, theirs:
         yield connections._Channel(server, ours, None, settings, map={})

@@ -11,6 +11,7 @@ from werkzeug.test import Client
 from tb_profile_plugin.serve import App, listing
 from tb_profile_plugin.store import Logdir, cache, kept
 from tb_profile_plugin.store import logdir as logdir_module
+from tb_profile_plugin.store.kept import pack, to_json
 
 COUNT = 200
 
@@ -59,8 +60,8 @@ def test_only_what_changed_is_worked_out_anew(
 
     monkeypatch.setattr(cache, "names", counted("names", cache.names))
     monkeypatch.setattr(cache, "place", counted("place", cache.place))
-    monkeypatch.setattr(listing, "to_json", counted("json", listing.to_json))
-    monkeypatch.setattr(listing, "pack", counted("pack", listing.pack))
+    monkeypatch.setattr(listing, "to_json", counted("json", to_json))
+    monkeypatch.setattr(listing, "pack", counted("pack", pack))
     monkeypatch.setattr(kept, "_code", counted("code", kept._code))
     for _ in range(5):
         assert len(facts(client)) == COUNT

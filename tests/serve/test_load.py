@@ -11,8 +11,8 @@ import pytest
 import soak
 from werkzeug.test import Client
 
+from tb_profile_plugin import xspace
 from tb_profile_plugin.contract.tool import Tool
-from tb_profile_plugin.model import session as session_module
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools import find
@@ -25,7 +25,7 @@ TRACES = ["custom_loop", "keras_fit", "keras_one_batch", "starved_input", "two_w
 def done(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Each run of a tool, as (session, tool), and the path of each capture that was decoded."""
     found: list[Any] = []
-    run, decode = Tool.run, session_module.xspace.decode
+    run, decode = Tool.run, xspace.decode
 
     def counting_run(tool: Tool, session: Any, host: str = "", **options: str) -> Any:
         found.append((session.name, tool.name))
@@ -36,7 +36,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return decode(content, where, *rest)
 
     monkeypatch.setattr(Tool, "run", counting_run)
-    monkeypatch.setattr(session_module.xspace, "decode", counting_decode)
+    monkeypatch.setattr(xspace, "decode", counting_decode)
     return found
 
 

@@ -236,7 +236,7 @@ def test_a_request_is_forgotten_as_soon_as_it_is_answered(
     gc.collect()
     gc.disable()
     try:
-        b"".join(app(environ, lambda said, *more: told.append(int(said.split()[0]))))  # type: ignore[func-returns-value]
+        b"".join(app(environ, lambda said, *more: told.append(int(said.split()[0]))))  # type: ignore[arg-type]
         del environ, request
         assert told == [status]
         assert left() is None

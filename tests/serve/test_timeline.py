@@ -137,7 +137,7 @@ def test_the_whole_trace_is_streamed_in_the_trace_event_format(server: Client) -
     assert 0 < len([e for e in coarse if e["ph"] == "X"]) < len(slices)
 
 
-EMPTY = {
+EMPTY: dict[str, dict[str, Any]] = {
     "lanes": {},
     "slices": {"lanes": "", "begin": 0, "end": 1000, "width": 100},
     "names": {"blocks": ""},

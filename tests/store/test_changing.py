@@ -58,7 +58,7 @@ def test_a_file_that_ends_early_gives_what_there_was(tmp_path: Path, monkeypatch
     path.write_bytes(DRAWN)
     facts = os.stat(path)
     longer = os.stat_result([*facts[:6], len(DRAWN) + 5000, *facts[7:10]])
-    monkeypatch.setattr(whole.os, "fstat", lambda descriptor: longer)
+    monkeypatch.setattr(os, "fstat", lambda descriptor: longer)
     assert whole.load(path) == DRAWN
 
 

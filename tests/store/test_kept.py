@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_what_was_kept_is_found(stored: StoredSession) -> None:
 
 
 @pytest.mark.parametrize("change", [{"size": 6}, {"mtime_ns": 8}, {"version": "etag"}, {"path": Path("elsewhere")}])
-def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, object]) -> None:
+def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, Any]) -> None:
     Kept().put(stored, b"body", *WHAT)
     changed = replace(stored, files=(replace(stored.files[0], **change),))
     assert Kept().get(changed, *WHAT) is None

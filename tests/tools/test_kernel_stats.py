@@ -134,7 +134,7 @@ def kernel_reports(data: bytes) -> Any:
     many.type, many.label = base.TYPE_MESSAGE, base.LABEL_REPEATED
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    reports = message_factory.GetMessageClass(pool.FindMessageTypeByName("k.Reports"))()
+    reports: Any = message_factory.GetMessageClass(pool.FindMessageTypeByName("k.Reports"))()
     reports.ParseFromString(data)
     return reports.reports
 

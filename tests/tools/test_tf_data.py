@@ -211,7 +211,7 @@ def compare_calls(theirs: Any, ours: Any, names: dict[str, str], zero: set[str])
     for row, label in zip(rows(theirs), labels, strict=True):
         text = re.sub("<[^>]*>", " ", label)
         total, own, count = (
-            int(re.search(pattern, text)[1])
+            int(re.findall(pattern, text)[0])
             for pattern in (r"Total Duration: (-?\d+)", r"Self Duration: (-?\d+)", r"Calls: (\d+)")
         )
         figures = merged.pop((names[row["input_pipeline"]], row["rank"], row["name"]))

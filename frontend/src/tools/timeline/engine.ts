@@ -89,6 +89,7 @@ export class Engine {
     if (!scene.size.width || !scene.size.height) return;
     scene.load();
     paint({ ...this, scene, ink: this.ink, context: this.context, overview: this.overview } as Frame, devicePixelRatio);
+    this.canvas.ariaBusy = String(scene.loader.busy);
   }
 
   private async survey(): Promise<void> {
