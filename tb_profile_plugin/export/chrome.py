@@ -150,11 +150,11 @@ class _Writer:
         return [{**common, "ts": since / 1e6, "args": {"value": value}} for since, value in points]
 
     def _arrows(self, part: slice) -> Iterator[Entry]:
-        links, trace, board = self._host.trace.links, self._host.trace, self._shown.board
+        links, trace, lane_set = self._host.trace.links, self._host.trace, self._shown.lane_set
         columns = links.source[part].tolist(), links.target[part].tolist(), links.kind[part].tolist()
         for number, (source, target, kind) in enumerate(zip(*columns, strict=True), part.start):
             inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))
-            places = [board.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
+            places = [lane_set.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
             if min(places) < 0:
                 continue
             for phase, event, place in (("s", source, places[0]), ("f", target, places[1])):

@@ -81,8 +81,8 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     roots, levels = roots[order], levels[order].astype(np.int32)
     level = np.zeros(len(trace), np.int8)
     level[roots] = np.clip(levels, 0, 100)
-    with ThreadPoolExecutor(1) as beside:
-        nested = beside.submit(lambda: trace.nesting)
+    with ThreadPoolExecutor(1) as helper:
+        nested = helper.submit(lambda: trace.nesting)
         links = trace.links
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)

@@ -134,7 +134,7 @@ class Section:
     """Place of its plane in the capture."""
 
 
-class Board:
+class LaneSet:
     """All lanes of a host."""
 
     def __init__(self, host: Host):
@@ -304,6 +304,6 @@ def _thread_order(lane: Lane) -> tuple[Any, ...]:
 
 
 @per_host
-def board(host: Host) -> Board:
+def lane_set(host: Host) -> LaneSet:
     """The lanes of a host, worked out once."""
-    return Board(host)
+    return LaneSet(host)

@@ -65,7 +65,7 @@ def details(host: Host, event: int) -> dict[str, Any]:
     Raises `ProblemError` (404) for an event that no lane shows.
     """
     shown = timeline(host)
-    place, at = shown.board.find(event)
+    place, at = shown.lane_set.find(event)
     if place < 0:
         raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)
     lane = shown.lanes[place]
@@ -184,11 +184,11 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
     """Links with both ends on the lanes and one end in the window: some, evenly spread, and how many there are."""
-    trace, board = host.trace, timeline(host).board
+    trace, lane_set = host.trace, timeline(host).lane_set
     links = trace.links
     wanted = np.zeros(len(trace.lines), bool)
     for place in lanes:
-        lane = board.lanes[place]
+        lane = lane_set.lanes[place]
         if len(lane) and lane.first < len(trace):
             wanted[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
     since, until = trace.end[links.source], trace.begin[links.target]
