@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..timeline.args import Args
@@ -87,7 +88,7 @@ class _Writer:
         plane = self._host.space.planes[section.plane]
         if section.kind == "host":
             return self._base + _HOST_THREADS + section.plane
-        if section.kind == "device" and not plane.name.startswith("/device:CUSTOM:"):
+        if section.kind == "device" and not plane.name.startswith(vocabulary.CUSTOM):
             return self._base + 1 + plane.id % (_CUSTOM - 1)
         return self._base + _CUSTOM + section.plane
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
@@ -166,7 +167,7 @@ def word(kind: int) -> str:
 def _iterators(host: Host) -> tuple[Array, Array]:
     """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
     events = host.trace.named(lambda name: name.startswith("Iterator::"))
-    return events, host.trace.spread("id", events)
+    return events, host.trace.spread(vocabulary.ID, events)
 
 
 def _iterator(host: Host, event: int) -> Iterable[Arrow]:
