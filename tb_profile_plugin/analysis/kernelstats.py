@@ -229,5 +229,5 @@ def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
         mine = rows[kind_of == i]
         if len(mine):
             time = plane.events.duration[mine]
-            device = f"{host.name} {plane.name.removeprefix('/device:')}"
+            device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
             yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))
