@@ -91,3 +91,11 @@ def test_every_folder_of_the_package_is_in_the_order() -> None:
 def test_a_page_is_awaited_by_what_it_shows(path: Path) -> None:
     """A fixed wait is too short where much else runs, and too long everywhere else."""
     assert re.findall(r"\b(?:wait_for_timeout|sleep)\(|networkidle", path.read_text(encoding="utf-8")) == []
+
+
+def test_planes_and_lines_are_named_in_one_place() -> None:
+    """But for redaction, which keeps names of any kind, and for what other formats call them."""
+    pattern = re.compile(r"""["'](?:/(?:host|device):[A-Za-z:]*|XLA (?:Ops|Modules)|Task Environment)["']""")
+    allowed = {"columns/vocabulary.py", "export/redact.py", "export/vocabulary.py", "export/share.py"}
+    found = {str(path.relative_to(PACKAGE)) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))}
+    assert found - allowed == set()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import I64, Array, I64Matrix, Int
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import kernels, names
 from ..model.host import Host
@@ -25,7 +25,7 @@ _CATEGORIES = (
     ("copy-start", Part.DEVICE_TO_DEVICE),
     ("copy-done", Part.DEVICE_TO_DEVICE),
 )
-_DEVICE_LINES = ("XLA Ops", "Framework Ops", "TensorFlow Ops")
+_DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ def device_parts(plane: Plane) -> Array:
     """int64[events]: each event's `Part` on a device, by copy direction, HLO category, kernel name and op shape."""
     by_name = np.array([_device_part(name) for name in plane.names], np.int64)
     parts: Array = by_name[plane.events.name]
-    category = plane.metadata_stat("hlo_category")
+    category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
     for row, text in zip(category.owner.tolist(), category.strings, strict=True):
         part = next((part for start, part in _CATEGORIES if text.startswith(start)), None)
         if part is not None:
             parts[plane.events.name == row] = part
-    shape = plane.stat("shape")
+    shape = plane.stat(vocabulary.SHAPE)
     compute = parts[shape.owner] <= Part.COMPUTE_OTHER
     for event, text in zip(
         shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist(), strict=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
@@ -42,7 +42,7 @@ def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTab
 
 
 def _op_lines(plane: Plane) -> Array:
-    return np.array([i for i, name in enumerate(plane.lines.name) if name == "XLA Ops"], np.int64)
+    return np.array([i for i, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS], np.int64)
 
 
 def _union(begin: Array, end: Array) -> int:
@@ -118,7 +118,7 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "hlo_module")]
     hlo, tf_op, level, annotation, module = texts
-    program = plane.stat("program_id").spread(len(plane.events), MISSING)
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
     example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program)
     found: dict[tuple[str, str, str], Op] = {}

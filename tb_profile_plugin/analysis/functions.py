@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..columns import vocabulary
 from ..model.host import Host
 from ..model.per_host import per_host
 from .ops import nested_times
@@ -61,7 +62,7 @@ def calls_of_host(host: Host) -> dict[str, FunctionCalls]:
     """The tf.functions of one host by name."""
     found: dict[str, FunctionCalls] = {}
     plane = host.cpu
-    column = plane.stat("tf_function_call") if plane else None
+    column = plane.stat(vocabulary.TF_FUNCTION_CALL) if plane else None
     if plane is None or column is None or not len(column):
         return found
     kinds: dict[tuple[str, str], int] = {}
@@ -75,7 +76,7 @@ def calls_of_host(host: Host) -> dict[str, FunctionCalls]:
         calls = found.setdefault(name, FunctionCalls(name))
         calls.calls[mode] = calls.calls.get(mode, 0) + row[0]
         calls.self_ps[mode] = calls.self_ps.get(mode, 0) + row[2]
-    tracings = plane.stat("tracing_count")
+    tracings = plane.stat(vocabulary.TRACING_COUNT)
     for event, count in zip(tracings.owner.tolist(), tracings.numbers.tolist(), strict=True):
         name = plane.names[plane.events.name[event]]
         if name in found:

@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import names
 from ..model.host import Host
@@ -55,11 +55,11 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     by_name = np.array([_host_part(name, host) for name in plane.names], np.int8)
     activity: Array = by_name[plane.events.name]
     if host.devices:
-        launches = plane.stat("correlation_id").owner
+        launches = plane.stat(vocabulary.CORRELATION_ID).owner
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
     activity[_kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
-    named = plane.stat("step_name").owner
+    named = plane.stat(vocabulary.STEP_NAME).owner
     activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":
         # A loop's iteration begins with an executor, which works; any other marker only encloses.
@@ -100,7 +100,7 @@ def is_unrecorded(host: Host) -> bool:
 
 def _root_stages(host: Host, plane: Plane) -> Array:
     """Input pipeline stages (``_ipl_stage_name``) in no other stage, and in nothing that waits for a producer."""
-    stages = plane.stat("_ipl_stage_name").owner
+    stages = plane.stat(vocabulary.STAGE_NAME).owner
     if not len(stages):
         return stages
     offset = host.trace.rows(plane).start

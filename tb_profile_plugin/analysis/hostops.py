@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from ..arrays import I8, I32, I64, Array, Bool
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import names
 from ..model.host import Host
@@ -50,7 +50,7 @@ def _host_op_of_event(plane: Plane) -> tuple[Array, list[Op]]:
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
     op_of_event = by_name[plane.events.name]
     _assign_hlo_ops(plane, op_of_event, ops)
-    column = plane.stat("tf_op")
+    column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
     parsed_ops = [names.parse(text) if text else None for text in texts]
     index = append(
@@ -68,11 +68,11 @@ def _put(target: Array, at: Array, value: Array) -> None:
 
 def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     """XLA:CPU's ops: named by ``hlo_op`` in their ``hlo_module``, for events that no framework name covers."""
-    column = plane.stat("hlo_op")
+    column = plane.stat(vocabulary.HLO_OP)
     if not len(column):
         return
     codes, texts = column.codes
-    module = plane.stat("hlo_module")
+    module = plane.stat(vocabulary.HLO_MODULE)
     module_codes, modules = module.codes
     of_event = dict(zip(module.owner.tolist(), module_codes.tolist(), strict=True))
     pairs = [(code, of_event.get(owner, -1)) for code, owner in zip(codes.tolist(), column.owner.tolist(), strict=True)]
@@ -85,10 +85,10 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
 
 def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     """Input pipeline stages: events with ``_ipl_stage_id``, kept apart from everything else by that id."""
-    stages = plane.stat("_ipl_stage_id")
+    stages = plane.stat(vocabulary.STAGE_ID)
     if not len(stages):
         return
-    category = plane.stat("_ipl_stage_cat")
+    category = plane.stat(vocabulary.STAGE_CATEGORY)
     kinds = dict(zip(category.owner.tolist(), category.strings, strict=True))
     made: dict[int, Op] = {}
     for owner, stage in zip(stages.owner.tolist(), stages.numbers.tolist(), strict=True):
@@ -120,7 +120,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
 
 def eager_calls(plane: Plane) -> list[tuple[int, str]]:
     """(event, op): calls of single ops, of any version's naming."""
-    column, is_func = plane.stat("eager_op"), plane.stat("is_func")
+    column, is_func = plane.stat(vocabulary.EAGER_OP), plane.stat(vocabulary.IS_FUNC)
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, strict=True)
     found = [
@@ -135,7 +135,7 @@ def eager_calls(plane: Plane) -> list[tuple[int, str]]:
 
 def _eager(host: Host, plane: Plane) -> Array:
     """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
-    stated = plane.stat("is_eager")
+    stated = plane.stat(vocabulary.IS_EAGER)
     return np.union1d(stated.owner[stated.numbers != 0], np.setdiff1d(_under_eager_calls(host, plane), stated.owner))
 
 
@@ -144,7 +144,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
     calls = trace.named("EagerExecute".__eq__)
     if not len(calls):
         return calls
-    is_func = trace.spread("is_func", calls)
+    is_func = trace.spread(vocabulary.IS_FUNC, calls)
     single = is_func == 0
     if not single.any():
         return calls[:0]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..model import kernels, names
 from ..model.codes import combine
 from ..model.host import Host
@@ -127,7 +127,7 @@ def has_gpus(host: Host) -> bool:
 @per_host(keep=True)
 def has_kernels(host: Host) -> bool:
     """Whether any kernel is in it."""
-    return any(len(plane.stat("kernel_details")) for plane in host.gpus)
+    return any(len(plane.stat(vocabulary.KERNEL_DETAILS)) for plane in host.gpus)
 
 
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:
@@ -158,7 +158,7 @@ def launches(host: Host) -> list[_Launched]:
 
 
 def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Iterator[_Launched]:
-    column = plane.stat("kernel_details")
+    column = plane.stat(vocabulary.KERNEL_DETAILS)
     if not len(column):
         return
     codes, details = column.codes
@@ -187,7 +187,7 @@ def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
 
 def _equations(plane: Plane) -> set[int]:
     """Events of an Einsum of two operands, which is a matrix product."""
-    column = plane.stat("equation")
+    column = plane.stat(vocabulary.EQUATION)
     sides = [text.split("->") for text in column.strings]
     products = [len(side) == 2 and side[0].count(",") == 1 for side in sides]
     return {owner for owner, product in zip(column.owner.tolist(), products, strict=True) if product}
@@ -220,7 +220,7 @@ def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
     copied = np.array([bool(kind) for kind in kinds], bool)
     rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
     size = np.zeros(len(plane.events), np.int64)
-    column = plane.stat("memcpy_details")
+    column = plane.stat(vocabulary.MEMCPY_DETAILS)
     codes, texts = column.codes
     size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
     place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
@@ -229,5 +229,5 @@ def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
         mine = rows[kind_of == i]
         if len(mine):
             time = plane.events.duration[mine]
-            device = f"{host.name} {plane.name.removeprefix('/device:')}"
+            device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
             yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))

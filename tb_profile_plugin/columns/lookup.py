@@ -61,7 +61,7 @@ def whole_numbers(kind: U8, value: I64, rows: I64) -> I64:
 
 
 @jit
-def beside(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
+def first_number(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
     """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
     answer = np.full(len(at), default, np.int64)
     for i in range(len(at)):

@@ -15,7 +15,7 @@ from ..arrays import Array, Int
 from ..columns import kinds, pool
 from ..problems import Problem
 from ..runtime.memo import lazy
-from .lookup import SECRET, beside, first_equal, occurrences, owners, whole_numbers
+from .lookup import SECRET, first_equal, first_number, occurrences, owners, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Plane:
     def numbers(self, name: str, events: Array, default: int) -> Array:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
         stats, wanted = self.events.stats, np.array(self._stat_rows.get(name, []), np.int32)
-        answer: Array = beside(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
+        answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
         return answer
 
     def _column(self, stats: Stats, name: str) -> StatColumn:

@@ -66,5 +66,5 @@ def kernel_stats(answer: Named, hosts: Sequence[Host], options: Mapping[str, str
     docs["verdict"] = "Whether the tensor cores do the work that they could do."
     heads = [head("rank", "Rank", doc="By total duration."), *old_heads(answer, "kernels", _COLUMNS)]
     rows = [(rank, *row) for rank, row in enumerate(old_rows(answer, "kernels", _COLUMNS), 1)]
-    beside = {name: table(answer, name, as_named(answer, name)) for name in ("copies", "devices")}
-    return data_table(heads, rows, properties, docs) | beside
+    more = {name: table(answer, name, as_named(answer, name)) for name in ("copies", "devices")}
+    return data_table(heads, rows, properties, docs) | more

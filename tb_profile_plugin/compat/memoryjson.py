@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..analysis.memory import Holding, holdings, sampled
+from ..columns import vocabulary
 from ..contract.answer import Json
 from ..model.allocations import Allocations, origin
 from ..model.host import Host
@@ -110,12 +111,14 @@ def _modules(host: Host) -> list[dict[str, Json]]:
     start = origin(host)
     for plane in host.tpus:
         for line, name in enumerate(plane.lines.name):
-            for event in range(*plane.lines.events(line).indices(len(plane.events))) if name == "XLA Modules" else ():
+            for event in (
+                range(*plane.lines.events(line).indices(len(plane.events))) if name == vocabulary.XLA_MODULES else ()
+            ):
                 begin, end = int(plane.events.begin[event]) - start, int(plane.events.end[event]) - start
                 module = {
                     "name": plane.names[plane.events.name[event]],
                     "startTimePs": str(begin),
                     "endTimePs": str(end),
                 }
-                found.append(module | {"id": str(len(found)), "planeName": plane.name.removeprefix("/device:")})
+                found.append(module | {"id": str(len(found)), "planeName": plane.name.removeprefix(vocabulary.DEVICE)})
     return found

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..timeline.args import Args
@@ -87,7 +88,7 @@ class _Writer:
         plane = self._host.space.planes[section.plane]
         if section.kind == "host":
             return self._base + _HOST_THREADS + section.plane
-        if section.kind == "device" and not plane.name.startswith("/device:CUSTOM:"):
+        if section.kind == "device" and not plane.name.startswith(vocabulary.CUSTOM):
             return self._base + 1 + plane.id % (_CUSTOM - 1)
         return self._base + _CUSTOM + section.plane
 
@@ -150,11 +151,11 @@ class _Writer:
         return [{**common, "ts": since / 1e6, "args": {"value": value}} for since, value in points]
 
     def _arrows(self, part: slice) -> Iterator[Entry]:
-        links, trace, board = self._host.trace.links, self._host.trace, self._shown.board
+        links, trace, lane_set = self._host.trace.links, self._host.trace, self._shown.lane_set
         columns = links.source[part].tolist(), links.target[part].tolist(), links.kind[part].tolist()
         for number, (source, target, kind) in enumerate(zip(*columns, strict=True), part.start):
             inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))
-            places = [board.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
+            places = [lane_set.find(event)[0] for event in (source, target)] if inside and not self._columns else [-1]
             if min(places) < 0:
                 continue
             for phase, event, place in (("s", source, places[0]), ("f", target, places[1])):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import I32, I64, Array, Bool
+from ..columns import vocabulary
 from ..jit import jit
 from . import ownership
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
@@ -44,7 +45,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     """What may be chosen as steps: marks, numbered events, functions and Python frames; most work first."""
     work = ownership.owned_work(trace)
     marks, _ = marked_roots(trace)
-    numbered, _ = trace.stat("step_num")
+    numbered, _ = trace.stat(vocabulary.STEP_NUM)
     shown = [marks[[trace.name(event) not in IMPLICIT_ROOTS for event in marks.tolist()]], numbered]
     events = np.unique(
         np.concatenate([*shown, trace.named(lambda name: bool(NUMBERED.match(name))), _calls(trace, work)])
@@ -137,13 +138,13 @@ def _calls(trace: Trace, work: Array) -> Array:
 
     Where no function was called so that its name is known, runs of functions stand for them.
     """
-    stated = [plane.stat("tf_function_call").owner + first for first, plane in trace.parts]
+    stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
     functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
     frames = trace.named(lambda name: name.startswith(_FRAME))
     found = np.unique(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(found):
         found = trace.named("FunctionRun".__eq__)
-        found = found[~np.isin(trace.spread("id", found), list(dataset_steps(trace)))]
+        found = found[~np.isin(trace.spread(vocabulary.ID, found), list(dataset_steps(trace)))]
     return found[_off_data_threads(trace, found)]
 
 

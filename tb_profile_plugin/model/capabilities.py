@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from .host import Host
 from .kerneltable import BF16, FP8, FP16, FP32, FP64, INT8, TF32
 from .per_host import per_host
@@ -61,7 +61,7 @@ class Capabilities:
 @per_host(keep=True)
 def gpu_capabilities(host: Host) -> list[tuple[str, Capabilities]]:
     """Name (``GPU:0``) and capabilities of each GPU of a host, those that recorded nothing too."""
-    return [(plane.name.removeprefix("/device:"), capabilities(plane)) for plane in host.gpus]
+    return [(plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane)) for plane in host.gpus]
 
 
 def capabilities(plane: Plane) -> Capabilities:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from . import names as op_names
 from .host import Host
 
@@ -44,9 +44,9 @@ class _Origin:
 _PathOf = Callable[[_Origin], tuple[str, ...]]
 
 _LANES: tuple[tuple[str, str, str, _PathOf], ...] = (
-    ("modules", "XLA Modules", "modules", lambda origin: origin.module),
-    ("ops", "XLA Ops", "ops", lambda origin: origin.ops),
-    ("framework", "Framework Ops", "ops", lambda origin: origin.framework),
+    ("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
+    ("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
+    ("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
     ("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
     ("source", "Source", "scope", lambda origin: origin.source),
 )
@@ -56,7 +56,7 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
     """(key, name, kind, slices) of each lane that can be made for a device; keys are unique on its plane."""
     steps = _steps(host, plane)
     if len(steps.begin):
-        yield "steps", "Steps", "steps", steps
+        yield "steps", vocabulary.STEPS, "steps", steps
     lines = [line for line in host.stream_lines(plane).tolist() if _is_wanted(plane, plane.lines.name[line])]
     kernels = np.zeros(len(plane.events), bool)
     for name in ("kernel_details", "cuda_graph_exec_id", "hlo_op", "tf_op"):
@@ -79,12 +79,12 @@ def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
 
 
 def _is_gpu(plane: Plane) -> bool:
-    return plane.name.startswith("/device:GPU:")
+    return plane.name.startswith(vocabulary.GPU)
 
 
 def _is_wanted(plane: Plane, line: str) -> bool:
     """Every stream of a GPU; of other devices only the line of XLA's ops, which says where each one comes from."""
-    return _is_gpu(plane) or line == "XLA Ops"
+    return _is_gpu(plane) or line == vocabulary.XLA_OPS
 
 
 def _steps(host: Host, plane: Plane) -> Spans:
@@ -121,8 +121,8 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
     columns = [_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
     if not _is_gpu(plane):
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = plane.metadata_stat("program_id").spread(len(plane.metadata), -1)[plane.events.name]
-    own = plane.stat("program_id")
+    programs = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1)[plane.events.name]
+    own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)
     if not len(programs):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import I8, I32, I64, U8, Array, Bool, Int
+from ..columns import vocabulary
 from ..jit import jit
 from .trace import MISSING, Trace
 
@@ -30,13 +31,13 @@ class Groups:
 
 def marked_roots(trace: Trace) -> tuple[Array, Array]:
     """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
-    events, levels = trace.stat("_r")
+    events, levels = trace.stat(vocabulary.ROOT)
     level = dict(zip(events.tolist(), levels.tolist(), strict=True))
     for event in trace.named(_LEVELS.__contains__).tolist():
         name = trace.name(event)
         level[event] = level.get(event, 1) if name == "TraceContext" else _LEVELS[name]
     roots = np.array([event for event, value in level.items() if value > 0], np.int64)
-    roots = roots[~np.isin(trace.spread("id", roots), list(dataset_steps(trace)))]
+    roots = roots[~np.isin(trace.spread(vocabulary.ID, roots), list(dataset_steps(trace)))]
     return roots, np.array([level[event] for event in roots.tolist()], np.int64)
 
 
@@ -47,10 +48,10 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     all marked roots.
     """
     executions = trace.named("ExecutorState::Process".__eq__)
-    rounds = trace.spread("iter_num", executions)
+    rounds = trace.spread(vocabulary.ITER_NUM, executions)
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
-    ids = trace.spread("id", executions)
+    ids = trace.spread(vocabulary.ID, executions)
     known = (ids != MISSING) & (rounds != MISSING) & ~np.isin(ids, list(dataset_steps(trace)))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
     looping = np.isin(ids, ids[rounds > 0])
@@ -69,7 +70,7 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
 def dataset_steps(trace: Trace) -> set[int]:
     """Step ids of the functions that tf.data runs for itself: those are never training steps."""
     captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
-    return set(trace.spread("id", captured).tolist()) - {MISSING}
+    return set(trace.spread(vocabulary.ID, captured).tolist()) - {MISSING}
 
 
 def group(trace: Trace, roots: Array, levels: Array) -> Groups:
@@ -81,8 +82,8 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     roots, levels = roots[order], levels[order].astype(np.int32)
     level = np.zeros(len(trace), np.int8)
     level[roots] = np.clip(levels, 0, 100)
-    with ThreadPoolExecutor(1) as beside:
-        nested = beside.submit(lambda: trace.nesting)
+    with ThreadPoolExecutor(1) as helper:
+        nested = helper.submit(lambda: trace.nesting)
         links = trace.links
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
@@ -136,7 +137,7 @@ def _on_several_devices(trace: Trace, found: Groups) -> dict[int, list[tuple[int
     """From begin to end of each device's work for the groups that work on more than one."""
     spans: dict[int, list[tuple[int, int]]] = {}
     for first, plane in trace.parts:
-        if plane.name.startswith("/device:") and len(plane.events):
+        if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
             part = slice(first, first + len(plane.events))
             mine = found.of_event[part] >= 0
             begin, end = np.full(len(found.root), np.iinfo(np.int64).max), np.full(len(found.root), -1)

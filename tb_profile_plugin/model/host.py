@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane, XSpace
+from ..columns import Plane, XSpace, vocabulary
 from ..problems import Problem
 from ..runtime.memo import Memo, lazy
 from ..xspace import hlo
@@ -109,17 +109,17 @@ class Host:
     @lazy
     def cpu(self) -> Plane | None:
         """The plane of the host's threads."""
-        return self.space.plane("/host:CPU")
+        return self.space.plane(vocabulary.HOST_CPU)
 
     @lazy
     def gpus(self) -> list[Plane]:
         """All GPU planes, those without events too."""
-        return self.space.prefixed("/device:GPU:")
+        return self.space.prefixed(vocabulary.GPU)
 
     @lazy
     def tpus(self) -> list[Plane]:
         """TensorCore planes of TPUs."""
-        return [p for p in self.space.prefixed("/device:TPU:") if p.name.removeprefix("/device:TPU:").isdigit()]
+        return [p for p in self.space.prefixed(vocabulary.TPU) if p.name.removeprefix(vocabulary.TPU).isdigit()]
 
     @lazy
     def devices(self) -> list[Plane]:
@@ -132,7 +132,7 @@ class Host:
 
         Times that are no times of day count from the start of the profile, which the Task Environment states.
         """
-        plane = self.space.plane("Task Environment")
+        plane = self.space.plane(vocabulary.TASK_ENVIRONMENT)
         start = plane.facts().get("profile_start_time") if plane else None
         return self.space.origin_ns or (start if isinstance(start, int) and start > 0 else 0)
 

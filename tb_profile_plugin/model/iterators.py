@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import I32, U8, Array, Int
-from ..columns import Plane
+from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
 from .host import Host
@@ -138,7 +138,7 @@ def calls(host: Host) -> Calls | None:
         return None
     wanted = np.array([name.startswith("Iterator::") or name == "Iterator" for name in plane.names], bool)
     row = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
-    ids = plane.numbers("id", row, MISSING)
+    ids = plane.numbers(vocabulary.ID, row, MISSING)
     row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):
         return None
@@ -146,7 +146,7 @@ def calls(host: Host) -> Calls | None:
     begin, end = trace.begin[row + first], trace.end[row + first]
     name = plane.events.name[row]
     is_root = np.array([text.count("::") == 1 for text in plane.names], bool)[name]
-    parent_ids = plane.numbers("parent_id", row, 0)
+    parent_ids = plane.numbers(vocabulary.PARENT_ID, row, 0)
     iterator, iterators, damage = _iterators(plane, name, ids, parent_ids, is_root)
     ties = _Threads(host, plane, row, parent_ids, ids)
     parent = np.where(is_root, -1, ties.parent(begin, end)).astype(np.int32)
@@ -315,7 +315,7 @@ class _Threads:
         return join(*pair_codes(left, right))
 
     def _elements(self, events: Array) -> Array:
-        return self._plane.numbers("element_id", events, MISSING)
+        return self._plane.numbers(vocabulary.ELEMENT_ID, events, MISSING)
 
     def functions(self, host: Host) -> Functions:
         """The functions that ran for calls."""
@@ -335,7 +335,7 @@ class _Threads:
         process = np.array([name == "ExecutorState::Process" for name in names], np.uint8)[self._plane.events.name]
         python = np.array([name.endswith("PyFunc") for name in names], bool)[self._plane.events.name]
         ran = nearest(self._outer, process)[np.flatnonzero(python)]
-        ids, own = (self._plane.numbers("id", at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
+        ids, own = (self._plane.numbers(vocabulary.ID, at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
         return Functions(call[call >= 0], among(ids, own))
 
 

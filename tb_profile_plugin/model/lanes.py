@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..columns import Plane, kinds
+from ..columns import Plane, kinds, vocabulary
 from ..columns.tables import Stats
 from ..runtime.memo import lazy
 from . import derived
@@ -41,7 +41,14 @@ _KINDS = (
     (re.compile(r"XLA Ops|Sparse Core Ops|TensorFlow Ops|Framework Ops|Host Offload"), OPS),
     (re.compile(r"Name Scope|^Source"), SCOPE),
 )
-_ORDER = ("Steps", "XLA Modules", "XLA Ops", "Async XLA Ops", "Framework Ops", "TensorFlow Ops")
+_ORDER = (
+    vocabulary.STEPS,
+    vocabulary.XLA_MODULES,
+    vocabulary.XLA_OPS,
+    vocabulary.ASYNC_XLA_OPS,
+    vocabulary.FRAMEWORK_OPS,
+    vocabulary.TENSORFLOW_OPS,
+)
 _SCOPES = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
 _MAIN = re.compile(r"^(python\d*|main|MainThread)\b", re.IGNORECASE)
 
@@ -134,7 +141,7 @@ class Section:
     """Place of its plane in the capture."""
 
 
-class Board:
+class LaneSet:
     """All lanes of a host."""
 
     def __init__(self, host: Host):
@@ -175,13 +182,13 @@ class Board:
             if any(plane is device for device in devices):
                 yield Section(plane.name, "device", self._device(host, index, plane), index)
         for index, plane in planes:
-            if plane.name.startswith("/device:") and not any(plane is device for device in devices):
+            if plane.name.startswith(vocabulary.DEVICE) and not any(plane is device for device in devices):
                 yield Section(plane.name, "device", self._lines(index, plane), index)
         for index, plane in planes:
-            if plane.name.startswith("/host:CPU"):
+            if plane.name.startswith(vocabulary.HOST_CPU):
                 yield Section(plane.name, "host", sorted(self._lines(index, plane), key=_thread_order), index)
         for index, plane in planes:
-            if not plane.name.startswith(("/device:", "/host:CPU")):
+            if not plane.name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)):
                 yield Section(plane.name, "other", self._lines(index, plane), index)
 
     def _device(self, host: Host, index: int, plane: Plane) -> list[Lane]:
@@ -231,7 +238,7 @@ class Board:
 
     def _step_names(self, plane: Plane, part: slice) -> Array:
         """Steps by the name that the profiler gave to their group, where it gave one."""
-        column = plane.stat("step_name")
+        column = plane.stat(vocabulary.STEP_NAME)
         given = dict(zip(column.owner.tolist(), column.strings, strict=True))
         rows = range(part.start, part.stop)
         names = [given.get(row) or plane.display_names[int(plane.events.name[row])] for row in rows]
@@ -255,10 +262,10 @@ class Board:
 
 
 def _kind(plane: Plane, line: str) -> str:
-    if plane.name.startswith("/host:CPU"):
+    if plane.name.startswith(vocabulary.HOST_CPU):
         return THREAD
     found = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")
-    return found or (STREAM if plane.name.startswith("/device:") else THREAD)
+    return found or (STREAM if plane.name.startswith(vocabulary.DEVICE) else THREAD)
 
 
 def _numbers(stats: Stats, rows: Array) -> Array:
@@ -304,6 +311,6 @@ def _thread_order(lane: Lane) -> tuple[Any, ...]:
 
 
 @per_host
-def board(host: Host) -> Board:
+def lane_set(host: Host) -> LaneSet:
     """The lanes of a host, worked out once."""
-    return Board(host)
+    return LaneSet(host)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import I32, I64, Array, Bool, Int
+from ..columns import vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
 from .joins import among, are_equal, is_ascending, join, pair_codes
@@ -28,7 +29,6 @@ CALL = 100
 RUN = 101
 """Kind of a link from the dispatch of an XLA program on the CPU to the ops of that run, wherever they run."""
 
-_HOST = "/host:CPU"
 _EXECUTION = (1, EXECUTOR)
 _CROWD = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
@@ -82,10 +82,10 @@ def _edges(source: Array, target: Array, kind: int) -> _Edges:
 
 
 def _launches(trace: Trace) -> _Edges:
-    events, values = trace.stat("correlation_id")
+    events, values = trace.stat(vocabulary.CORRELATION_ID)
     host = np.zeros(len(events), bool)
     for first, plane in trace.parts:
-        if plane.name == _HOST:
+        if plane.name == vocabulary.HOST_CPU:
             host |= (events >= first) & (events < first + len(plane.events))
     valid = values > 0
     launch, run = events[host & valid], events[~host & valid]
@@ -97,23 +97,23 @@ def _executors(trace: Trace) -> _Edges:
     process = trace.named("ExecutorState::Process".__eq__)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
     waiting = trace.named(iterators.__contains__)
-    waiting = waiting[trace.spread("id", waiting) != MISSING]
+    waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
     if not len(process) or not len(waiting):
         return _edges(process[:0], waiting[:0], EXECUTOR)
-    process = process[among(trace.spread("id", process), trace.spread("id", waiting))]
-    keys = [(trace.spread("id", some), trace.spread("iter_num", some)) for some in (process, waiting)]
+    process = process[among(trace.spread(vocabulary.ID, process), trace.spread(vocabulary.ID, waiting))]
+    keys = [(trace.spread(vocabulary.ID, some), trace.spread(vocabulary.ITER_NUM, some)) for some in (process, waiting)]
     source, target = join(*pair_codes(*keys), last=True)
     return _edges(process[source], waiting[target], EXECUTOR)
 
 
 def _contexts(trace: Trace) -> _Edges:
     # Asked once and large, so not kept.
-    made, made_ids = trace.read("_p")
-    used, used_ids = trace.read("_c")
+    made, made_ids = trace.read(vocabulary.PRODUCER_ID)
+    used, used_ids = trace.read(vocabulary.CONSUMER_ID)
     source, target = join(made_ids, used_ids, crowd=_CROWD)
     del made_ids, used_ids
-    made_kinds = trace.spread("_pt", made)
-    same = are_equal(made_kinds, source, trace.spread("_ct", used), target)
+    made_kinds = trace.spread(vocabulary.PRODUCER_TYPE, made)
+    same = are_equal(made_kinds, source, trace.spread(vocabulary.CONSUMER_TYPE, used), target)
     if not same.all():
         source, target = source[same], target[same]
     source, target, kind = made.astype(np.int32)[source], used.astype(np.int32)[target], made_kinds[source]

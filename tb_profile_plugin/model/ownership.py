@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import I32, I64, Array
+from ..columns import vocabulary
 from ..jit import jit
 from .trace import Trace, is_derived
 
-_OPS = "XLA Ops"
+_OPS = vocabulary.XLA_OPS
 """Of a TPU's lines the one that tells what runs; the others tell the same in other terms."""
 
 
@@ -30,9 +31,9 @@ def work_events(trace: Trace) -> Array:
     """int64[k]: the events that `owned_work` counts."""
     found = [np.empty(0, np.int64)]
     for first, plane in trace.parts:
-        if plane.name.startswith("/device:") and len(plane.events):
+        if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
             own = ~is_derived(plane.lines.id)
-            if _OPS in list(plane.lines.name) and not plane.name.startswith("/device:GPU:"):
+            if _OPS in list(plane.lines.name) and not plane.name.startswith(vocabulary.GPU):
                 own = np.array([name == _OPS for name in plane.lines.name])
             found.append(np.flatnonzero(own[plane.events.line]) + first)
     work = np.concatenate(found)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 
 if TYPE_CHECKING:
     from .trace import Trace
 
-_HOST = "/host:CPU"
 _DISPATCH = re.compile(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
 _PROGRAM = re.compile(r"P(?:jit|map)Function\((.*)\)")
 
@@ -50,8 +50,12 @@ def _runs(trace: Trace) -> tuple[Array, Array, Array]:
     """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
     none = np.empty(0, np.int64)
     for first, plane in trace.parts:
-        if plane.name == _HOST and plane.has_stat("run_id") and plane.has_stat("hlo_module"):
-            column, module = plane.stat("run_id"), plane.stat("hlo_module")
+        if (
+            plane.name == vocabulary.HOST_CPU
+            and plane.has_stat(vocabulary.RUN_ID)
+            and plane.has_stat(vocabulary.HLO_MODULE)
+        ):
+            column, module = plane.stat(vocabulary.RUN_ID), plane.stat(vocabulary.HLO_MODULE)
             numbers, run = np.unique(column.numbers, return_inverse=True)
             modules = np.full(len(numbers), "", object)
             codes, names = module.codes

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from . import groups as grouping
 from .calls import NUMBERED, outermost, repeated
 from .groups import Groups
@@ -26,7 +27,6 @@ SOURCES = {
 }
 """What each rule goes by, in the order in which they are tried."""
 
-_CPU = "/host:CPU"
 _PAUSE = 0.05
 """Share of a step that a device waits before the next one, from which on the last step, which lacks it, is not
 like the others."""
@@ -67,7 +67,7 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     """The steps by the first rule of `SOURCES` that finds any, or the events of the name ``chosen``."""
     if chosen:
         rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
-    elif any(plane.name.startswith("/device:TPU:") for plane in trace.planes):
+    elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
         rules = [_marked, _numbered, _loops, _stored, _device, _functions]
     else:
         rules = [_marked, _numbered, _loops, _functions, _stored, _device]
@@ -96,7 +96,7 @@ def _marked(trace: Trace) -> Steps | None:
 
 
 def _numbered(trace: Trace) -> Steps | None:
-    events, _ = trace.stat("step_num")
+    events, _ = trace.stat(vocabulary.STEP_NUM)
     events = np.unique(np.concatenate([events, trace.named(lambda name: bool(NUMBERED.fullmatch(name)))]))
     return _under(trace, outermost(trace, events), "numbers") if len(events) else None
 
@@ -108,7 +108,7 @@ def _loops(trace: Trace) -> Steps | None:
     beside or after one another, as a recurrent layer and its gradient have them.
     """
     executions, iterations = grouping.loop_roots(trace)
-    if not len(executions) or len(np.unique(trace.spread("id", executions))) > 1:
+    if not len(executions) or len(np.unique(trace.spread(vocabulary.ID, executions))) > 1:
         return None
     count = int(iterations.max()) + 1
     begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
@@ -137,7 +137,7 @@ def _functions(trace: Trace) -> Steps | None:
 
 def _parts_together(trace: Trace, runs: Array) -> Array:
     """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
-    ids = trace.spread("id", runs)
+    ids = trace.spread(vocabulary.ID, runs)
     each = grouping.group_together(trace, runs, np.arange(len(runs)))
     _, until = _work(trace, each.of_event, np.arange(len(runs)), everything=True)
     call = np.arange(len(runs))
@@ -150,7 +150,7 @@ def _parts_together(trace: Trace, runs: Array) -> Array:
 
 def _stored(trace: Trace) -> Steps | None:
     """Groups that the profiler wrote into the capture (``group_id``) and of which some event names a step."""
-    events, values = trace.stat("group_id")
+    events, values = trace.stat(vocabulary.GROUP_ID)
     # The profiler's own numbers may be any, so that nothing is as large as the largest of them.
     distinct, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
     values = values - int(-1 in distinct)
@@ -158,9 +158,9 @@ def _stored(trace: Trace) -> Steps | None:
     wanted: set[int] = set()
     for first, plane in trace.parts:
         inside = (events >= first) & (events < first + len(plane.events))
-        on_host |= inside & (plane.name == _CPU)
-        marks = plane.stat("step_name").owner
-        if plane.name.startswith("/device:") or plane.name == _CPU:
+        on_host |= inside & (plane.name == vocabulary.HOST_CPU)
+        marks = plane.stat(vocabulary.STEP_NAME).owner
+        if plane.name.startswith(vocabulary.DEVICE) or plane.name == vocabulary.HOST_CPU:
             wanted |= set(values[inside & np.isin(events, marks + first)].tolist())
     wanted.discard(-1)
     if not wanted or not on_host.any():
@@ -175,7 +175,7 @@ def _spread_stored(trace: Trace, of_event: Array) -> None:
     """Groups for planes that hold none, over the links from those that do."""
     lacking = np.zeros(len(trace), bool)
     for first, plane in trace.parts:
-        lacking[first : first + len(plane.events)] = not plane.has_stat("group_id")
+        lacking[first : first + len(plane.events)] = not plane.has_stat(vocabulary.GROUP_ID)
     links = trace.links
     reach = lacking[links.target] & (of_event[links.source] >= 0)
     of_event[links.target[reach]] = of_event[links.source[reach]]
@@ -185,7 +185,7 @@ def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | No
     """Each group begins with its first event on the host, or with its first where the host has none."""
     elsewhere = np.ones(len(trace), bool)
     for first, plane in trace.parts:
-        elsewhere[first : first + len(plane.events)] = plane.name != _CPU
+        elsewhere[first : first + len(plane.events)] = plane.name != vocabulary.HOST_CPU
     members = np.flatnonzero(np.isin(of_event, wanted))
     members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
     groups, begins = np.unique(of_event[members], return_index=True)
@@ -211,13 +211,13 @@ def _device(trace: Trace) -> Steps | None:
     A device may wait between them, and that time is the step's, too. What another device did at the same time is part
     of the same step.
     """
-    for line_name in ("Steps", "XLA Modules"):
+    for line_name in (vocabulary.STEPS, vocabulary.XLA_MODULES):
         taken: list[Array] = []
         for first, plane in trace.parts:
-            if not plane.name.startswith("/device:") or line_name not in list(plane.lines.name):
+            if not plane.name.startswith(vocabulary.DEVICE) or line_name not in list(plane.lines.name):
                 continue
             rows = np.arange(len(plane.events))[plane.lines.events(list(plane.lines.name).index(line_name))]
-            if line_name == "XLA Modules" and len(rows):
+            if line_name == vocabulary.XLA_MODULES and len(rows):
                 time = np.bincount(plane.events.name[rows], plane.events.duration[rows])
                 rows = rows[plane.events.name[rows] == time.argmax()]
             rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + first
@@ -299,7 +299,7 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     count = np.arange(len(roots))
     if source in ("functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
-    iterations, numbers = trace.spread("iter_num", roots), trace.spread("step_num", roots)
+    iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
     stated = [NUMBERED.fullmatch(trace.name(root)) for root in roots.tolist()]
     numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
@@ -318,7 +318,7 @@ def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
     wanted = set(roots.tolist())
     found: dict[int, str] = {}
     for first, plane in trace.parts:
-        column = plane.stat("graph_type")
+        column = plane.stat(vocabulary.GRAPH_TYPE)
         found |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
     return found
 

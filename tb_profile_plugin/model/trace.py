@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..arrays import I32, I64, Array, Bool
-from ..columns import Plane, XSpace
+from ..columns import Plane, XSpace, vocabulary
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
 from .links import MISSING as MISSING
@@ -113,7 +113,7 @@ class Trace:
     def detached(self) -> Array:
         """bool[n]: asynchronous events, which nest in nothing and hold nothing."""
         answer = np.zeros(len(self), bool)
-        events, values = self.stat("_a")
+        events, values = self.stat(vocabulary.ASYNC)
         answer[events[values != 0]] = True
         return answer
 
@@ -145,7 +145,7 @@ class Trace:
         """bool[n]: what devices recorded, and runs of XLA on the CPU, which nobody waits for either."""
         answer = self.claimed.copy()
         for first, plane in self.parts:
-            if plane.name.startswith("/device:"):
+            if plane.name.startswith(vocabulary.DEVICE):
                 answer[first : first + len(plane.events)] = True
         return answer
 

@@ -250,7 +250,7 @@ def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str,
     timeline, shift, place = of_host(shown.hosts[index]), shown.shifts[index], shown.places[index]
 
     def end(number: int) -> dict[str, Any] | None:
-        at, position = timeline.board.find(number)
+        at, position = timeline.lane_set.find(number)
         if at < 0:
             return None
         lane = timeline.lanes[at]

@@ -57,7 +57,7 @@ class RemoteTree:
 
     def look(self, root: str) -> list[Folder]:
         """The same at once; raises `ProblemError` where the URL cannot be read."""
-        with _told(root):
+        with _translate_errors(root):
             files, base = _open(root)
             found: dict[str, dict[str, Any]] = files.find(base, detail=True)
             prefix = base.rstrip("/") + "/"
@@ -89,7 +89,7 @@ def single(url: str) -> StoredFile | None:
     host = host_of(_name(url))
     if host is None:
         return None
-    with _told(url):
+    with _translate_errors(url):
         files, path = _open(url)
         return _stored(host, url, files.info(path))
 
@@ -103,7 +103,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
         cache.entry(file.path).close()
         cache.used(file.path)
         return
-    with _told(file.url):
+    with _translate_errors(file.url):
         files, path = _open(file.url)
         in_parts = file.size > _PIECE and _gives_parts(files, path)
         try:
@@ -226,7 +226,7 @@ def _changed(file: StoredFile) -> ProblemError:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _translate_errors(url: str) -> Iterator[None]:
     """Whatever a file system raises, as a problem that says what to do."""
     scheme = url.partition("://")[0]
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
@@ -65,7 +66,7 @@ def details(host: Host, event: int) -> dict[str, Any]:
     Raises `ProblemError` (404) for an event that no lane shows.
     """
     shown = timeline(host)
-    place, at = shown.board.find(event)
+    place, at = shown.lane_set.find(event)
     if place < 0:
         raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)
     lane = shown.lanes[place]
@@ -166,7 +167,7 @@ def word(kind: int) -> str:
 def _iterators(host: Host) -> tuple[Array, Array]:
     """int64[k] each: the events of tf.data iterators, and the iterators' ids."""
     events = host.trace.named(lambda name: name.startswith("Iterator::"))
-    return events, host.trace.spread("id", events)
+    return events, host.trace.spread(vocabulary.ID, events)
 
 
 def _iterator(host: Host, event: int) -> Iterable[Arrow]:
@@ -184,11 +185,11 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
 
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
     """Links with both ends on the lanes and one end in the window: some, evenly spread, and how many there are."""
-    trace, board = host.trace, timeline(host).board
+    trace, lane_set = host.trace, timeline(host).lane_set
     links = trace.links
     wanted = np.zeros(len(trace.lines), bool)
     for place in lanes:
-        lane = board.lanes[place]
+        lane = lane_set.lanes[place]
         if len(lane) and lane.first < len(trace):
             wanted[np.searchsorted(trace.lines, lane.first, side="right") - 1] = True
     since, until = trace.end[links.source], trace.begin[links.target]

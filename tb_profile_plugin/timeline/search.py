@@ -110,7 +110,7 @@ def _refused(message: str, remedy: str) -> ProblemError:
 def search(host: Host, wanted: Pattern, args: bool = True) -> Hits:
     """The events of a host whose name or (with ``args``) whose stats match."""
     shown = timeline(host)
-    names = shown.board.names.matching(wanted)
+    names = shown.lane_set.names.matching(wanted)
     extra = _by_args(host, wanted) if args else None
     # A capture that was cut early has no lanes.
     found = [tuple(np.empty(0, dtype) for dtype in (np.uint16, np.uint16, np.uint32, np.uint32, np.int64, np.int64))]

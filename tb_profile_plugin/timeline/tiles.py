@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
 from ..jit import jit
 from ..model.host import Host
-from ..model.lanes import COUNTER, Board, Lane, Section, board
+from ..model.lanes import COUNTER, Lane, LaneSet, Section, lane_set
 from ..model.per_host import per_host
 
 MAX_ROWS = 512
@@ -141,10 +141,10 @@ class HostTimeline(Timeline):
     """The timeline of a decoded host, whose events can be told all about."""
 
     def __init__(self, host: Host):
-        self.board: Board = board(host)
+        self.lane_set: LaneSet = lane_set(host)
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            rows = list(threads.map(_rows, self.board.lanes))
-        super().__init__(self.board.sections, self.board.names, rows)
+            rows = list(threads.map(_rows, self.lane_set.lanes))
+        super().__init__(self.lane_set.sections, self.lane_set.names, rows)
 
 
 @per_host
@@ -170,7 +170,7 @@ def _rows(lane: Lane) -> Rows:
         none = np.empty(0, np.uint32), np.empty(0, np.uint32)
         return Rows(np.array([0, len(lane)]), none[0], row, none, (none[0].astype(float), none[1].astype(float)))
     counts = np.zeros(MAX_ROWS, np.int64)
-    used = deal(lane.begin, lane.end, row, counts)
+    used = assign_rows(lane.begin, lane.end, row, counts)
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts[:used])))
     order = np.empty(len(lane), np.uint32)
     sizes = [-(-len(lane) // size) for size in (_SMALL, _LARGE)]
@@ -203,7 +203,7 @@ def _visible(
 
 
 @jit
-def deal(begin: I64, end: I64, row: U16, counts: I64) -> Int:
+def assign_rows(begin: I64, end: I64, row: U16, counts: I64) -> Int:
     """Put each event on the first free row from the top; returns how many rows are in use."""
     free = np.full(len(counts), np.iinfo(np.int64).min, np.int64)
     used = 0

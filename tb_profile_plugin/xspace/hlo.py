@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..columns.tables import XSpace
 from ..runtime import cancellation
 from . import wire
@@ -61,10 +62,10 @@ class Module:
 def modules(space: XSpace) -> dict[int, Module]:
     """The programs in the capture's ``/host:metadata`` plane by program id; the first of an id is kept."""
     found: dict[int, Module] = {}
-    plane = space.plane("/host:metadata")
+    plane = space.plane(vocabulary.METADATA)
     if plane is None:
         return found
-    ids = plane.metadata_stat("program_id")
+    ids = plane.metadata_stat(vocabulary.PROGRAM_ID)
     program_of = dict(zip(ids.owner.tolist(), ids.numbers.tolist(), strict=True))
     for stat in ("Hlo Proto", "HLO Proto"):
         column = plane.metadata_stat(stat)

@@ -17,7 +17,7 @@ US = 1_000_000
 
 
 def lane(drawn: Host, name: str) -> int:
-    return next(i for i, lane in enumerate(timeline(drawn).board.lanes) if lane.name == name)
+    return next(i for i, lane in enumerate(timeline(drawn).lane_set.lanes) if lane.name == name)
 
 
 def names(shown: Timeline, numbers: np.ndarray) -> list[str]:
@@ -100,7 +100,7 @@ def test_large_blocks_give_what_single_events_give() -> None:
     assert found.count.sum() == 5000
     busy = (found.busy.astype(float) / 254) * (found.end - found.begin)
     assert busy.sum() == pytest.approx(sum(1 + i % 3 for i in range(5000)) * US, rel=0.01)
-    longest = timeline(drawn).board.lanes[0]
+    longest = timeline(drawn).lane_set.lanes[0]
     at = found.event.astype(int)
     assert set((longest.end - longest.begin)[at].tolist()) == {3 * US}
 
@@ -152,13 +152,13 @@ def test_lanes_that_the_capture_lacks_come_from_the_streams() -> None:
 
 def test_stored_lanes_are_taken_as_they_are() -> None:
     drawn = host("/device:GPU:0\n  Stream #1(Compute) | k[0,5]{kernel_details=r, tf_op='a/B:B'}\n  Steps | 0[0,5]")
-    assert [each.name for each in timeline(drawn).board.lanes] == ["Steps", "Stream #1(Compute)"]
+    assert [each.name for each in timeline(drawn).lane_set.lanes] == ["Steps", "Stream #1(Compute)"]
 
 
 def test_python_functions_have_a_lane_of_their_own() -> None:
     drawn = host("/host:CPU\n  python | $a.py:1 f[0,9] train[1,5] $b.py:2 g[2,3]".replace("$a.py:1 f", "$a.py:1_f"))
-    assert {each.kind for each in timeline(drawn).board.lanes} == {"thread", "frames"}
-    frames = timeline(drawn).board.lanes[lane(drawn, "python · Python")]
+    assert {each.kind for each in timeline(drawn).lane_set.lanes} == {"thread", "frames"}
+    frames = timeline(drawn).lane_set.lanes[lane(drawn, "python · Python")]
     assert [frames.position(int(event)) for event in frames.events(np.arange(len(frames)))] == list(range(len(frames)))
 
 
@@ -167,8 +167,8 @@ def test_every_event_is_found_again_by_its_number() -> None:
     shown = timeline(drawn)
     for place, each in enumerate(shown.lanes):
         for position, event in enumerate(each.events(np.arange(len(each))).tolist()):
-            assert shown.board.find(event) == (place, position)
-    assert shown.board.find(10**6) == (-1, -1)
+            assert shown.lane_set.find(event) == (place, position)
+    assert shown.lane_set.find(10**6) == (-1, -1)
 
 
 def test_statistics_of_a_box() -> None:
@@ -188,7 +188,7 @@ def test_details_and_the_arrow_from_launch_to_kernel() -> None:
     assert told["args"]["kernel_details"] == "regs"
     arrow = details.arrows_of(drawn, kernel)[0]
     assert (drawn.trace.name(arrow.source), arrow.target, arrow.kind) == ("launch", kernel, "launch")
-    places = range(len(timeline(drawn).board.lanes))
+    places = range(len(timeline(drawn).lane_set.lanes))
     assert details.arrows_between(drawn, places, 0, 100 * US, 10) == ([arrow], 1)
     with pytest.raises(ProblemError):
         details.details(drawn, 10**6)

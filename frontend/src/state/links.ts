@@ -9,7 +9,7 @@ const PS_PER_MS = 1e9;
 /** Share of a window's length that is shown before and behind it. */
 const MARGIN = 0.04;
 
-export interface Way {
+export interface Link {
   readonly label: string;
   readonly href: string;
   readonly go: () => void;
@@ -18,7 +18,7 @@ export interface Way {
 type Linking = Pick<Store, "tools" | "view" | "go" | "href">;
 
 /** A link to another tool; undefined where it has nothing to show for this capture. */
-export function linkTo(store: Linking, name: string, more: Partial<View> = {}): Way | undefined {
+export function linkTo(store: Linking, name: string, more: Partial<View> = {}): Link | undefined {
   const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
   if (!tool || tool.unavailable || name === store.view.value.tool) return undefined;
   const change = { tool: name, ...more };
@@ -26,13 +26,13 @@ export function linkTo(store: Linking, name: string, more: Partial<View> = {}): 
 }
 
 /** All events of an op: those of its name, and those that say to belong to it as `name:type`. */
-export function eventsOf(store: Linking, op: string): Way | undefined {
+export function eventsOf(store: Linking, op: string): Link | undefined {
   const find = `^${op.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(:[^:]*)?$`;
   return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", go: "1" } }) : undefined;
 }
 
 /** A span of time, in ms since the first event of the hosts that are shown, or of `host`. */
-export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Way | undefined {
+export function eventsDuring(store: Linking, begin: number, length: number, host?: string): Link | undefined {
   const margin = length * MARGIN;
   const window = [(begin - margin) * PS_PER_MS, (begin + length + margin) * PS_PER_MS] as const;
   const options = writePlace({ ...NOWHERE, window });
@@ -40,6 +40,6 @@ export function eventsDuring(store: Linking, begin: number, length: number, host
 }
 
 /** One event, by its number among those of the session's host at `place`. */
-export function theEvent(store: Linking, place: number, event: number): Way | undefined {
+export function theEvent(store: Linking, place: number, event: number): Link | undefined {
   return linkTo(store, TIMELINE, { options: { event: `${place}.${event}`, go: "1" } });
 }

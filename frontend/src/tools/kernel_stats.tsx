@@ -22,10 +22,11 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   occupancy_max_percent: { hidden: true },
 };
 
-const GROUPINGS: readonly (readonly [string, string])[] = [
-  ["kernels", "by kernel and op"],
-  ["by_kernel", "by kernel"],
-  ["by_op", "by op"],
+/** What the address says, the table, and its name in the menu. */
+const GROUPINGS: readonly (readonly [string, string, string])[] = [
+  ["", "kernels", "by kernel and op"],
+  ["kernel_name", "by_kernel", "by kernel"],
+  ["op_name", "by_op", "by op"],
 ];
 
 function Pies({ answer }: { answer: Answer }) {
@@ -55,9 +56,9 @@ function Pies({ answer }: { answer: Answer }) {
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const wanted = store.view.value.options.by ?? "";
-  const by = GROUPINGS.some(([id]) => id === wanted) ? wanted : "kernels";
-  const shown = answer.table(by);
+  const by = store.view.value.options.by ?? "";
+  const [, id] = GROUPINGS.find(([value]) => value === by) ?? ["", "kernels"];
+  const shown = answer.table(id);
   const specs = useMemo(() => ({ ...withoutEmpty(shown, SPECS), ...TENSOR_CORES }), [shown]);
   const timeline = linkTo(store, TIMELINE);
   const launches = (row: Row) => eventsOf(store, shown.text(row, shown.has("kernel") ? "kernel" : "op"));
@@ -72,7 +73,7 @@ function Kernels({ page }: { page: PageProps }) {
           value={by}
           onChange={(event) => store.go({ options: { ...store.view.peek().options, by: event.currentTarget.value } })}
         >
-          {GROUPINGS.map(([value, label]) => (
+          {GROUPINGS.map(([value, , label]) => (
             <option key={value} value={value}>
               {label}
             </option>
@@ -80,7 +81,7 @@ function Kernels({ page }: { page: PageProps }) {
         </select>
       }
     >
-      <Grid key={by} table={shown} specs={specs} name={exportName(page, by)} id={by} link={launches} />
+      <Grid key={id} table={shown} specs={specs} name={exportName(page, id)} id={id} link={launches} />
     </Section>
   );
 }

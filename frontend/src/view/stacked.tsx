@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import { percent, type Scale, scaled } from "../base/format";
 import type { Part } from "../base/parts";
 import type { Row, Table } from "../base/table";
-import type { Way } from "../state/links";
+import type { Link } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { Grid } from "./grid";
@@ -124,7 +124,7 @@ interface ChartSectionProps extends ChartProps {
   /** Short and unique on its page: under it the address keeps how it is shown. */
   readonly id: string;
   /** Where the rows of the twin lead; the chart's columns lead there, too. */
-  readonly link?: ((row: Row) => Way | undefined) | undefined;
+  readonly link?: ((row: Row) => Link | undefined) | undefined;
   readonly children?: ComponentChildren;
 }
 

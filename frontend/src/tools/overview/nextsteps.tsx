@@ -84,11 +84,11 @@ export function NextSteps({ answer, store }: { answer: Answer; store: Store }) {
           <h3>{title}</h3>
           <ul>
             {tools.map(([name, text]) => {
-              const way = linkTo(store, name);
+              const link = linkTo(store, name);
               return (
-                way && (
+                link && (
                   <li key={name}>
-                    <GoLink {...way} /> ({text})
+                    <GoLink {...link} /> ({text})
                   </li>
                 )
               );

@@ -3,7 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
 import type { Row, Table } from "../../base/table";
-import { eventsDuring, type Way } from "../../state/links";
+import { eventsDuring, type Link } from "../../state/links";
 import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
@@ -47,7 +47,7 @@ interface WorkerChartProps {
 }
 
 /** What the worker did in this step, on the timeline. */
-export function workerLink(store: Store, workers: Table, row: Row): Way | undefined {
+export function workerLink(store: Store, workers: Table, row: Row): Link | undefined {
   const begin = workers.number(row, "begin_ms");
   return begin === null ? undefined : eventsDuring(store, begin, workers.length(row, TOTAL), workers.text(row, "host"));
 }

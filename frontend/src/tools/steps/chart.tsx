@@ -3,7 +3,7 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { time, timeScale } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
-import { eventsDuring, linkTo, TIMELINE, type Way } from "../../state/links";
+import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
@@ -31,7 +31,7 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
 }
 
 /** The events of a step, on the timeline. */
-export function stepLink(store: Store, steps: Table): ((row: Row) => Way | undefined) | undefined {
+export function stepLink(store: Store, steps: Table): ((row: Row) => Link | undefined) | undefined {
   if (!linkTo(store, TIMELINE)) return undefined;
   return (row) => eventsDuring(store, steps.length(row, "begin_ms"), steps.length(row, "duration_ms"));
 }

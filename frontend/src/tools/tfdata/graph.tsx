@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import type { Options } from "../../state/keeper";
-import { theEvent, type Way } from "../../state/links";
+import { type Link, theEvent } from "../../state/links";
 import { Graph } from "../../view/graph";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
@@ -149,7 +149,7 @@ function nodeName(table: Table, row: Row): string {
 }
 
 /** The event that stands for a node: a stage's longest call, or an iterator's first call for the request. */
-function longestCall({ store, session }: PageProps, table: Table, row: Row): Way | undefined {
+function longestCall({ store, session }: PageProps, table: Table, row: Row): Link | undefined {
   return theEvent(store, session.hosts.indexOf(table.text(row, "host")), table.length(row, "event"));
 }
 

@@ -1,0 +1,51 @@
+"""Names that profilers give to planes, lines and stats, each once.
+
+From TensorFlow's and XLA's profiler (``xplane_schema``), JAX, and the tracers of CUPTI and ROCm.
+"""
+
+from __future__ import annotations
+
+# Planes.
+HOST_CPU = "/host:CPU"
+METADATA = "/host:metadata"
+"""Holds XLA programs as stats of event metadata."""
+TASK_ENVIRONMENT = "Task Environment"
+DEVICE = "/device:"
+GPU = "/device:GPU:"
+TPU = "/device:TPU:"
+CUSTOM = "/device:CUSTOM:"
+"""Begins of devices' names."""
+
+# Lines of devices.
+STEPS = "Steps"
+XLA_MODULES = "XLA Modules"
+XLA_OPS = "XLA Ops"
+ASYNC_XLA_OPS = "Async XLA Ops"
+FRAMEWORK_OPS = "Framework Ops"
+TENSORFLOW_OPS = "TensorFlow Ops"
+
+# Stats: links between events.
+PRODUCER_TYPE, PRODUCER_ID = "_pt", "_p"
+CONSUMER_TYPE, CONSUMER_ID = "_ct", "_c"
+ROOT = "_r"
+"""Marks the root of a group: a step."""
+ASYNC = "_a"
+CORRELATION_ID = "correlation_id"
+RUN_ID = "run_id"
+GROUP_ID = "group_id"
+ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
+
+# Stats: steps.
+STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num", "graph_type"
+
+# Stats: ops, functions and programs.
+TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
+TF_FUNCTION_CALL, TRACING_COUNT = "tf_function_call", "tracing_count"
+EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
+EQUATION, SHAPE = "equation", "shape"
+
+# Stats: devices.
+KERNEL_DETAILS, MEMCPY_DETAILS = "kernel_details", "memcpy_details"
+
+# Stats: input pipelines.
+STAGE_ID, STAGE_NAME, STAGE_CATEGORY = "_ipl_stage_id", "_ipl_stage_name", "_ipl_stage_cat"
