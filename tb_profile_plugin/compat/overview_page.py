@@ -149,7 +149,7 @@ def _recommendation(answer: Named, hardware: str) -> Json:
         ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
     ]
     rows += [
-        ("doc", f'<a href="{address}" target="_blank">{label}</a>', "Other useful resources")
+        ("doc", f"{label}: {address}", "Other useful resources")
         for label, address in answer.rows("guides", "label", "address")
     ]
     level, statement = bottleneck(answer, "input")
