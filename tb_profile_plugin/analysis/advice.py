@@ -30,7 +30,7 @@ class Verdict:
     """The answer in one sentence, and the tool to open next."""
 
     text: str
-    level: Literal["ok", "warn", "bad", "unknown"]
+    level: Literal["ok", "info", "warn", "bad", "unknown"]
     tool: str
 
 
@@ -69,7 +69,7 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
     if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
         return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
     text = f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host."
-    return Verdict(text, "warn" if steps.percent(*DEVICE) > 0 else "ok", "framework_op_stats")
+    return Verdict(text, "warn" if steps.percent(*DEVICE) > 0 else "info", "framework_op_stats")
 
 
 def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
