@@ -57,7 +57,7 @@ def candidates(trace: Trace) -> list[Candidate]:
         time = int((trace.end[mine] - trace.begin[mine]).sum())
         found.append(Candidate(trace.name(int(mine[0])), len(mine), int(work[mine].sum()), time))
     least = _NOTABLE * max((each.work_ps for each in found), default=0)
-    found = [each for each in found if each.work_ps >= least and not (each.count == 1 and each.name[0] == _FRAME)]
+    found = [each for each in found if each.work_ps >= least and not (each.count == 1 and each.name.startswith(_FRAME))]
     return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
 
 

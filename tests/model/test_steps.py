@@ -5,7 +5,7 @@ import pytest
 from figures import names, steps
 
 from tb_profile_plugin.analysis import between
-from tb_profile_plugin.model import links
+from tb_profile_plugin.model import calls, links
 
 TRAIN = "train[0,900]{_r=1, step_num=s}"
 BATCH = "Profiled batch[0,900]{step_num=5+s}"
@@ -348,3 +348,10 @@ def test_calls_that_follow_one_another_in_rounds_are_a_step_together() -> None:
     odd = [event for event in line.events if event.duration_ps == 9_000_000]
     line.events.remove(odd[0])
     assert (draw.decoded(broken).steps.begin / 1e6).tolist() == [60, 1060, 2060, 3060]
+
+
+def test_an_event_without_a_name_may_be_a_step() -> None:
+    drawn = draw.space("/host:CPU\n  python | nameless[0,900]{step_num=s} PjitFunction(f)[10,500]\n")
+    for entry in drawn.planes[0].event_metadata.values():
+        entry.name = entry.name.replace("nameless", "")
+    assert "" in [each.name for each in calls.candidates(draw.decoded(drawn).trace)]
