@@ -55,9 +55,12 @@ def candidates(trace: Trace) -> list[Candidate]:
     for place in range(len(rows)):
         mine = outermost(trace, events[row_of == place])
         time = int((trace.end[mine] - trace.begin[mine]).sum())
-        found.append(Candidate(trace.name(int(mine[0])), len(mine), int(work[mine].sum()), time))
+        name = trace.name(int(mine[0]))
+        # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
+        if name and (len(mine) > 1 or name[0] != _FRAME):
+            found.append(Candidate(name, len(mine), int(work[mine].sum()), time))
     least = _NOTABLE * max((each.work_ps for each in found), default=0)
-    found = [each for each in found if each.work_ps >= least and not (each.count == 1 and each.name.startswith(_FRAME))]
+    found = [each for each in found if each.work_ps >= least]
     return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
 
 

@@ -350,8 +350,8 @@ def test_calls_that_follow_one_another_in_rounds_are_a_step_together() -> None:
     assert (draw.decoded(broken).steps.begin / 1e6).tolist() == [60, 1060, 2060, 3060]
 
 
-def test_an_event_without_a_name_may_be_a_step() -> None:
+def test_an_event_without_a_name_cannot_be_chosen_as_a_step() -> None:
     drawn = draw.space("/host:CPU\n  python | nameless[0,900]{step_num=s} PjitFunction(f)[10,500]\n")
     for entry in drawn.planes[0].event_metadata.values():
         entry.name = entry.name.replace("nameless", "")
-    assert "" in [each.name for each in calls.candidates(draw.decoded(drawn).trace)]
+    assert "" not in [each.name for each in calls.candidates(draw.decoded(drawn).trace)]
