@@ -5,6 +5,7 @@ import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import { useKept } from "../view/kept";
 import { Pie } from "../view/pie";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
@@ -60,14 +61,14 @@ function Pies({ types, ops }: { types: Table; ops: Table }) {
 
 export default function OpsPage(props: PageProps) {
   const { answer, store } = props;
-  const { options } = store.view.value;
-  const idle = options.idle === "in";
-  const grouped = options.group === "type";
+  const [counting, count] = useKept("idle");
+  const [grouping, group] = useKept("group");
+  const idle = counting === "in";
+  const grouped = grouping === "type";
   const types = answer.table("types");
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? types : ops;
   const specs = useMemo(() => withoutEmpty(shown, SPECS), [shown]);
-  const set = (name: string, value: string) => store.go({ options: { ...store.view.peek().options, [name]: value } });
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
@@ -83,14 +84,14 @@ export default function OpsPage(props: PageProps) {
               label="Group by type"
               doc="One row per type of op instead of one per op."
               on={grouped}
-              set={(on) => set("group", on ? "type" : "")}
+              set={(on) => group(on ? "type" : "")}
             />
             {!grouped && (
               <Switch
                 label="Include idle time"
                 doc="Counts the time in which nothing ran as an op named IDLE."
                 on={idle}
-                set={(on) => set("idle", on ? "in" : "")}
+                set={(on) => count(on ? "in" : "")}
               />
             )}
           </>

@@ -6,6 +6,7 @@ import type { Answer, Row, Table } from "../base/table";
 import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import { useKept } from "../view/kept";
 import { Pie } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
@@ -56,7 +57,7 @@ function Pies({ answer }: { answer: Answer }) {
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const by = store.view.value.options.by ?? "";
+  const [by, setBy] = useKept("by");
   const [, id] = GROUPINGS.find(([value]) => value === by) ?? ["", "kernels"];
   const shown = answer.table(id);
   const specs = useMemo(() => ({ ...withoutEmpty(shown, SPECS), ...TENSOR_CORES }), [shown]);
@@ -68,11 +69,7 @@ function Kernels({ page }: { page: PageProps }) {
       doc={`${shown.doc} Click a row to find its launches on the timeline.`}
       note={timeline && "click a row for its launches on the timeline"}
       controls={
-        <select
-          aria-label="Grouping"
-          value={by}
-          onChange={(event) => store.go({ options: { ...store.view.peek().options, by: event.currentTarget.value } })}
-        >
+        <select aria-label="Grouping" value={by} onChange={(event) => setBy(event.currentTarget.value)}>
           {GROUPINGS.map(([value, , label]) => (
             <option key={value} value={value}>
               {label}

@@ -18,7 +18,7 @@ export default function OverviewPage(props: PageProps) {
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
       <div class="columns wide-narrow">
-        <Breakdown store={props.store} answer={answer} severalHosts={props.session.hosts.length > 1} />
+        <Breakdown answer={answer} severalHosts={props.session.hosts.length > 1} />
         <div>
           <Environment answer={answer} store={store} />
           <Precisions answer={answer} />

@@ -4,8 +4,8 @@ import { count, finer, percent, plural, type Scale, scaled, shown, time, timeSca
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
-import type { Store } from "../../state/store";
 import { Doubt } from "../../view/doubt";
+import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
 
@@ -69,12 +69,11 @@ function covered(answer: Answer): string {
 }
 
 /** Events that can be counted as steps instead of those that the rule found. */
-function Choices({ answer, store }: { answer: Answer; store: Store }) {
+function Choices({ answer }: { answer: Answer }) {
   const choices = answer.table("step_choices");
-  const chosen = store.view.value.options.step_event ?? "";
+  const [chosen, choose] = useKept("step_event");
   if (choices.rows.length + Number(chosen !== "") < 2) return null;
   const names = choices.rows.map((row) => choices.text(row, "name"));
-  const choose = (name: string) => store.go({ options: { ...store.view.peek().options, step_event: name } });
   return (
     <label data-tip="Count these events as steps, on every page that speaks of steps.">
       Steps{" "}
@@ -93,10 +92,9 @@ function Choices({ answer, store }: { answer: Answer; store: Store }) {
 interface BreakdownProps {
   readonly answer: Answer;
   readonly severalHosts: boolean;
-  readonly store: Store;
 }
 
-export function Breakdown({ answer, severalHosts, store }: BreakdownProps) {
+export function Breakdown({ answer, severalHosts }: BreakdownProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
   const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
@@ -113,7 +111,7 @@ export function Breakdown({ answer, severalHosts, store }: BreakdownProps) {
       note={[hasSteps ? `Steps: ${source}` : source, covered(answer), hosts && `shown: ${hosts}`]
         .filter(Boolean)
         .join("; ")}
-      controls={<Choices answer={answer} store={store} />}
+      controls={<Choices answer={answer} />}
     >
       <p class="headline">
         <b>{time(total)}</b>

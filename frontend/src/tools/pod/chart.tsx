@@ -1,6 +1,7 @@
 /** One stacked column per worker; sortable by any part, with outliers marked. */
 
 import { useCallback, useMemo } from "preact/hooks";
+import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import { eventsDuring, type Link } from "../../state/links";
@@ -20,7 +21,6 @@ function sorted(workers: Table, by: string): Table {
 }
 
 function stacked(step: PodStep, workers: Table): Stacked {
-  const largest = workers.rows.reduce((most, row) => Math.max(most, workers.length(row, TOTAL)), 0);
   return {
     layers: layersOf(workers),
     columns: workers.rows.map((row) => {
@@ -31,7 +31,7 @@ function stacked(step: PodStep, workers: Table): Stacked {
         total,
       };
     }),
-    scale: timeScale(largest),
+    scale: timeScale(largest(workers.rows.map((row) => workers.length(row, TOTAL)))),
     axisName: "",
     line: workers.rows.length > 1 ? { label: "median", value: step.medianMs } : null,
     sliderFrom: 40,

@@ -20,7 +20,9 @@ export function stepsOf(answer: Answer): PodStep[] {
   const rows = new Map<string, Row[]>();
   for (const row of workers.rows) {
     const number = workers.text(row, "step");
-    rows.set(number, [...(rows.get(number) ?? []), row]);
+    const known = rows.get(number);
+    if (known) known.push(row);
+    else rows.set(number, [row]);
   }
   return steps.rows.map((row) => {
     const [number, name] = [steps.text(row, "number"), steps.text(row, "name")];

@@ -1,6 +1,7 @@
 /** Step time over steps as stacked columns, one colour per part; incomplete steps are pale and named so. */
 
 import { useCallback, useMemo } from "preact/hooks";
+import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
@@ -14,7 +15,7 @@ import { layersOf, partsWithout } from "./parts";
 export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
-  const longest = steps.rows.reduce((most, row) => Math.max(most, steps.length(row, "duration_ms")), 0);
+  const longest = largest(steps.rows.map((row) => steps.length(row, "duration_ms")));
   return {
     layers,
     columns: steps.rows.map((row) => {

@@ -43,16 +43,15 @@ function acrossThreads(nodes: readonly GraphNode[], table: Table): GraphNode[] {
   });
 }
 
-/** The transformations of one pipeline over all calls. */
-export function stageGraph(stages: Table): GraphNode[] {
-  const places = new Map(stages.rows.map((row, index) => [stages.length(row, "stage"), index]));
-  const nodes = stages.rows.map((row) => node(stages, row, "path", places.get(stages.length(row, "parent")) ?? -1));
-  return acrossThreads(nodes, stages);
+/** One node per row; `id` is the column that `parent` refers to. */
+function graph(table: Table, id: string, emphasis: string): GraphNode[] {
+  const places = new Map(table.rows.map((row, index) => [table.text(row, id), index]));
+  const nodes = table.rows.map((row) => node(table, row, emphasis, places.get(table.text(row, "parent")) ?? -1));
+  return acrossThreads(nodes, table);
 }
 
+/** The transformations of one pipeline over all calls. */
+export const stageGraph = (stages: Table): GraphNode[] => graph(stages, "stage", "path");
+
 /** The iterators of one call. */
-export function callGraph(call: Table): GraphNode[] {
-  const places = new Map(call.rows.map((row, index) => [call.text(row, "name"), index]));
-  const nodes = call.rows.map((row) => node(call, row, "type", places.get(call.text(row, "parent")) ?? -1));
-  return acrossThreads(nodes, call);
-}
+export const callGraph = (call: Table): GraphNode[] => graph(call, "name", "type");
