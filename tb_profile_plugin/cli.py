@@ -224,8 +224,7 @@ def _doctor(asked: argparse.Namespace) -> None:
         found += doctor.server(target)
     elif target:
         survey = Logdir(target).survey()
-        captures = sum(len(stored.files) for stored in survey.sessions)
-        found += doctor.logdir(survey.searched, captures, survey.near_misses)
+        found += doctor.logdir(survey.searched, survey.captures, survey.near_misses)
     marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
     for problem in found:
         say(f"{marks[problem.severity]}  {problem}")

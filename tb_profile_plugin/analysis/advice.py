@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,18 @@ UNRECORDED_REMEDY = (
     "under Capture health."
 )
 """What lets a device be recorded that was there but left no event."""
-_UNRECORDED = "Device not recorded"
+_CAUSES = (
+    ("Kernel-launch-bound", "launches kernels while the device waits", Part.KERNEL_LAUNCH),
+    ("Communication-bound", "is collective communication", Part.COLLECTIVES),
+    ("Compilation", "compiles functions", Part.COMPILE),
+    ("Copy-bound", "copies data on or between devices", Part.DEVICE_TO_DEVICE),
+    ("Output-bound", "copies results to the host", Part.OUTPUT),
+    ("Device not recorded", "waits for a device that was not recorded", Part.UNRECORDED),
+    ("Waiting", "waits for what was not recorded, or sleeps", Part.WAITING),
+    ("Python", "is spent in Python's own frames", Part.PYTHON),
+    ("Unexplained time", "shows no recorded activity", Part.OTHER),
+)
+"""What else than input may hold a step up: in a word, in a sentence, and the part that tells."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
     """The largest cause of lost time; ``counted_steps`` is False where ``steps`` are whole captures."""
     if not int(steps.part_ps.sum()):
         return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
-    average = float((steps.duration_ps[steps.counted] / PS_PER_MS).mean())
+    average = steps.average_ms
     span = "average step" if counted_steps else "capture"
 
     def share(*parts: Part) -> str:
@@ -51,21 +62,9 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
         word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
         text = f"{lead}{word}: {share(*INPUT)} goes into input."
         return Verdict(text, "bad" if waiting >= 20 else "warn", "input_pipeline_analyzer")
-    rest = [
-        ("Kernel-launch-bound", "launches kernels while the device waits", "trace_viewer", (Part.KERNEL_LAUNCH,), HIGH),
-        ("Communication-bound", "is collective communication", "trace_viewer", (Part.COLLECTIVES,), HIGH),
-        ("Compilation", "compiles functions", "trace_viewer", (Part.COMPILE,), HIGH),
-        ("Copy-bound", "copies data on or between devices", "trace_viewer", (Part.DEVICE_TO_DEVICE,), HIGH),
-        ("Output-bound", "copies results to the host", "trace_viewer", (Part.OUTPUT,), HIGH),
-        (_UNRECORDED, "waits for a device that was not recorded", "trace_viewer", (Part.UNRECORDED,), HIGH),
-        ("Waiting", "waits for what was not recorded, or sleeps", "trace_viewer", (Part.WAITING,), HIGH),
-        ("Python", "is spent in Python's own frames", "trace_viewer", (Part.PYTHON,), HIGH),
-        ("Unexplained time", "shows no recorded activity", "trace_viewer", (Part.OTHER,), HIGH),
-    ]
-    parts = [entry for entry in rest if steps.percent(*entry[3]) >= entry[4]]
-    if parts:
-        word, what, tool, part, _ = max(parts, key=lambda entry: steps.percent(*entry[3]))
-        return Verdict(f"{lead}{word}: {share(*part)} {what}.", "warn", tool)
+    word, what, part = max(_CAUSES, key=lambda cause: steps.percent(cause[2]))
+    if steps.percent(part) >= HIGH:
+        return Verdict(f"{lead}{word}: {share(part)} {what}.", "warn", "trace_viewer")
     if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
         return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
     text = f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host."
@@ -77,7 +76,7 @@ def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
     if not int(steps.part_ps.sum()):
         return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
     waiting = steps.percent(*INPUT)
-    average = float((steps.duration_ps[steps.counted] / PS_PER_MS).mean())
+    average = steps.average_ms
     span = "average step" if counted_steps else "capture (no steps were found)"
     cost = f"{waiting:.1f} % of the {span} ({_ms(average * waiting / 100)} of {_ms(average)}) goes into input."
     if waiting < 5:
@@ -117,14 +116,9 @@ class Evidence:
     span: str = "step time"
     """What shares are shares of, in words."""
 
-    @property
-    def average_ms(self) -> float:
-        """Average step, or capture, in ms."""
-        return float((self.steps.duration_ps[self.steps.counted] / PS_PER_MS).mean()) if len(self.steps) else 0.0
-
     def gain(self, *parts: Part) -> float:
         """Average time of the parts per step, ms."""
-        return self.average_ms * self.steps.percent(*parts) / 100
+        return self.steps.average_ms * self.steps.percent(*parts) / 100
 
     def per_step(self, ops: Iterable[Op]) -> float:
         """Total time of the ops per step, ms."""
@@ -173,10 +167,17 @@ def _no_prefetch(e: Evidence) -> Hint | None:
     )
 
 
-def _launching(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.KERNEL_LAUNCH)
+def _of_part(
+    e: Evidence, part: Part, id: str, title: str, evidence: str, tool: str = "trace_viewer", level: str = "warn"
+) -> Hint | None:
+    """A hint where a part takes a moderate share; ``{}`` in its evidence is that share in words."""
+    percent = e.steps.percent(part)
     if percent < MODERATE:
         return None
+    return Hint(id, title, evidence.format(f"{percent:.1f} % of {e.span}"), e.gain(part), tool, level)
+
+
+def _launching(e: Evidence) -> Hint | None:
     kernels = sum(op.kernels for op in e.device_ops.ops)
     mean = sum(op.total_ps for op in e.device_ops.ops) / 1e6 / kernels if kernels else 0.0
     small = (
@@ -184,74 +185,37 @@ def _launching(e: Evidence) -> Hint | None:
         if 0 < mean < 20
         else ""
     )
-    text = f"{percent:.1f} % of {e.span} launches kernels while no device works.{small}"
-    return Hint(
-        "kernel_launch", "Launch fewer, larger kernels", text, e.gain(Part.KERNEL_LAUNCH), "trace_viewer", "warn"
-    )
+    text = "{} launches kernels while no device works." + small
+    return _of_part(e, Part.KERNEL_LAUNCH, "kernel_launch", "Launch fewer, larger kernels", text)
 
 
 def _unexplained(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.OTHER)
-    if percent < MODERATE:
-        return None
-    text = f"In {percent:.1f} % of {e.span} nothing was recorded on the step's threads; Python's tracer tells its part."
-    return Hint(
-        "unexplained",
-        "Find what runs between the ops",
-        text,
-        e.gain(Part.OTHER),
-        "trace_viewer",
-        "warn" if percent >= HIGH else "info",
-    )
+    text = "In {} nothing was recorded on the step's threads; Python's tracer tells its part."
+    level = "warn" if e.steps.percent(Part.OTHER) >= HIGH else "info"
+    return _of_part(e, Part.OTHER, "unexplained", "Find what runs between the ops", text, level=level)
 
 
 def _unrecorded(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.UNRECORDED)
-    if percent < MODERATE:
-        return None
-    text = f"{percent:.1f} % of {e.span} waits in calls for a device of which the capture holds no event."
-    return Hint(
-        "unrecorded",
-        "Capture again with the device recorded",
-        f"{text} {UNRECORDED_REMEDY}",
-        None,
-        "trace_viewer",
-        "bad",
-    )
+    text = "{} waits in calls for a device of which the capture holds no event. " + UNRECORDED_REMEDY
+    title = "Capture again with the device recorded"
+    hint = _of_part(e, Part.UNRECORDED, "unrecorded", title, text, level="bad")
+    return hint and replace(hint, gain_ms=None)
 
 
 def _compiling(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.COMPILE)
-    if percent < MODERATE:
-        return None
-    text = f"{percent:.1f} % of {e.span} compiles: functions are compiled anew for each new shape or type."
-    title = "Keep shapes the same, or compile before the loop"
-    return Hint("compiling", title, text, e.gain(Part.COMPILE), "trace_viewer", "warn")
+    text = "{} compiles: functions are compiled anew for each new shape or type."
+    return _of_part(e, Part.COMPILE, "compiling", "Keep shapes the same, or compile before the loop", text)
 
 
 def _communicating(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.COLLECTIVES)
-    if percent < MODERATE:
-        return None
-    text = f"{percent:.1f} % of {e.span} is collective communication that no computation overlaps."
-    return Hint(
-        "collectives",
-        "Overlap or shrink collective communication",
-        text,
-        e.gain(Part.COLLECTIVES),
-        "pod_viewer",
-        "warn",
-    )
+    text = "{} is collective communication that no computation overlaps."
+    title = "Overlap or shrink collective communication"
+    return _of_part(e, Part.COLLECTIVES, "collectives", title, text, "pod_viewer")
 
 
 def _copying(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(Part.DEVICE_TO_DEVICE)
-    if percent < MODERATE:
-        return None
-    text = f"In {percent:.1f} % of {e.span} devices copy data among their memories while nothing computes."
-    return Hint(
-        "device_copies", "Keep data where it is used", text, e.gain(Part.DEVICE_TO_DEVICE), "trace_viewer", "warn"
-    )
+    text = "In {} devices copy data among their memories while nothing computes."
+    return _of_part(e, Part.DEVICE_TO_DEVICE, "device_copies", "Keep data where it is used", text)
 
 
 def _precision(e: Evidence) -> Hint | None:

@@ -12,6 +12,7 @@ from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .ops import Op, OpTable, append, merged, nested_times
+from .stretches import union
 
 
 @per_host(keep=True)
@@ -37,20 +38,13 @@ def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTab
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
     _count(plane, rows, chosen, ops)
     table = merged([OpTable([op for op in ops if op.kernels])])
-    table.busy_ps, table.window_ps = _union(begin, end), int(end.max() - begin.min())
+    busy_begin, busy_end = union(begin, end)
+    table.busy_ps, table.window_ps = int((busy_end - busy_begin).sum()), int(end.max() - begin.min())
     return table
 
 
 def _op_lines(plane: Plane) -> Array:
     return np.array([i for i, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS], np.int64)
-
-
-def _union(begin: Array, end: Array) -> int:
-    """Time covered by at least one of the intervals, ps."""
-    order = np.argsort(begin, kind="stable")
-    whole = np.array([0, len(begin)])
-    _, lines = nested_times(whole, begin[order], end[order], np.zeros(len(begin), np.int32), 1)
-    return int(lines[0, 0])
 
 
 def _flat_times(begin: Array, end: Array, op: Array, ops: int, place: Array) -> Array:

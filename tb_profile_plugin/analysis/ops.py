@@ -49,6 +49,11 @@ class Op:
         """Whether this is a tf.data iterator."""
         return self.framework == names.TFDATA
 
+    @property
+    def gflop_per_s(self) -> float | None:
+        """By the capture's own counts; None where it holds none."""
+        return self.flops / (self.total_ps / 1e3) if self.flops and self.total_ps else None
+
     def add(self, other: Op) -> None:
         """Take the other's figures in, of the same op elsewhere."""
         self.min_ps = min(self.min_ps, other.min_ps) if self.occurrences else other.min_ps

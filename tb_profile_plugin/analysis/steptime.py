@@ -145,6 +145,11 @@ class StepTimes:
         complete = np.flatnonzero(self.complete)
         return complete if len(complete) else np.arange(len(self))
 
+    @property
+    def average_ms(self) -> float:
+        """Of the counted steps; 0 without steps."""
+        return float((self.duration_ps[self.counted] / PS_PER_MS).mean()) if len(self) else 0.0
+
     def ms(self, *parts: Part) -> Array:
         """float64[n]: time in these parts, all steps."""
         answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
@@ -227,8 +232,8 @@ def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
     order = np.lexsort((-joined.duration_ps, joined.number))
     number = joined.number[order]
     first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
-    worst = {int(n): bool(joined.complete[joined.number == n].all()) for n in np.unique(joined.number)}
-    complete = np.array([worst[int(n)] for n in joined.number[first]], bool)
+    _, place = np.unique(joined.number, return_inverse=True)
+    complete = np.bincount(place.reshape(-1), ~joined.complete) == 0
     picked = first.tolist()
     return StepTimes(
         [joined.name[i] for i in picked],

@@ -109,16 +109,15 @@ class PodStep:
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
     """The steps that any host has, by number, each on the hosts that have it."""
-    found: dict[int, PodStep] = {}
+    found: dict[int, tuple[str, list[Worker]]] = {}
     for host in sorted(hosts, key=lambda host: _natural(host.name)):
         steps = host_steps(host, step_event)
         parts = np.stack([steps.part_ps[:, list(share.parts)].sum(axis=1) for share in SHARES], axis=1)
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
             worker = Worker(host.name, begin, bool(steps.complete[i]), parts[i])
-            step = found.setdefault(number, PodStep(number, name, []))
-            found[number] = PodStep(number, step.name, [*step.workers, worker])
-    return [found[number] for number in sorted(found)]
+            found.setdefault(number, (name, []))[1].append(worker)
+    return [PodStep(number, *found[number]) for number in sorted(found)]
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..contract.answer import Json
+from ..problems import Problem
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,4 @@ def diagnostics(answer: Named) -> dict[str, Json]:
 
 def sentence(note: Mapping[str, Any]) -> str:
     """A note as one text: message, place and remedy."""
-    where = f" ({note['where']})" if note["where"] else ""
-    remedy = f" {note['remedy']}" if note["remedy"] else ""
-    return f"{note['message']}{where}{remedy}"
+    return str(Problem(**note))

@@ -10,7 +10,7 @@ from ..tools.memory_profile import reporting
 from .datatable import Named, as_named, table
 from .memoryjson import memory_json
 
-_TABLES = {"summary": "memories", "timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
+_TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
 _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms", "timeline_offset_ms")
 
 
@@ -18,10 +18,9 @@ def memory_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, s
     """See the module."""
     host = next(host for host in hosts if host.name == answer.fact("host"))
     mine = [each for each in reporting(host) if options["memory_id"] in ("", each.memory)]
-    tables = {old: table(answer, name, as_named(answer, name)) for old, name in _TABLES.items()}
     values = {name: answer.fact(name) for name in _FACTS}
     properties = {name: f"{value:.6f}" if isinstance(value, float) else str(value) for name, value in values.items()}
-    summary = tables["summary"]
-    tables["summary"] = {"cols": summary["cols"], "docs": dict(sorted((name, answer.doc(name)) for name in _FACTS))}
-    tables["summary"] |= {"p": dict(sorted(properties.items())), "rows": summary["rows"]}
+    docs = {name: answer.doc(name) for name in _FACTS}
+    tables = {"summary": table(answer, "memories", as_named(answer, "memories"), properties, docs)}
+    tables |= {old: table(answer, name, as_named(answer, name)) for old, name in _TABLES.items()}
     return memory_json(host, mine) | {"tables": tables}

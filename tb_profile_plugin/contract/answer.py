@@ -79,6 +79,11 @@ def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any
     return {column.id: each for column, each in zip(table.columns, values, strict=True)}
 
 
+def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
+    """Of objects whose fields are named as the table's columns, as an `Answer` takes them."""
+    return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
+
+
 def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
     """The answer as JSON data with its declarations; raises KeyError for a name that is not declared."""
     unknown = {*answer.facts} - {each.id for each in facts} | {*answer.tables} - {each.id for each in tables}

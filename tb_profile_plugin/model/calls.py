@@ -165,13 +165,12 @@ def by_time(trace: Trace, events: Array) -> Array:
 
 
 def outermost(trace: Trace, events: Array) -> Array:
-    """Those of the events that lie in no other one of them on their line."""
-    parent, _ = trace.nesting
-    mask = np.zeros(len(trace), bool)
-    mask[events] = True
-    enclosing = np.full(len(trace), -1, np.int64)
-    _enclosing(mask, parent, enclosing)
-    answer: Array = events[enclosing[events] < 0]
+    """Those of the events, which are ascending, that lie in no other one of them on their line."""
+    parent, last = trace.nesting
+    apart = np.ones(len(events), bool)
+    # Asynchronous events lie in nothing, wherever they stand.
+    apart[1:] = (events[1:] >= np.maximum.accumulate(last[events])[:-1]) | (parent[events[1:]] < 0)
+    answer: Array = events[apart]
     return answer
 
 

@@ -137,6 +137,5 @@ def doctor(workspace: Workspace, request: Request) -> Response:
     from ..capture import doctor as checks
 
     survey = workspace.logdir.survey()
-    captures = sum(len(stored.files) for stored in survey.sessions)
-    found = [*checks.machine(), *checks.logdir(survey.searched, captures, survey.near_misses)]
+    found = [*checks.machine(), *checks.logdir(survey.searched, survey.captures, survey.near_misses)]
     return answers.data_json(request, [problem.as_json() for problem in found])

@@ -99,7 +99,7 @@ class Listing:
     def _written(self, survey: Survey) -> bytes:
         found = {
             "event_files": survey.event_files,
-            "captures": sum(len(stored.files) for stored in survey.sessions),
+            "captures": survey.captures,
             "near_misses": list(survey.near_misses),
         }
         head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": found})

@@ -316,7 +316,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         some = _is_number(low) and _is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[tuple[Any, ...]] = []
-    first, last = None, None
+    bounds_ps: list[int] = []
     for index, shift in enumerate(shown.shifts):
         mine = [area for at, area in areas if at == index]
         found = summarise(shown.hosts[index], mine, begin - shift, end - shift)
@@ -325,8 +325,8 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
             rows.append((_short(known[number]), *figures))
         if len(found.name):
-            first = min(found.begin + shift, found.begin + shift if first is None else first)
-            last = max(found.end + shift, found.end + shift if last is None else last)
+            bounds_ps += [found.begin + shift, found.end + shift]
     rows.sort(key=lambda row: -row[2])
+    first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
     facts = {"names": len(rows), "events": sum(row[1] for row in rows), "begin": first, "end": last}
     return answers.data_json(request, facts | {"table": named_table(selection.TABLE, selection.columns(rows[:_TABLE]))})

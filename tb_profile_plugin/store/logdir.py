@@ -55,6 +55,11 @@ class Survey:
         """The sessions by their names."""
         return {session.name: session for session in self.sessions}
 
+    @property
+    def captures(self) -> int:
+        """Files of captures, of all sessions."""
+        return sum(len(session.files) for session in self.sessions)
+
 
 @dataclass(frozen=True)
 class _Held:

@@ -116,8 +116,9 @@ def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
 
 
 def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
-    rows = [(place, op) for place, table in places.items() for op in _with_idle(table)]
-    shares = [share for table in places.values() for share in _shares(table)]
+    listed = [(place, _with_idle(table)) for place, table in places.items()]
+    rows = [(place, op) for place, each in listed for op in each]
+    shares = [share for _, each in listed for share in _shares(each)]
     ops = [op for _, op in rows]
     return {
         "place": [place for place, _ in rows],
@@ -132,7 +133,7 @@ def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
         "cumulative_with_idle": [each[3] for each in shares],
         "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
-        "gflop_per_s": [op.flops / (op.total_ps / 1e3) if op.flops and op.total_ps else None for op in ops],
+        "gflop_per_s": [op.gflop_per_s for op in ops],
         "model_gflop_per_s": [
             op.model_flops / (op.total_ps / 1e3) if op.model_flops and op.total_ps else None for op in ops
         ],
@@ -154,9 +155,8 @@ def _with_idle(table: OpTable) -> list[Op]:
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _shares(table: OpTable) -> list[tuple[float | None, ...]]:
+def _shares(ops: Sequence[Op]) -> list[tuple[float | None, ...]]:
     """Of each op, and of the idle time among them: share and running share without and with idle time."""
-    ops = _with_idle(table)
     busy = [None if op.type == IDLE else op.self_ps for op in ops]
     return list(zip(*_running(busy), *_running([op.self_ps for op in ops]), strict=True))
 

@@ -12,7 +12,7 @@ from ..analysis import memory as analysis
 from ..analysis.memory import Holding
 from ..analysis.words import memory as amount
 from ..arrays import Array
-from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.answer import Answer, Column, Headline, Table, by_field
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.allocations import Allocations, allocations, has_allocations, origin
 from ..model.host import Host
@@ -217,10 +217,12 @@ def memory_profile(
     found = [(host, each) for host in hosts for each in memories(host)]
     host, chosen = _chosen(found, memory_id)
     memory = next(each for each in reporting(host) if each.memory == chosen.memory_id)
-    begin = _ps(begin_ms, int(memory.time[0]) if len(memory) else 0)
-    end = _ps(end_ms, int(memory.time[-1]) if len(memory) else 0)
+    begin = _ps(begin_ms, int(memory.time[0]))
+    end = _ps(end_ms, int(memory.time[-1]))
     moment = _moment(memory, at_ms)
-    held = sorted(analysis.holdings(memory, moment), key=lambda each: -each.total)
+    at_peak = analysis.holdings(memory, memory.peak)
+    alive = at_peak if moment == memory.peak else analysis.holdings(memory, moment)
+    held = sorted(alive, key=lambda each: -each.total)
     facts = {
         "host": host.name,
         "memory_id": memory.memory,
@@ -233,13 +235,13 @@ def memory_profile(
     return Answer(
         facts,
         {
-            "memories": {name: [vars(each)[name] for _, each in found] for name in vars(chosen)},
+            "memories": by_field(_MEMORIES, [each for _, each in found]),
             "usage": _usage(memory, analysis.usage_series(memory, begin, max(begin, end), _PIXELS)),
             "held": _held(memory, held),
             "steps": _steps(analysis.step_memory(host, memory, step_event)),
             "growth": _growth(analysis.growth(host, memory, step_event)),
         },
-        _headline(chosen, analysis.holdings(memory, memory.peak)),
+        _headline(chosen, at_peak),
     )
 
 

@@ -15,7 +15,7 @@ from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
 from ..analysis.ops import OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
-from ..contract.answer import Answer, Column, Table
+from ..contract.answer import Answer, Column, Table, by_field
 from ..contract.steps import (
     BOTTLENECKS,
     STEP_CHOICES,
@@ -252,16 +252,11 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
         "parts": _parts(basis, whole),
         "bottlenecks": bottleneck_table(steps, tf_data),
         "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
-        "hints": _columns(hints, _HINTS),
-        "hosts": _columns(each, _HOSTS),
+        "hints": by_field(_HINTS, hints),
+        "hosts": by_field(_HOSTS, each),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
     }
     return Answer(facts, tables, headline(advice.verdict(basis, len(steps) > 0), notes), notes)
-
-
-def _columns(rows: Sequence[object], table: Table) -> dict[str, Sequence[Any]]:
-    """Of objects whose fields are named as the columns."""
-    return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
 
 
 def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
@@ -332,7 +327,7 @@ def _top_ops(table: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
         "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
-        "gflop_per_s": [op.flops / (op.total_ps / 1e3) if op.flops and op.total_ps else None for op in ops],
+        "gflop_per_s": [op.gflop_per_s for op in ops],
         "tensor_core_eligible": [
             kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
         ],

@@ -14,7 +14,7 @@ from ..analysis.tfdata_shown import shown, slowest_first
 from ..analysis.tfdata_workflow import checklist, entries, entries_of_host
 from ..analysis.words import duration
 from ..contract import pipelines as shared
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
 from ..contract.pipelines import PS_PER_US, WHERE, Ordered, us
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
@@ -190,12 +190,12 @@ def _bottlenecks(ordered: Ordered, found: Sequence[tuple[Pipeline, list[Finding]
     return by_column(_BOTTLENECKS, rows)
 
 
-def _checks(hosts: Sequence[Host], ordered: Ordered, step_event: str) -> dict[str, list[Any]]:
+def _checks(hosts: Sequence[Host], ordered: Ordered, step_event: str) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
     asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
     pipelines = [pipeline for _, pipeline in ordered]
     checks = checklist(asked, pipelines, ordered[0][0].threads, steps) if ordered else []
-    return {name: [getattr(check, name) for check in checks] for name in _CHECK_FIELDS}
+    return by_field(_CHECKS, checks)
 
 
 def _advice(found: Sequence[tuple[Pipeline, list[Finding]]]) -> dict[str, list[Any]]:
