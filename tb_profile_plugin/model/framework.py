@@ -1,0 +1,34 @@
+"""Which framework ran the program: remedies speak its language."""
+
+from __future__ import annotations
+
+import re
+
+from ..columns import vocabulary
+from .host import Host
+from .per_host import per_host
+from .recorded import versions
+
+TENSORFLOW, JAX, PYTORCH = "tensorflow", "jax", "pytorch"
+
+_MARKS = (
+    (PYTORCH, re.compile(r"aten::|ProfilerStep#|torch/")),
+    (JAX, re.compile(r"PjitFunction\(|\$\S*(?:jax|pjit\.py|profiler\.py:\d+ (?:start|stop)_trace)|PjRtCApi")),
+    (TENSORFLOW, re.compile(r"FunctionRun|ExecutorState::Process|EagerExecute|EagerKernelExecute|Iterator::|train \d")),
+)
+"""Names of events that only this framework writes; a program of the first may use those after it for its input."""
+
+
+@per_host(keep=True)
+def framework(host: Host) -> str:
+    """``tensorflow``, ``jax``, ``pytorch``, or empty where nothing tells."""
+    if "jax" in versions(host):
+        return JAX
+    names = host.cpu.names if host.cpu else []
+    for found, pattern in _MARKS:
+        if any(pattern.match(name) for name in names):
+            return found
+    modules = [plane for plane in host.devices if vocabulary.XLA_MODULES in list(plane.lines.name)]
+    if any(name.startswith("jit_") for plane in modules for name in plane.names):
+        return JAX
+    return TENSORFLOW if any(":" in name and "/" in name for plane in host.devices for name in plane.names) else ""
