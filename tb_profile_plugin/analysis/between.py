@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.host import Host
 from ..model.per_host import per_host
+from .hostnames import asks_for_input
 from .stretches import before, union
 
 NOTABLE = 0.05
@@ -52,7 +53,7 @@ def waits(host: Host, step_event: str = "") -> Waits:
         return nothing
     threads = host.trace.rows(plane)
     marked = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
-    asks = [row for row, name in enumerate(plane.names) if name[:15].lower() == "iteratorgetnext"]
+    asks = [row for row, name in enumerate(plane.names) if asks_for_input(name)]
     on_loop = np.isin(plane.events.line, np.unique(plane.events.line[marked]))
     rows = np.flatnonzero(on_loop & np.isin(plane.events.name, asks))
     if not len(marked) or not len(rows):

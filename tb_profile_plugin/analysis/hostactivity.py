@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
@@ -13,23 +11,9 @@ from ..model import names
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.steps import Steps
-from .hostops import eager_calls
+from . import hostnames
+from .hostops import kernels_of_single_ops
 from .parts import COPIES, NOTHING, Part
-
-_MARKERS = ("train", "test", "TraceContext")
-_CALLS = ("EagerKernelExecute", "FunctionRun")
-"""Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
-_FRAMES = ("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion")
-"""Events that only enclose: what they are part of tells more."""
-_COMPILING = re.compile(
-    r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
-    r"|\w*Compiler::|\w*(?:Client|Executable|Cache)::\w*Compil"
-)
-"""Compilation by TensorFlow's XLA, by JAX, and by XLA's own passes and trials of kernels."""
-_WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready|\$time sleep$|\$\S+ sleep$)")
-"""Waiting for other threads, for a device, or for time to pass, by names of frameworks, drivers and Python's frames."""
-_PYTHON = "$"
-"""First letter of the names that Python's tracer gives to calls."""
 
 
 def host_activities(
@@ -58,7 +42,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
-    activity[_kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
+    activity[kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
     named = plane.stat(vocabulary.STEP_NAME).owner
     activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":
@@ -70,22 +54,22 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
 
 
 def _host_part(name: str, host: Host) -> int:
-    if (name.startswith(_MARKERS) and "/" not in name) or name.startswith(_FRAMES):
+    if hostnames.is_marker(name) or name.startswith(hostnames.FRAMES):
         return NOTHING
-    if name.startswith(_CALLS):
+    if name.startswith(hostnames.CALLS):
         return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
-    if _COMPILING.match(name):
+    if hostnames.is_compiling(name):
         return Part.COMPILE
-    if _WAITING.match(name):
+    if hostnames.is_waiting(name) or hostnames.is_sleeping(name):
         return Part.WAITING
-    if name.startswith(_PYTHON):
+    if name.startswith(hostnames.PYTHON):
         return Part.PYTHON
     op = names.parse(name)
     if op.category == names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
         return Part.INPUT_COPY
     if op.category == names.MEMCPY:
         return COPIES[op.type] if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
-    if name[:15].lower() == "iteratorgetnext":
+    if hostnames.asks_for_input(name):
         return Part.INPUT_WAIT
     if host.devices and name.startswith("ExecutorState::Process"):
         return Part.KERNEL_LAUNCH
@@ -114,24 +98,6 @@ def _root_stages(host: Host, plane: Plane) -> Array:
         if above < 0:
             roots.append(stage)
     return np.array(roots, np.int64)
-
-
-def _kernels_of_single_ops(host: Host, plane: Plane) -> Array:
-    """int64[k]: kernels that run at once in calls of single ops, which wait for nobody."""
-    kernel = [row for row, name in enumerate(plane.names) if name == "EagerKernelExecute"]
-    rows = np.flatnonzero(np.isin(plane.events.name, kernel))
-    calls = np.zeros(len(plane.events) + 1, bool)
-    calls[[event for event, _ in eager_calls(plane)]] = True
-    offset = host.trace.rows(plane).start
-    parent, _ = host.trace.nesting
-    above = rows + offset
-    inside = np.zeros(len(rows), bool)
-    # Between a call and its kernel lies the choice of the device, at most.
-    for _ in range(3):
-        above = np.where(above >= 0, parent[above], -1)
-        inside |= calls[np.where(above >= 0, above - offset, -1)]
-    answer: Array = rows[inside]
-    return answer
 
 
 @jit

@@ -133,6 +133,24 @@ def eager_calls(plane: Plane) -> list[tuple[int, str]]:
     return found + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
 
 
+def kernels_of_single_ops(host: Host, plane: Plane) -> Array:
+    """int64[k]: kernels that run at once in calls of single ops, which wait for nobody."""
+    kernel = [row for row, name in enumerate(plane.names) if name == "EagerKernelExecute"]
+    rows = np.flatnonzero(np.isin(plane.events.name, kernel))
+    calls = np.zeros(len(plane.events) + 1, bool)
+    calls[[event for event, _ in eager_calls(plane)]] = True
+    offset = host.trace.rows(plane).start
+    parent, _ = host.trace.nesting
+    above = rows + offset
+    inside = np.zeros(len(rows), bool)
+    # Between a call and its kernel lies the choice of the device, at most.
+    for _ in range(3):
+        above = np.where(above >= 0, parent[above], -1)
+        inside |= calls[np.where(above >= 0, above - offset, -1)]
+    answer: Array = rows[inside]
+    return answer
+
+
 def _eager(host: Host, plane: Plane) -> Array:
     """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
     stated = plane.stat(vocabulary.IS_EAGER)

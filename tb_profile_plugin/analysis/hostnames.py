@@ -1,0 +1,48 @@
+"""What names of events on the host's threads tell, each rule once: compiling, waiting, input, marks, calls."""
+
+from __future__ import annotations
+
+import re
+
+MARKERS = ("train", "test", "TraceContext")
+CALLS = ("EagerKernelExecute", "FunctionRun")
+"""Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
+FRAMES = ("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion")
+"""Events that only enclose: what they are part of tells more."""
+PYTHON = "$"
+"""First letter of the names that Python's tracer gives to calls."""
+ASKS_FOR_INPUT = "iteratorgetnext"
+
+_COMPILING = re.compile(
+    r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
+    r"|\w*Compiler::|\w*(?:Client|Executable|Cache)::\w*Compil"
+)
+"""Compilation by TensorFlow's XLA, by JAX, and by XLA's own passes and trials of kernels."""
+_SLEEPING = re.compile(r"\$time sleep$|\$\S+ sleep$")
+_WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
+"""Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
+
+
+def is_marker(name: str) -> bool:
+    """Whether a program or a framework marks a step by an event of that name."""
+    return name.startswith(MARKERS) and "/" not in name
+
+
+def is_compiling(name: str) -> bool:
+    """Whether something is compiled meanwhile."""
+    return bool(_COMPILING.match(name))
+
+
+def is_sleeping(name: str) -> bool:
+    """Whether the program lets time pass."""
+    return bool(_SLEEPING.match(name))
+
+
+def is_waiting(name: str) -> bool:
+    """Whether a thread waits for others or for a device."""
+    return bool(_WAITING.match(name))
+
+
+def asks_for_input(name: str) -> bool:
+    """Whether a thread takes an element of an input pipeline of TensorFlow."""
+    return name[: len(ASKS_FOR_INPUT)].lower() == ASKS_FOR_INPUT

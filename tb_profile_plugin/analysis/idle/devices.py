@@ -1,0 +1,339 @@
+"""What each device of a host recorded, as columns, and which call of which thread launched it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from ...arrays import I8, I32, I64, Array, Bool, Int
+from ...columns import Plane, vocabulary
+from ...jit import jit
+from ...model import kernels, names
+from ...model.host import Host
+from ...model.links import LAUNCH, MISSING, RUN
+from ...model.per_host import per_host
+from ..hostactivity import is_unrecorded
+from ..hostops import kernels_of_single_ops
+from .classes import Activity, activity, event_classes
+from .states import State
+
+CPU_COMPUTE = "CPU compute"
+"""What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
+
+_COLLECTIVE = re.compile(
+    r"%?(?:all-(?:reduce|gather|to-all)|reduce-scatter|collective-\w+|send|recv|ragged-all-to-all)\b"
+    r"|cross_device_reduce|nvshmem|rccl|nccl|deep_ep|quick_?reduce|SendRecv",
+    re.IGNORECASE,
+)
+_COPY = re.compile(
+    r"Mem(?:cpy|set)|__amd_rocclr_|%?copy(?:-start|-done)?[.\d]*(?: =|$)|%?(?:in|out)feed\b|%?host-transfer"
+)
+_WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
+"""What runs for one of these on the CPU is no work of the program's own."""
+_ANYWHERE = re.compile(
+    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
+)
+"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
+
+
+class Kind(IntEnum):
+    """What an event of a device does."""
+
+    COMPUTE = 0
+    COLLECTIVE = 1
+    COPY = 2
+
+
+@dataclass(frozen=True)
+class DeviceWork:
+    """The events of one device, ascending by begin; all columns int64[n]."""
+
+    name: str
+    """As its plane is named, or `CPU_COMPUTE`."""
+    event: Array
+    """Number of the event in the host's trace."""
+    begin: Array
+    """ps."""
+    end: Array
+    """ps, after ``begin``: events that take no time are left out."""
+    stream: Array
+    """The line of the trace that it stands on."""
+    kind: Array
+    """`Kind`."""
+    launch: Array
+    """Number of the event on the host that launched it, or -1."""
+    launch_begin: Array
+    """ps; where no launch is known, the event's own begin."""
+    launch_end: Array
+    """ps, at most the event's own begin: a device may begin before the call that launched it returns."""
+    thread: Array
+    """The line of the thread that launched it, or -1."""
+    inside: Array
+    """1 where an earlier event was started by the same launch (an op of a program, a node of a graph), else 0."""
+    early: Array
+    """1 where no launch is known because recording had not begun, else 0."""
+    program: bool
+    """Whether launches start whole programs, in which nothing tells why one op does not follow another at once."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+
+@per_host
+def device_work(host: Host) -> tuple[DeviceWork, ...]:
+    """One for each device that recorded something; the CPU where the capture names no other device; else none."""
+    if host.devices:
+        found = [_of_plane(host, plane) for plane in host.devices]
+    elif host.cpu is None or is_unrecorded(host):
+        return ()
+    else:
+        found = [_of_cpu(host)]
+    return tuple(each for each in found if len(each))
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of a device's event by its name: a kernel's, a copy's, or an XLA op's."""
+    if kernels.is_collective(name) or _COLLECTIVE.match(name):
+        return Kind.COLLECTIVE
+    return Kind.COPY if names.memcpy(name) or _COPY.match(name) else Kind.COMPUTE
+
+
+def _of_plane(host: Host, plane: Plane) -> DeviceWork:
+    trace = host.trace
+    first = trace.rows(plane).start
+    rows = _own_rows(host, plane)
+    by_name = np.array([kind_of(name) for name in plane.names], np.int64)
+    kind = by_name[plane.events.name[rows]]
+    event = rows + first
+    act = activity(host)
+    if host.gpus:
+        launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
+    else:
+        launch = _of_modules(host, plane, event)
+    span = trace.begin[event], trace.end[event]
+    return _columns(host, plane.name, event, span, act.line_of[event], kind, launch, launch, act, not host.gpus)
+
+
+def _own_rows(host: Host, plane: Plane) -> Array:
+    """int64[k]: a device's own events: of a GPU all streams, of a TPU its ops, without those that only hold others."""
+    keep = np.zeros(len(plane.lines), bool)
+    keep[host.stream_lines(plane)] = True
+    if host.gpus:
+        return np.flatnonzero(keep[plane.events.line])
+    ops = (vocabulary.XLA_OPS, vocabulary.ASYNC_XLA_OPS)
+    named = np.array([name in ops for name in plane.lines.name], bool)
+    if not named.any():
+        others = (vocabulary.XLA_MODULES, vocabulary.STEPS)
+        named = keep & np.array([name not in others for name in plane.lines.name], bool)
+    rows = np.flatnonzero(named[plane.events.line])
+    parent, _ = host.trace.nesting
+    above = parent[rows + host.trace.rows(plane).start]
+    holds = np.zeros(len(host.trace), bool)
+    holds[above[(above >= 0) & (plane.events.duration[rows] > 0)]] = True
+    answer: Array = rows[~holds[rows + host.trace.rows(plane).start]]
+    return answer
+
+
+def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
+    """int64[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
+    trace = host.trace
+    lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
+    rows = np.concatenate([np.arange(len(plane.events))[plane.lines.events(line)] for line in lines] or [event[:0]])
+    modules = rows + trace.rows(plane).start
+    modules = modules[np.argsort(trace.begin[modules], kind="stable")]
+    source = _linked(trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace))
+    place = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
+    inside = (place >= 0) & (trace.begin[event] < trace.end[modules[place.clip(0)]]) if len(modules) else place >= 0
+    answer = np.full(len(event), -1, np.int64)
+    answer[inside] = source[modules[place[inside]]]
+    return answer
+
+
+def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
+    answer = np.full(size, -1, np.int64)
+    answer[target[chosen]] = source[chosen]
+    return answer
+
+
+def _of_cpu(host: Host) -> DeviceWork:
+    """Ops that XLA and TensorFlow's executors run for the program itself: not for its input, nor in its callbacks."""
+    trace, plane = host.trace, host.cpu
+    assert plane is not None
+    act, classes = activity(host), event_classes(host)
+    first = trace.rows(plane).start
+    xla = np.unique(plane.stat(vocabulary.HLO_OP).owner)
+    op = np.array([_computes(name) for name in plane.names], bool)
+    found = np.union1d(np.flatnonzero(op[plane.events.name]), kernels_of_single_ops(host, plane))
+    event = np.union1d(xla, found) + first
+    event = event[~np.isin(classes[event], _WITHIN)]
+    shard, shard_of = _shards(host, xla + first, event, act)
+    run = trace.links.kind == RUN
+    from_run = _linked(trace.links.source, trace.links.target, run, len(trace)).astype(np.int32)
+    parent, _ = trace.nesting
+    within = np.isin(classes, _WITHIN)
+    launch, start, own = _climb(event, from_run, act.came_from, parent, act.line_of, within)
+    # Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one.
+    number = trace.spread(vocabulary.RUN_ID, event)
+    linked = number[(launch >= 0) & (number != MISSING)]
+    earlier = (number != MISSING) & (number < (linked.min() if len(linked) else MISSING))
+    at_once = (launch < 0) & ~earlier
+    launch, start = np.where(at_once, event, launch), np.where(at_once, event, start)
+    place = np.searchsorted(event, shard_of)
+    rows = np.concatenate((np.arange(len(own)), place))
+    kept = own[rows]
+    rows = rows[kept]
+    event, at = event[rows], np.concatenate((event, shard))[kept]
+    launch, start = launch[rows], start[rows]
+    span = trace.begin[at], trace.end[at]
+    kind = np.full(len(event), Kind.COMPUTE, np.int64)
+    return _columns(host, CPU_COMPUTE, event, span, act.line_of[at], kind, launch, start, act, True)
+
+
+def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, Array]:
+    """(regions, their ops): what threads of a pool do for an op of XLA, which may go on after its own event.
+
+    Regions in which ops run are threads of the program, not shards of an op.
+    """
+    trace = host.trace
+    parent, _ = trace.nesting
+    holds = np.zeros(len(trace), bool)
+    above = parent[xla]
+    while (above >= 0).any():
+        above = above[above >= 0]
+        holds[above] = True
+        above = parent[above]
+    regions = trace.named("ThreadpoolListener::StartRegion".__eq__)
+    regions = regions[~holds[regions]]
+    is_op = np.zeros(len(trace), bool)
+    is_op[ops] = True
+    is_op[np.setdiff1d(ops, xla)] = False
+    op = _ops_above(regions, act.came_from, parent, is_op)
+    return regions[op >= 0], op[op >= 0]
+
+
+@jit
+def _ops_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
+    """The nearest op that each event lies in or was handed out by; -1 for none."""
+    answer = np.full(len(events), -1, np.int64)
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        hops = 0
+        while event >= 0 and hops < 4096:
+            hops += 1
+            if is_op[event]:
+                answer[i] = event
+                break
+            event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
+    return answer
+
+
+def _computes(name: str) -> bool:
+    """Whether an event of that name is an op of TensorFlow that computes something."""
+    op = names.parse(name)
+    return op.known and op.category == names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
+
+
+@jit
+def _climb(events: I64, run: I32, came_from: I32, parent: I32, line_of: I32, within: Bool) -> tuple[I64, I64, Bool]:
+    """(launch, start, own) of each op: the outermost event on another thread that led to it, and what began there.
+
+    Without one, -1 twice. ``own`` is False for what was done within one of the events ``within``.
+    """
+    launch = np.full(len(events), -1, np.int64)
+    start = np.full(len(events), -1, np.int64)
+    own = np.ones(len(events), np.bool_)
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        hops = 0
+        while event >= 0 and hops < 4096:
+            hops += 1
+            if within[event]:
+                own[i] = False
+                break
+            source = np.int64(run[event])
+            if source < 0:
+                source = np.int64(came_from[event])
+            if source >= 0:
+                launch[i], start[i] = source, event
+                event = source
+            else:
+                event = np.int64(parent[event])
+    return launch, start, own
+
+
+def _columns(
+    host: Host,
+    name: str,
+    event: Array,
+    span: tuple[Array, Array],
+    stream: Array,
+    kind: Array,
+    launch: Array,
+    start: Array,
+    act: Activity,
+    program: bool,
+) -> DeviceWork:
+    """Sorted by begin, with launches as they count: up to where the first of what they started began."""
+    trace = host.trace
+    order = np.argsort(span[0], kind="stable")
+    order = order[span[1][order] > span[0][order]]
+    event, stream, kind, launch, start = (each[order] for each in (event, stream, kind, launch, start))
+    begin, end = span[0][order], span[1][order]
+    known = launch >= 0
+    begun = np.where(known & (start != launch), trace.begin[start], begin)
+    inside, first = _firsts(launch, begun, len(trace))
+    launch_begin = np.minimum(np.where(known, trace.begin[launch], begin), begin)
+    until = np.minimum(trace.end[launch], first) if program else trace.end[launch]
+    # What was run at once has no call apart from itself.
+    until = np.where(launch == event, begin, until)
+    launch_end = np.maximum(np.minimum(np.where(known, until, begin), begin), launch_begin)
+    return DeviceWork(
+        name,
+        event,
+        begin,
+        end,
+        stream.astype(np.int64),
+        kind,
+        launch,
+        launch_begin,
+        launch_end,
+        np.where(known, act.thread[act.line_of[launch]], -1).astype(np.int64),
+        inside.astype(np.int64),
+        _early(host, event, launch, launch_end, begin).astype(np.int64),
+        program,
+    )
+
+
+def _early(host: Host, event: Array, launch: Array, launch_end: Array, begin: Array) -> Array:
+    """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
+    known = launch >= 0
+    if known.all():
+        return np.zeros(len(event), bool)
+    answer: Array = ~known & (begin < (launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
+    for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
+        ids = host.trace.spread(name, event)
+        stated = ids[known & (ids != MISSING)]
+        if len(stated):
+            answer |= ~known & (ids != MISSING) & (ids < stated.min())
+    return answer
+
+
+@jit
+def _firsts(launch: I64, begun: I64, size: Int) -> tuple[I8, I64]:
+    """(inside, first): whether an earlier event has the same launch; and where the first thing that it led to began."""
+    earliest = np.full(size, np.int64(1) << 62, np.int64)
+    seen = np.zeros(size, np.bool_)
+    inside = np.zeros(len(launch), np.int8)
+    for i in range(len(launch)):
+        if launch[i] >= 0:
+            if seen[launch[i]]:
+                inside[i] = 1
+            seen[launch[i]] = True
+            earliest[launch[i]] = min(earliest[launch[i]], begun[i])
+    first = np.empty(len(launch), np.int64)
+    for i in range(len(launch)):
+        first[i] = earliest[launch[i]] if launch[i] >= 0 else begun[i]
+    return inside, first

@@ -1,0 +1,218 @@
+"""Each moment of each device: what it does, or why it is idle, walking back from what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import I32, I64, Array, Bool, Int
+from ...jit import jit
+from ...model.host import Host
+from ...model.per_host import per_host
+from .. import hostnames
+from ..stretches import union
+from .attribution import as_peers, attributed, following
+from .classes import activity, event_classes
+from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work
+from .layers import layered, together
+from .states import State
+
+_MICROSECOND = 10**6
+BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
+"""How long a device may pause between two events that were both launched before."""
+_LEAST_LATENCY, _MOST_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND
+_STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
+_EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
+_WITHIN_PROGRAMS = (State.INPUT, State.CALLBACK, State.PAUSE, State.COLLECTIVE_HOST, State.DISPATCH)
+_ANY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Moments:
+    """One device from the capture's begin to its end: stretches in order of time that touch; int64[k] each."""
+
+    begin: Array
+    """ps."""
+    end: Array
+    """ps."""
+    state: Array
+    """`State`."""
+    gap: Array
+    """Number of the gap that an idle stretch is part of, else -1."""
+    event: Array
+    """Number of the host's event that tells the cause, or -1."""
+    gap_next: Array
+    """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
+    latency_ps: int
+    """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
+
+
+@per_host
+def moments(host: Host) -> tuple[Moments, ...]:
+    """Every moment of each of `device_work`, in its order."""
+    works = device_work(host)
+    if not works:
+        return ()
+    wide = _wide(host, works[0].name == CPU_COMPUTE)
+    return tuple(_of_device(host, work, wide, [each for each in works if each is not work]) for work in works)
+
+
+def latency(work: DeviceWork) -> int:
+    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs."""
+    empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
+    lags = (work.begin - work.launch_end)[empty]
+    usual = int(2 * np.percentile(lags, 95)) if len(lags) else 0
+    return min(max(usual, _LEAST_LATENCY), _MOST_LATENCY)
+
+
+def found_empty(work: DeviceWork) -> Array:
+    """bool[n]: the events of whose stream everything earlier had ended when they were launched."""
+    return _found_empty(work.stream, work.end, work.launch_end, int(work.stream.max(initial=0)) + 1)
+
+
+@jit
+def _found_empty(stream: I64, end: I64, launch_end: I64, streams: Int) -> Bool:
+    reached = np.full(streams, -(1 << 62), np.int64)
+    answer = np.zeros(len(stream), np.bool_)
+    for i in range(len(stream)):
+        answer[i] = reached[stream[i]] <= launch_end[i]
+        reached[stream[i]] = max(reached[stream[i]], end[i])
+    return answer
+
+
+def _of_device(host: Host, work: DeviceWork, wide: Array, others: Sequence[DeviceWork]) -> Moments:
+    act = activity(host)
+    layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
+    states = layered(layers, *host.window)
+    busy, idle = states[states[:, 2] >= 0], states[states[:, 2] < 0]
+    gap_begin, gap_end = np.ascontiguousarray(idle[:, 0]), np.ascontiguousarray(idle[:, 1])
+    after = following(gap_end, work.begin, work.launch_begin, work.launch)
+    usual = latency(work)
+    told = attributed(
+        gap_begin,
+        gap_end,
+        after,
+        _calls(work),
+        _awaited(host, work, others),
+        wide,
+        host.trace.begin,
+        host.trace.lines,
+        act.line_of,
+        act.came_from,
+        act.first,
+        act.begin,
+        act.end,
+        act.state,
+        act.event,
+        act.thread,
+        act.python,
+        act.loop,
+        usual,
+        int(work.program),
+    )
+    if others:
+        told = as_peers(told, *together([union(each.begin, each.end) for each in others]))
+    none = np.full(len(busy), -1, np.int64)
+    both = zip((busy[:, 0], busy[:, 1], busy[:, 2], none, none), told.T, strict=True)
+    columns = [np.concatenate(pair) for pair in both]
+    order = np.argsort(columns[0], kind="stable")
+    begin, end, state, gap, event = (column[order] for column in columns)
+    return Moments(begin, end, state, gap, event, after, usual)
+
+
+def _calls(work: DeviceWork) -> Array:
+    """int64[n, 7]: as `attributed` reads them."""
+    usual = np.where(work.kind == Kind.COLLECTIVE, BETWEEN_COLLECTIVES_PS, BETWEEN_PS)
+    if work.program:
+        # Within a program nothing else can be the reason.
+        usual = np.where(work.inside == 1, _ANY, usual)
+    columns = (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, usual)
+    return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _wide(host: Host, cpu: bool) -> Array:
+    """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
+
+    On the CPU that is input, callbacks and pauses within a program, and its executors, else callbacks only. What
+    pipelines of input do does not count, since those run ahead.
+    """
+    wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
+    trace, classes = host.trace, event_classes(host)
+    layers, events = [], []
+    for state in wanted:
+        if state == State.INPUT:
+            found = trace.named(hostnames.asks_for_input)
+        elif state == State.DISPATCH:
+            found = trace.named(lambda name: name.startswith(_EXECUTORS))
+        else:
+            found = np.flatnonzero(classes == state)
+        if state in (State.CALLBACK, State.DISPATCH):
+            parent, _ = trace.nesting
+            found = found[~_within(found, activity(host).came_from, parent, classes == State.INPUT)]
+        found = found[np.argsort(trace.begin[found], kind="stable")]
+        layers.append(union(trace.begin[found], trace.end[found]))
+        events.append(found)
+    pieces = layered(layers, *host.window)
+    pieces = pieces[pieces[:, 2] >= 0]
+    answer = np.empty((len(pieces), 5), np.int64)
+    answer[:, :2] = pieces[:, :2]
+    for layer, state in enumerate(wanted):
+        at = np.flatnonzero(pieces[:, 2] == layer)
+        starts, found = layers[layer][0], events[layer]
+        answer[at, 2] = state
+        since = starts[np.searchsorted(starts, pieces[at, 0], "right") - 1]
+        answer[at, 3] = found[np.searchsorted(trace.begin[found], since)]
+        answer[at, 4] = _ANY if state == State.DISPATCH else since
+    return answer
+
+
+@jit
+def _within(events: I64, came_from: I32, parent: I32, holds: Bool) -> Bool:
+    """bool[k]: whether an event lies in one of those that hold, or was led to by it."""
+    answer = np.zeros(len(events), np.bool_)
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        hops = 0
+        while event >= 0 and hops < 4096:
+            hops += 1
+            event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
+            if event >= 0 and holds[event]:
+                answer[i] = True
+                break
+    return answer
+
+
+def _awaited(host: Host, work: DeviceWork, others: Sequence[DeviceWork]) -> Array:
+    """int64[n, 3] (begin, end, event): what an event waits for on another device of the host; (0, 0, -1) for none.
+
+    A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
+    for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
+    """
+    answer = np.zeros((len(work), 3), np.int64)
+    answer[:, 2] = -1
+    calls = host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
+    if not len(calls) or not others:
+        return answer
+    act = activity(host)
+    thread, at = act.thread[act.line_of[calls]].astype(np.int64), host.trace.begin[calls]
+    begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))
+    order = np.argsort(end, kind="stable")
+    begin, end, event = begin[order], end[order], event[order]
+    waits = _is_next(work, thread, at)
+    place = np.searchsorted(end, work.begin, "right") - 1
+    waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
+    answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
+    return answer
+
+
+def _is_next(work: DeviceWork, thread: Array, at: Array) -> Array:
+    """bool[n]: events whose launch is the first on its thread after a call at one of the moments."""
+    answer = np.zeros(len(work), bool)
+    for each in np.unique(thread).tolist():
+        mine = np.flatnonzero((work.thread == each) & (work.launch >= 0))
+        mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
+        place = np.searchsorted(work.launch_begin[mine], at[thread == each], "left")
+        answer[mine[place[place < len(mine)]]] = True
+    return answer
