@@ -8,6 +8,7 @@ from typing import Any
 
 import draw
 import evil
+from mutations import varint
 
 RUN, LARGE = "ordinary/run", "large/run"
 """Sessions: one as anybody's, one whose trace is a large answer."""
@@ -87,18 +88,10 @@ def bombs() -> dict[str, bytes]:
     planes = b"\x0a\x00"
     lines = b"\x1a\x00" * 3_000_000
     events = b"\x22\x00" * 8_000_000
-    line = b"\x1a" + _varint(len(events)) + events
+    line = b"\x1a" + varint(len(events)) + events
     return {
         "100,000 empty planes": gzip.compress(planes * 100_000, mtime=0),
         "1,000,000 empty planes": gzip.compress(planes * 1_000_000, mtime=0),
-        "3,000,000 empty lines": gzip.compress(b"\x0a" + _varint(len(lines)) + lines, mtime=0),
-        "8,000,000 empty events": gzip.compress(b"\x0a" + _varint(len(line)) + line, mtime=0),
+        "3,000,000 empty lines": gzip.compress(b"\x0a" + varint(len(lines)) + lines, mtime=0),
+        "8,000,000 empty events": gzip.compress(b"\x0a" + varint(len(line)) + line, mtime=0),
     }
-
-
-def _varint(value: int) -> bytes:
-    found = bytearray()
-    while value > 127:
-        found.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*found, value])

@@ -100,12 +100,10 @@ def _op_lines(plane: Plane) -> list[int]:
 def device_parts(plane: Plane) -> Array:
     """int64[events]: each event's `Part` on a device, by copy direction, HLO category, kernel name and op shape."""
     by_name = np.array([_device_part(name) for name in plane.names], np.int64)
-    parts: Array = by_name[plane.events.name]
     category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
     for row, text in zip(category.owner.tolist(), category.strings, strict=True):
-        part = next((part for start, part in _CATEGORIES if text.startswith(start)), None)
-        if part is not None:
-            parts[plane.events.name == row] = part
+        by_name[row] = next((part for start, part in _CATEGORIES if text.startswith(start)), by_name[row])
+    parts: Array = by_name[plane.events.name]
     shape = plane.stat(vocabulary.SHAPE)
     compute = parts[shape.owner] <= Part.COMPUTE_OTHER
     for event, text in zip(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import store
+from ..columns import vocabulary
 from ..model import clock
 from ..model.devices import host_device_type
 from ..model.host import Host, window
@@ -26,8 +27,6 @@ _NUMBERED = ("chosen", "markers", "loops", "numbers")
 """Sources of steps whose numbers mean the same step on every host."""
 _APART = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
-_PYTHON = "$"
-"""First letter of the names that Python's tracer gives to calls."""
 _NAMED = 3
 """Hosts that a finding names; of more it says how many."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
@@ -168,7 +167,7 @@ def _python_calls(host: Host) -> int:
     if not host.cpu:
         return 0
     names = host.cpu.names
-    traced = np.array([name.startswith(_PYTHON) for name in names], bool)
+    traced = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in names], bool)
     return int(traced[host.cpu.events.name].sum()) if traced.any() else 0
 
 

@@ -62,7 +62,7 @@ def _host_part(name: str, host: Host) -> int:
         return Part.COMPILE
     if hostnames.is_waiting(name) or hostnames.is_sleeping(name):
         return Part.WAITING
-    if name.startswith(hostnames.PYTHON):
+    if name.startswith(vocabulary.PYTHON_FRAME):
         return Part.PYTHON
     op = names.parse(name)
     if op.category == names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):

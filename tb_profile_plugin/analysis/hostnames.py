@@ -9,8 +9,6 @@ CALLS = ("EagerKernelExecute", "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
 FRAMES = ("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion")
 """Events that only enclose: what they are part of tells more."""
-PYTHON = "$"
-"""First letter of the names that Python's tracer gives to calls."""
 ASKS_FOR_INPUT = "iteratorgetnext"
 
 _COMPILING = re.compile(

@@ -24,6 +24,10 @@ ASYNC_XLA_OPS = "Async XLA Ops"
 FRAMEWORK_OPS = "Framework Ops"
 TENSORFLOW_OPS = "TensorFlow Ops"
 
+# Names of events.
+PYTHON_FRAME = "$"
+"""Begin of the names that Python's tracer gives to calls, ``$file.py:12 function``."""
+
 # Stats: links between events.
 PRODUCER_TYPE, PRODUCER_ID = "_pt", "_p"
 CONSUMER_TYPE, CONSUMER_ID = "_ct", "_c"

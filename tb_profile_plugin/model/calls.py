@@ -18,8 +18,6 @@ NUMBERED = re.compile(r"ProfilerStep#(\d+)")
 """Marks of PyTorch's profiler, which carry their number in the name."""
 
 _FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
-_FRAME = "$"
-"""First letter of the names that Python's tracer gives to calls."""
 _DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
 _NOTABLE = 0.01
 """Share of all work from which on a candidate is worth a choice."""
@@ -57,7 +55,7 @@ def candidates(trace: Trace) -> list[Candidate]:
         time = int((trace.end[mine] - trace.begin[mine]).sum())
         name = trace.name(int(mine[0]))
         # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
-        if name and (len(mine) > 1 or name[0] != _FRAME):
+        if name and (len(mine) > 1 or name[0] != vocabulary.PYTHON_FRAME):
             found.append(Candidate(name, len(mine), int(work[mine].sum()), time))
     least = _NOTABLE * max((each.work_ps for each in found), default=0)
     found = [each for each in found if each.work_ps >= least]
@@ -99,9 +97,9 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
                 first, length = _rounds(kind[order], int(kind[best[0]]))
                 if length:
                     return calls[order[first:]], np.arange(len(order) - first) // length
-            return by_time(trace, calls[best]), np.arange(len(best))
+            return trace.by_time(calls[best]), np.arange(len(best))
         inside = int(calls[best[0]])
-        if not len(once) and not trace.name(inside).startswith(_FRAME):
+        if not len(once) and not trace.name(inside).startswith(vocabulary.PYTHON_FRAME):
             once = calls[best]
         within = calls[enclosing[calls] == inside]
         if len(once) and 2 * work[within].sum() < work[inside]:
@@ -143,7 +141,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     """
     stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
     functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
-    frames = trace.named(lambda name: name.startswith(_FRAME))
+    frames = trace.named(lambda name: name.startswith(vocabulary.PYTHON_FRAME))
     found = np.unique(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(found):
         found = trace.named("FunctionRun".__eq__)
@@ -155,12 +153,6 @@ def _off_data_threads(trace: Trace, events: Array) -> Array:
     names = [name for plane in trace.planes for name in plane.lines.name]
     usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
     answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
-    return answer
-
-
-def by_time(trace: Trace, events: Array) -> Array:
-    """The events in order of their begins."""
-    answer: Array = events[np.argsort(trace.begin[events], kind="stable")]
     return answer
 
 

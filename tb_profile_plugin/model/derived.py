@@ -105,9 +105,10 @@ def _steps(host: Host, plane: Plane) -> Spans:
 
 def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     """(int64[events], strings): a text stat of each event, or of its metadata; the last string is empty."""
-    codes, strings = plane.metadata_stat(stat).codes
+    column = plane.metadata_stat(stat)
+    codes, strings = column.codes
     of_name = np.full(len(plane.metadata), len(strings), np.int64)
-    of_name[plane.metadata_stat(stat).owner] = codes
+    of_name[column.owner] = codes
     answer = of_name[plane.events.name]
     column = plane.stat(stat)
     own_codes, own = column.codes

@@ -276,7 +276,7 @@ def _numbers(stats: Stats, rows: Array) -> Array:
 
 def _is_frame(plane: Plane) -> Array:
     """bool[names]: Python functions, which the tracer writes as ``$file.py:12 function``."""
-    return np.array([name.startswith("$") for name in plane.names], bool)
+    return np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
 
 
 def _split(full: str, number: int, kind: str) -> tuple[str, str]:

@@ -79,12 +79,7 @@ def _dispatches(trace: Trace) -> dict[str, Array]:
                 found.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
                 break
             above = int(parent[above])
-    return {name: _by_time(trace, np.array(events, np.int64)) for name, events in found.items()}
-
-
-def _by_time(trace: Trace, events: Array) -> Array:
-    answer: Array = events[np.argsort(trace.begin[events], kind="stable")]
-    return answer
+    return {name: trace.by_time(np.array(events, np.int64)) for name, events in found.items()}
 
 
 def _handed_over(

@@ -199,7 +199,7 @@ def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | No
 
 def _is_mostly_empty(trace: Trace, events: Array) -> bool:
     """Whether the events leave most of the time from the first to the last one uncovered: that is no step."""
-    order = events[np.argsort(trace.begin[events], kind="stable")]
+    order = trace.by_time(events)
     reached = np.maximum.accumulate(trace.end[order])
     gaps = (trace.begin[order][1:] - reached[:-1]).clip(min=0).sum()
     return bool(10 * gaps > 9 * (reached[-1] - trace.begin[order[0]]))

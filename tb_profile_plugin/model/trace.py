@@ -103,6 +103,11 @@ class Trace:
                 found.append(np.flatnonzero(mask[plane.events.name]) + first)
         return np.concatenate(found)
 
+    def by_time(self, events: Array) -> Array:
+        """int64[k]: the events in order of their begins, equal ones as they come."""
+        answer: Array = events[np.argsort(self.begin[events], kind="stable")]
+        return answer
+
     @lazy
     def lines(self) -> Array:
         """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""

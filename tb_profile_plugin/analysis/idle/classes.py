@@ -126,7 +126,7 @@ def class_of(name: str) -> int:
             return State.SYNC
         if pattern.match(bare):
             return state
-    if name.startswith(hostnames.PYTHON):
+    if name.startswith(vocabulary.PYTHON_FRAME):
         return State.PYTHON
     return State.DISPATCH if names.parse(name).known else _UNKNOWN
 
@@ -163,7 +163,7 @@ def event_classes(host: Host) -> Array:
 def python_lines(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded, or that are named as Python's main thread is."""
     answer = np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
-    frames = np.array([name.startswith(hostnames.PYTHON) for name in plane.names], bool)
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
     if frames.any():
         answer[np.unique(plane.events.line[frames[plane.events.name]])] = True
     return answer
