@@ -143,14 +143,6 @@ export function plural(many: number, one: string, more = `${one}s`): string {
   return `${count(many)} ${many === 1 ? one : more}`;
 }
 
-/** A value of a column by its unit, for tables without a page of their own. */
-export function byUnit(value: number, unit: string): string {
-  if (unit === "percent") return percent(value);
-  if (unit === "bytes") return bytes(value);
-  if (unit === "iB") return memory(value);
-  return number(value);
-}
-
 /** Any value with its unit, as a tool declares it. */
 export function shown(value: string | number | boolean | null, unit: string): string {
   if (value === null) return "";

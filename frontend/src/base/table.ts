@@ -36,6 +36,22 @@ export class Table {
     return this.of(this.rows.filter(keep));
   }
 
+  /** The rows that hold these values. */
+  where(wanted: Readonly<Record<string, string>>): Table {
+    const wants = Object.entries(wanted);
+    return this.filter((row) => wants.every(([id, value]) => this.text(row, id) === value));
+  }
+
+  /** The values of a column as texts, in the order of the table. */
+  distinct(id: string): string[] {
+    return [...new Set(this.rows.map((row) => this.text(row, id)))];
+  }
+
+  /** All columns but these. */
+  without(ids: readonly string[]): Table {
+    return this.pick(this.columns.map(({ id }) => id).filter((id) => !ids.includes(id)));
+  }
+
   /** Some of the columns, in this order. */
   pick(ids: readonly string[]): Table {
     const places = ids.flatMap((id) => this.places.get(id) ?? []);

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
 import { Pie } from "../view/pie";
 import { Section } from "../view/section";
@@ -26,7 +26,7 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
 /** Columns of the other way to count are left out. */
 function counted(ops: Table, idle: boolean): Table {
   const left = idle ? ["share", "cumulative"] : ["share_with_idle", "cumulative_with_idle"];
-  const shown = ops.pick(ops.columns.map(({ id }) => id).filter((id) => !left.includes(id)));
+  const shown = ops.without(left);
   return idle ? shown : shown.filter((row) => shown.text(row, "type") !== IDLE);
 }
 
@@ -68,7 +68,6 @@ export default function OpsPage(props: PageProps) {
   const types = answer.table("types");
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? types : ops;
-  const specs = useMemo(() => withoutEmpty(shown, SPECS), [shown]);
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
@@ -100,7 +99,8 @@ export default function OpsPage(props: PageProps) {
         <Grid
           key={grouped ? "type" : "op"}
           table={shown}
-          specs={specs}
+          specs={SPECS}
+          hideEmpty
           name={exportName(props, grouped ? "types" : "ops")}
           id={grouped ? "types" : "ops"}
           sort={grouped ? [{ id: "self_us", desc: true }] : []}

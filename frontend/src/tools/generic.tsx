@@ -3,7 +3,6 @@
 import { shown } from "../base/format";
 import type { Answer } from "../base/table";
 import { Grid } from "../view/grid";
-import { withoutEmpty } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
@@ -37,7 +36,7 @@ export default function Generic(props: PageProps) {
         const table = answer.table(id);
         return (
           <Section key={id} title={table.label} doc={table.doc}>
-            <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(props, id)} id={id} />
+            <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
           </Section>
         );
       })}

@@ -5,17 +5,18 @@ import { count, time } from "../base/format";
 import type { Answer, Row, Table } from "../base/table";
 import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
 import { Pie } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 
-// "No" everywhere is an answer about tensor cores, not an empty column.
-const TENSOR_CORES: Readonly<Record<string, ColumnSpec>> = { eligible: { facet: true }, tensor_core: { facet: true } };
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   share: { bar: true },
+  // "No" everywhere is an answer about tensor cores, not an empty column.
+  eligible: { facet: true, hidden: false },
+  tensor_core: { facet: true, hidden: false },
   library: { facet: true },
   dtype: { facet: true },
   generation: { hidden: true },
@@ -35,9 +36,9 @@ function Pies({ answer }: { answer: Answer }) {
     const [kernels, shares] = [answer.table("by_kernel"), answer.table("shares")];
     const slices = (table: Table, rows: readonly Row[], name: string) =>
       rows.map((row) => ({ name: table.text(row, name), value: table.length(row, "total_us") }));
-    const others = [...new Set(shares.rows.map((row) => shares.text(row, "of")))].map((of) => ({
+    const others = shares.distinct("of").map((of) => ({
       title: of,
-      shares: slices(shares, shares.filter((row) => shares.text(row, "of") === of).rows, "name"),
+      shares: slices(shares, shares.where({ of }).rows, "name"),
     }));
     return [
       { title: "Kernels with the highest total time", shares: slices(kernels, kernels.rows, "kernel") },
@@ -60,7 +61,6 @@ function Kernels({ page }: { page: PageProps }) {
   const [by, setBy] = useKept("by");
   const [, id] = GROUPINGS.find(([value]) => value === by) ?? ["", "kernels"];
   const shown = answer.table(id);
-  const specs = useMemo(() => ({ ...withoutEmpty(shown, SPECS), ...TENSOR_CORES }), [shown]);
   const timeline = linkTo(store, TIMELINE);
   const launches = (row: Row) => eventsOf(store, shown.text(row, shown.has("kernel") ? "kernel" : "op"));
   return (
@@ -78,7 +78,7 @@ function Kernels({ page }: { page: PageProps }) {
         </select>
       }
     >
-      <Grid key={id} table={shown} specs={specs} name={exportName(page, id)} id={id} link={launches} />
+      <Grid key={id} table={shown} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} link={launches} />
     </Section>
   );
 }
@@ -97,7 +97,7 @@ export default function KernelPage(props: PageProps) {
         .filter(([, table]) => table.rows.length > 0)
         .map(([id, table]) => (
           <Section key={id} title={table.label} doc={table.doc}>
-            <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(props, id)} id={id} />
+            <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
           </Section>
         ))}
     </>

@@ -5,7 +5,8 @@ import { shown as asShown, time } from "../base/format";
 import type { Answer, Row, Table } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { Grid } from "../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import type { ColumnSpec } from "../view/gridmodel";
+import { useChoices } from "../view/kept";
 import { ProblemLine } from "../view/problems";
 import { Figure } from "../view/rich";
 import { Section } from "../view/section";
@@ -35,9 +36,7 @@ const FIGURES = [
 
 function chosenRow(answer: Answer): Row | undefined {
   const memories = answer.table("memories");
-  return memories.rows.find((row) =>
-    ["host", "memory_id"].every((name) => memories.text(row, name) === answer.text(name)),
-  );
+  return memories.where({ host: answer.text("host"), memory_id: answer.text("memory_id") }).rows[0];
 }
 
 function Figures({ memories, row }: { memories: Table; row: Row }) {
@@ -68,7 +67,7 @@ function Memories({ answer, page }: { answer: Answer; page: PageProps }) {
     >
       <Grid
         table={memories}
-        specs={withoutEmpty(memories, {})}
+        hideEmpty
         name={exportName(page, "memories")}
         id="memories"
         sort={[{ id: "peak_bytes", desc: true }]}
@@ -87,15 +86,14 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
   const held = answer.table("held");
   const { store } = page;
   const moment = answer.number("moment_ms") ?? 0;
-  const specs = useMemo(() => withoutEmpty(held, HELD), [held]);
-  const chosen = Boolean(store.view.value.options.at);
+  const [{ at }, change] = useChoices();
+  const chosen = Boolean(at);
   const place = {
     tool: "trace_viewer",
     options: { t: around(moment + (answer.number("timeline_offset_ms") ?? 0)) },
   };
   const known = linkTo(store, "trace_viewer");
   const timeline = known && { ...known, href: store.href(place), go: () => store.go(place) };
-  const back = () => store.go({ options: { ...store.view.peek().options, at: "" } });
   return (
     <Section
       title={
@@ -108,7 +106,7 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
         <>
           {timeline && <GoLink {...timeline} label="This moment on the timeline" />}
           {chosen && (
-            <button type="button" class="button" onClick={back}>
+            <button type="button" class="button" onClick={() => change({ at: "" })}>
               Back to the peak
             </button>
           )}
@@ -117,7 +115,8 @@ function Holdings({ answer, row, page }: { answer: Answer; row: Row; page: PageP
     >
       <Grid
         table={held}
-        specs={specs}
+        specs={HELD}
+        hideEmpty
         name={exportName(page, "allocations")}
         id="held"
         sort={[{ id: "total_bytes", desc: true }]}

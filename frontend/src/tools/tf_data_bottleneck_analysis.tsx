@@ -11,7 +11,6 @@ import { LevelMark, level, Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { PipelineGraph } from "./tfdata/graph";
 import { Latencies } from "./tfdata/histogram";
-import { where } from "./tfdata/model";
 
 const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
   host: { facet: true },
@@ -86,7 +85,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
   if (!row) return null;
   const host = bottlenecks.text(row, "host");
   const pipeline = bottlenecks.text(row, "input_pipeline");
-  const mine = where(advice, { host, input_pipeline: pipeline });
+  const mine = advice.where({ host, input_pipeline: pipeline });
   const us = (id: string) => time(bottlenecks.length(row, id), "us");
   return (
     <Section

@@ -33,6 +33,8 @@ const VIRTUAL_FROM = 80;
 export interface GridProps {
   readonly table: Table;
   readonly specs?: Readonly<Record<string, ColumnSpec>>;
+  /** Hides columns in which nothing is known. */
+  readonly hideEmpty?: boolean;
   /** Names the exported files. */
   readonly name: string;
   /** Short and unique on its page: under it the address keeps how the table is sorted and filtered. */
@@ -273,8 +275,8 @@ function Facets({ model, columns }: { model: GridModel; columns: readonly Presen
   );
 }
 
-export function Grid({ table, specs, name, id, sort = UNSORTED, onRow, link }: GridProps) {
-  const presented = useMemo(() => present(table, specs), [table, specs]);
+export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow, link }: GridProps) {
+  const presented = useMemo(() => present(table, specs, hideEmpty), [table, specs, hideEmpty]);
   const model = useModel(presented, id, sort);
   const scroller = useRef<HTMLDivElement>(null);
   const { rows } = model.getRowModel();

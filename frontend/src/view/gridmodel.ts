@@ -32,19 +32,12 @@ import type { Column, Row, Table, Value } from "../base/table";
 
 /** What a page may say about a column beyond what the tool declares. */
 export interface ColumnSpec {
-  readonly label?: string;
   /** Draws the value as a bar behind the figure, as long as the value is against the column's largest. */
   readonly bar?: boolean;
+  /** True or false whatever it holds; otherwise as the grid hides empty columns. */
   readonly hidden?: boolean;
   /** Offers the column's values as a filter. */
   readonly facet?: boolean;
-}
-
-/** Hides columns in which nothing is known, e.g. those of the device in a capture without one. */
-export function withoutEmpty(table: Table, specs: Readonly<Record<string, ColumnSpec>>): Record<string, ColumnSpec> {
-  const nothing: ReadonlySet<Value> = new Set<Value>([null, "", false]);
-  const empty = table.columns.filter((_, place) => table.rows.every((row) => nothing.has(row[place] ?? null)));
-  return { ...specs, ...Object.fromEntries(empty.map(({ id }) => [id, { ...specs[id], hidden: true }])) };
 }
 
 export interface Presented {
@@ -111,9 +104,12 @@ interface Context {
   readonly rows: readonly Row[];
   readonly spec: ColumnSpec;
   readonly timeIn: (unit: string) => Scale;
+  readonly hideEmpty: boolean;
 }
 
-function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): Presented {
+const NOTHING: ReadonlySet<Value> = new Set<Value>([null, "", false]);
+
+function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }: Context): Presented {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.kind === "number";
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
@@ -123,7 +119,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): 
     return typeof value === "number" ? number(value) : value;
   };
   const size = largest(values);
-  const label = spec.label ?? (column.label || column.id);
+  const label = column.label || column.id;
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
   const words = label.split(/\s/).map((word) => word.length);
   let characters = largest([...words, (label.length + unit.length) * 0.55]);
@@ -136,17 +132,22 @@ function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): 
     depends: column.depends,
     numeric,
     facet: spec.facet ?? false,
-    hidden: spec.hidden ?? false,
+    hidden: spec.hidden ?? (hideEmpty && values.every((value) => NOTHING.has(value))),
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
   };
 }
 
-export function present(table: Table, specs: Readonly<Record<string, ColumnSpec>> = {}): PresentedTable {
+/** With `hideEmpty`, columns in which nothing is known are hidden, e.g. those of the device in a capture without one. */
+export function present(
+  table: Table,
+  specs: Readonly<Record<string, ColumnSpec>> = {},
+  hideEmpty = false,
+): PresentedTable {
   const timeIn = tableScale(table);
   const columns = table.columns.map((column, place) =>
-    presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn }),
+    presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn, hideEmpty }),
   );
   return { columns, rows: table.rows };
 }

@@ -1,7 +1,6 @@
 /** Stacked columns in the parts' colours, with a line across and a table as the chart's twin. */
 
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
 import { percent, type Scale, scaled } from "../base/format";
 import type { Part } from "../base/parts";
 import type { Row, Table } from "../base/table";
@@ -9,7 +8,6 @@ import type { Link } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { Grid } from "./grid";
-import { withoutEmpty } from "./gridmodel";
 import { useKept } from "./kept";
 import type { Palette } from "./palette";
 import { Section } from "./section";
@@ -144,7 +142,6 @@ export function ChartSection({
   const [as, setAs] = useKept(`${id}.as`);
   const asTable = as === "table";
   const open = (column: number) => link?.(twin.rows[column] ?? [])?.go();
-  const specs = useMemo(() => withoutEmpty(twin, {}), [twin]);
   return (
     <Section
       title={title}
@@ -161,7 +158,7 @@ export function ChartSection({
     >
       {children}
       {asTable ? (
-        <Grid table={twin} specs={specs} name={name} id={id} {...(link && { link })} />
+        <Grid table={twin} hideEmpty name={name} id={id} {...(link && { link })} />
       ) : (
         <Chart {...chart} {...(link && { onColumn: open })} />
       )}

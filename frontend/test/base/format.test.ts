@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import {
   ago,
   bytes,
-  byUnit,
   count,
   finer,
   fixed,
@@ -101,10 +100,4 @@ it("tells moments and how long ago they were", () => {
     "2 hours ago",
     "10 days ago",
   ]);
-});
-
-it("shows a value by its column's unit", () => {
-  expect(plain(byUnit(0.5, "percent"))).toBe("50.0 %");
-  expect(plain(byUnit(2048, "bytes"))).toBe("2.0 kB");
-  expect(byUnit(3, "us")).toBe("3");
 });

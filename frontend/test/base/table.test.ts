@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Answer, Table } from "../../src/base/table";
-import { column } from "../table";
+import { column, table as made } from "../table";
 
 const RAW = {
   label: "Ops",
@@ -34,6 +34,20 @@ it("gives some of its rows and columns", () => {
   const some = table.filter((row) => table.text(row, "op") === "Cast").pick(["eager", "op", "nosuch"]);
   expect(some.rows).toEqual([[null, "Cast"]]);
   expect([some.label, some.columns.map(({ id }) => id)]).toEqual(["Ops", ["eager", "op"]]);
+});
+
+it("gives the rows that hold all wanted values, the values to choose from, and all but some columns", () => {
+  const rows = [
+    ["b", "Host:0"],
+    ["a", "Host:0"],
+    ["a", "Host:1"],
+  ];
+  const pipelines = made([column("host", "string"), column("pipeline", "string")], rows);
+  const mine = pipelines.where({ host: "a", pipeline: "Host:0" });
+  expect([mine.rows, mine.columns]).toEqual([[["a", "Host:0"]], pipelines.columns]);
+  expect(pipelines.where({ host: "c" }).rows).toEqual([]);
+  expect([pipelines.distinct("host"), pipelines.distinct("none")]).toEqual([["b", "a"], [""]]);
+  expect(pipelines.without(["host", "none"]).columns.map(({ id }) => id)).toEqual(["pipeline"]);
 });
 
 it("answers by name, with nothing where there is none", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Table } from "../../src/base/table";
-import { callGraph, distinct, stageGraph, where } from "../../src/tools/tfdata/model";
+import { callGraph, stageGraph } from "../../src/tools/tfdata/model";
 import { column, table as made } from "../table";
 
 function table(ids: readonly string[], ...rows: readonly (string | number | boolean)[][]): Table {
@@ -12,22 +12,6 @@ function table(ids: readonly string[], ...rows: readonly (string | number | bool
 
 const FIGURES = ["start_us", "total_us", "self_us", "wait_us", "num_calls", "share", "asynchronous"];
 const zero = [0, 0, 0, 0];
-
-describe("rows of one pipeline", () => {
-  const pipelines = table(["host", "input_pipeline"], ["b", "Host:0"], ["a", "Host:0"], ["a", "Host:1"]);
-
-  it("are those that hold all wanted values, with their columns as they were", () => {
-    const mine = where(pipelines, { host: "a", input_pipeline: "Host:0" });
-    expect(mine.rows).toEqual([["a", "Host:0"]]);
-    expect(mine.columns).toEqual(pipelines.columns);
-    expect(where(pipelines, { host: "c" }).rows).toEqual([]);
-  });
-
-  it("are chosen from values in the table's order", () => {
-    expect(distinct(pipelines, "host")).toEqual(["b", "a"]);
-    expect(distinct(pipelines, "none")).toEqual([""]);
-  });
-});
 
 describe("the graph over all calls", () => {
   const stages = table(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { facetValues, gridModel, present, withoutEmpty } from "../../src/view/gridmodel";
+import { facetValues, gridModel, present } from "../../src/view/gridmodel";
 import { column, table } from "../table";
 
 const TABLE = table(
@@ -56,9 +56,11 @@ describe("presentation", () => {
   });
 
   it("hides columns of which nothing is known when asked", () => {
-    const hidden = (specs: object) => present(TABLE, { ...specs }).columns.filter((column) => column.hidden);
-    expect(hidden({})).toEqual([]);
-    expect(hidden(withoutEmpty(TABLE, {})).map(({ id }) => id)).toEqual(["unknown"]);
+    const hidden = (hideEmpty: boolean, specs = {}) =>
+      present(TABLE, specs, hideEmpty).columns.flatMap((column) => (column.hidden ? [column.id] : []));
+    expect(hidden(false)).toEqual([]);
+    expect(hidden(true)).toEqual(["unknown"]);
+    expect(hidden(true, { unknown: { hidden: false }, op: { hidden: true } })).toEqual(["op"]);
   });
 });
 

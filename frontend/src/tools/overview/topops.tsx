@@ -1,9 +1,8 @@
 /** The ten ops that take most of the device's time, or why there are none. */
 
-import { useMemo } from "preact/hooks";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../../view/gridmodel";
+import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
@@ -14,13 +13,13 @@ export function TopOps({ page }: { page: PageProps }) {
   const ops = page.answer.table("top_ops");
   const more = linkTo(page.store, "framework_op_stats");
   const hasDevice = ops.rows.length > 0;
-  const specs = useMemo(() => withoutEmpty(ops, SPECS), [ops]);
   return (
     <Section title={ops.label} doc={ops.doc} controls={hasDevice && more && <GoLink {...more} label="All ops" />}>
       {hasDevice ? (
         <Grid
           table={ops}
-          specs={specs}
+          specs={SPECS}
+          hideEmpty
           name={exportName(page, "top_ops")}
           id="top"
           link={(row) => eventsOf(page.store, ops.text(row, "name"))}

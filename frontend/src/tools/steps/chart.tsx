@@ -40,8 +40,7 @@ export function stepLink(store: Store, steps: Table): ((row: Row) => Link | unde
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
 export function twinOf(steps: Table): Table {
   const cut = steps.rows.some((row) => steps.cell(row, "complete") === false);
-  const left = new Set([...partsWithout(steps), ...(cut ? [] : ["complete"])]);
-  return steps.pick(steps.columns.map(({ id }) => id).filter((id) => !left.has(id)));
+  return steps.without([...partsWithout(steps), ...(cut ? [] : ["complete"])]);
 }
 
 export function StepChart({ page }: { page: PageProps }) {

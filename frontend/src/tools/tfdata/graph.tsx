@@ -12,7 +12,7 @@ import { useChoices } from "../../view/kept";
 import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, type PageProps } from "../page";
-import { callGraph, distinct, stageGraph, where } from "./model";
+import { callGraph, stageGraph } from "./model";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   host: { hidden: true },
@@ -69,9 +69,9 @@ export function PipelineGraph({ page }: { page: PageProps }) {
   const [pipelines, stages, calls] = [answer.table("pipelines"), answer.table("stages"), answer.table("calls")];
   const [choices, change] = useChoices();
   const { host, pipeline, call } = chosen(pipelines, choices);
-  const mine = useMemo(() => where(calls, { host, input_pipeline: pipeline }), [calls, host, pipeline]);
+  const mine = useMemo(() => calls.where({ host, input_pipeline: pipeline }), [calls, host, pipeline]);
   const shown = useMemo(
-    () => (call === ALL ? where(stages, { host, input_pipeline: pipeline }) : where(mine, { rank: call })),
+    () => (call === ALL ? stages.where({ host, input_pipeline: pipeline }) : mine.where({ rank: call })),
     [stages, mine, host, pipeline, call],
   );
   const nodes = useMemo(() => (call === ALL ? stageGraph(shown) : callGraph(shown)), [shown, call]);
@@ -80,8 +80,8 @@ export function PipelineGraph({ page }: { page: PageProps }) {
     change({ "graph.host": host, "graph.pipeline": pipeline, "graph.call": rank, ...prefixed(now), "graph.node": "" });
   const picked = shown.rows.findIndex((row) => choices["graph.node"] === nodeName(shown, row));
   const pick = (node: number) => change({ "graph.node": nodeName(shown, shown.rows[node] ?? []) });
-  const hosts = distinct(pipelines, "host");
-  const names = distinct(where(pipelines, { host }), "input_pipeline");
+  const hosts = pipelines.distinct("host");
+  const names = pipelines.where({ host }).distinct("input_pipeline");
   const controls = (
     <>
       {hosts.length > 1 && (
@@ -103,7 +103,7 @@ export function PipelineGraph({ page }: { page: PageProps }) {
       <Select
         label="Calls"
         value={call}
-        values={rankNames(where(answer.table("requests"), { host, input_pipeline: pipeline }))}
+        values={rankNames(answer.table("requests").where({ host, input_pipeline: pipeline }))}
         choose={(value) => choose({ call: value === ALL ? "" : value })}
       />
     </>
@@ -131,11 +131,11 @@ export function PipelineGraph({ page }: { page: PageProps }) {
 /** What the address says, as far as this session has it; else the first pipeline, whose call was the slowest. */
 function chosen(pipelines: Table, choices: Options): Choice {
   const first = (table: Table, id: string, wanted: string | undefined) => {
-    const known = distinct(table, id);
+    const known = table.distinct(id);
     return wanted !== undefined && known.includes(wanted) ? wanted : (known[0] ?? "");
   };
   const host = first(pipelines, "host", choices["graph.host"]);
-  const pipeline = first(where(pipelines, { host }), "input_pipeline", choices["graph.pipeline"]);
+  const pipeline = first(pipelines.where({ host }), "input_pipeline", choices["graph.pipeline"]);
   return { host, pipeline, call: choices["graph.call"] || ALL };
 }
 

@@ -6,17 +6,6 @@ import type { Emphasis, GraphNode } from "../../view/graph";
 
 const EMPHASIS: readonly Emphasis[] = ["aside", "path", "main"];
 
-/** Those rows of a table that hold these values. */
-export function where(table: Table, wanted: Readonly<Record<string, string>>): Table {
-  const wants = Object.entries(wanted);
-  return table.filter((row) => wants.every(([id, value]) => table.text(row, id) === value));
-}
-
-/** The values of a column, in the order of the table. */
-export function distinct(table: Table, id: string): string[] {
-  return [...new Set(table.rows.map((row) => table.text(row, id)))];
-}
-
 function node(table: Table, row: Row, type: string, parent: number): GraphNode {
   const us = (id: string) => time(table.length(row, id), "us");
   return {
