@@ -117,6 +117,25 @@ def tpu() -> Any:
     return drawn
 
 
+def many_kernels(many: int) -> Any:
+    """The XSpace message of a GPU that runs so many different kernels, ``kernel_0`` …, each for an op of its own."""
+    drawn = draw.space(
+        "/host:CPU\n  main | step[0,900]{_r=1, step_num=1}\n"
+        "/device:GPU:0 {device_vendor=Nvidia}\n"
+        "  Stream #13(Compute) | kernel_0[100,9]{tf_op=op_0:MatMul, kernel_details='regs:8'}"
+    )
+    plane = drawn.planes[1]
+    key_of = {stat.name: key for key, stat in plane.stat_metadata.items()}
+    for number in range(1, many):
+        key = 1000 + number
+        plane.event_metadata[key].id, plane.event_metadata[key].name = key, f"kernel_{number}"
+        begin, duration = (100 + 10 * number) * 10**6, (1 + number * 7919 % 5000) * 10**3
+        event = plane.lines[0].events.add(metadata_id=key, offset_ps=begin, duration_ps=duration)
+        event.stats.add(metadata_id=key_of["tf_op"], str_value=f"op_{number}:MatMul")
+        event.stats.add(metadata_id=key_of["kernel_details"], str_value="regs:8")
+    return drawn
+
+
 def _joined(text: str) -> str:
     """Without the breaks that keep its lines short: a row that does not begin one goes on where the last one ended."""
     return text.replace(",\n  | ", ", ").replace(",\n  ", ", ")

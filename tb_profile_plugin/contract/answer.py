@@ -43,6 +43,8 @@ class Table:
     label: str
     columns: tuple[Column, ...]
     doc: str = ""
+    paged: bool = False
+    """Whether pages show it row by row and nothing else: of very many rows they get a part, and more as they go."""
 
 
 @dataclass(frozen=True)

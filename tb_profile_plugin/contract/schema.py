@@ -86,7 +86,20 @@ SHAPES: Schema = {
     "Problem": _object("What went wrong or what to know, and what to do about it.", _PROBLEM, ["affects"]),
     "Column": _object(
         "A column of a table with its values; what is unknown is null.",
-        {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}},
+        {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}, "summary": _ref("Summary")},
+        ["summary"],
+    ),
+    "Summary": _object(
+        "What a page must know of all values of a column where it has only those of the first rows.",
+        {
+            "largest": _says(_NUMBER, "Of the numbers, whatever their sign."),
+            "whole": _says(_FLAG, "Whether all of them are whole numbers."),
+            "known": _says(_FLAG, "Whether anything is known in it: neither null, nor an empty text, nor false."),
+            "choices": _says(
+                {"type": "array", "items": _object("A value, as a text.", {"value": _TEXT, "rows": _WHOLE})},
+                "How often each text or truth occurs, the most frequent first; none where there are too many.",
+            ),
+        },
     ),
     "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}),
     "Table": _object(
@@ -197,7 +210,7 @@ def _tool(tool: Tool) -> Schema:
 
 def _table(table: Table) -> Schema:
     column = SHAPES["Column"]["properties"] | {"id": {"enum": [column.id for column in table.columns]}}
-    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column)}
+    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column, ["summary"])}
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 

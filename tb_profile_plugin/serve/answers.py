@@ -56,6 +56,7 @@ _TYPES = {
 }
 """Fixed, because a machine's own table of types may call JavaScript plain text, which browsers refuse to run."""
 
+_FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
 _STREAMS = threading.BoundedSemaphore(8)
@@ -90,6 +91,13 @@ def streamed_json(request: Request, pieces: Iterator[str]) -> Response:
     if _takes_gzip(request):
         response.headers["Content-Encoding"] = "gzip"
     return _private(_guarded(response))
+
+
+def streamed_file(request: Request, pieces: Iterator[str], name: str) -> Response:
+    """Text as a file to save, sent as it is made; raises `ProblemError` as `binary_file` does."""
+    encoded = (piece.encode("utf-8", "replace") for piece in pieces)
+    response = _streamed(request, encoded, _FILES[name.rpartition(".")[2]])
+    return _attached(_private(_guarded(response)), name)
 
 
 def _takes_gzip(request: Request) -> bool:
@@ -162,7 +170,7 @@ def csv_file(request: Request, answer: Any, name: str) -> Response:
     rows = [[column["label"] for column in table["cols"]]]
     rows += [[cell["v"] for cell in row["c"]] for row in table["rows"]]
     body = "".join(csv.lines(rows)).encode("utf-8", "replace")
-    return _attached(_unkept(request, body, pack(body), "text/csv; charset=utf-8", 200), name)
+    return _attached(_unkept(request, body, pack(body), _FILES["csv"], 200), name)
 
 
 def static_file(request: Request, name: str) -> Response:

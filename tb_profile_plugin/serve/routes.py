@@ -12,27 +12,17 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store.kept import LEGACY, NAMED, unpack
-from . import answers, capture, share, timeline
+from . import answers, capture, rows, share, timeline
 from .captures import PARAMETERS
 from .listing import entry
-from .query import required
+from .query import ALL_HOSTS, DATA, asked, asked_answer, required
 from .workspace import Workspace
 
 if TYPE_CHECKING:
     from ..contract.tool import Tool
     from ..model.session import Session
 
-ALL_HOSTS = "ALL_HOSTS"
-
 Answer = Callable[[Workspace, Request], Response]
-
-_DATA = ("run", "tag", "host", "hosts")
-_OUTDATED = frozenset(
-    "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
-    "node_name graph_width show_metadata merge_fusion perfetto refresh_suggestion names_only device_type full_dma "
-    "event_name duration_ms unique_id search_prefix search_metadata".split()
-)
-"""Parameters of the data route that scripts for the older plugin send: a tool that does not know one ignores it."""
 
 
 @dataclass(frozen=True)
@@ -114,52 +104,24 @@ def _progress(workspace: Workspace, request: Request) -> Response:
 
 
 def _data(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = _asked(workspace, request)
+    session, tool, host, options = asked(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
     return answers.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
 
 
 def _named(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = _asked(workspace, request)
-    if tool.streamed:
-        remedy = "Take it from the data route."
-        raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
+    session, tool, host, options = asked_answer(workspace, request, ("part",))
+    if request.args.get("part") == "1":
+        return answers.packed_json(request, workspace.part(session, tool, host, options))
     return answers.packed_json(request, workspace.result(session, tool, host, options, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = _asked(workspace, request)
+    session, tool, host, options = asked(workspace, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
     answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
     return answers.csv_file(request, answer, f"{name}.csv")
-
-
-def _asked(workspace: Workspace, request: Request) -> tuple[Session, Tool, str, dict[str, str]]:
-    """The session, tool, host and options that a request for data names."""
-    for name in ("session_path", "run_path"):
-        if name in request.args:
-            remedy = "Name a session below the logdir with run=…"
-            raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
-    session = workspace.session(required(request, "run"))
-    tool = workspace.tool(required(request, "tag"))
-    host = _host(request, session)
-    known = {param.name for param in tool.params}
-    ignored = {*_DATA, *(_OUTDATED - known)}
-    options = {name: value for name, value in request.args.items() if name not in ignored}
-    return session, tool, host, options
-
-
-def _host(request: Request, session: Session) -> str:
-    """The host that is asked for; ``hosts`` names several, of which one or all can be shown."""
-    several = [name for name in request.args.get("hosts", "").split(",") if name]
-    host = request.args.get("host", "")
-    if host or not several:
-        return host
-    if len(several) > 1 and set(several) != set(session.hosts):
-        remedy = "Name one host, or all of them."
-        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts, not some of them.", remedy))
-    return several[0] if len(several) == 1 else ALL_HOSTS
 
 
 def _runs(workspace: Workspace, request: Request) -> Response:
@@ -216,9 +178,11 @@ ROUTES = (
     Route("/tools", ("run",), _tools),
     Route("/tool_page", ("tag",), _tool_page),
     Route("/progress", ("run",), _progress, light=True),
-    Route("/data", _DATA, _data),
-    Route("/answer", _DATA, _named),
-    Route("/data_csv", _DATA, _data_csv),
+    Route("/data", DATA, _data),
+    Route("/answer", (*DATA, "part"), _named),
+    Route("/rows", (*DATA, *rows.CHOICE, *rows.WINDOW), rows.rows),
+    Route("/rows_file", (*DATA, *rows.CHOICE, "format"), rows.rows_file),
+    Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
     Route("/timeline/lanes", ("run", "host"), timeline.lanes),

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from ..problems import Problem, ProblemError
 from ..runtime.memo import lazy
 from . import answers
+from .query import bad, is_number, whole_number
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _HITS = 10_000
 _ARROWS = 400
 _TABLE = 2000
 _MOST_LANES = 4000
-_DIGITS = 12
-"""Of the largest number that can name anything."""
 
 
 class _Shown:
@@ -40,7 +38,7 @@ class _Shown:
     def __init__(self, workspace: Workspace, request: Request):
         run = request.args.get("run", "")
         if not run:
-            raise _bad("run", "The parameter 'run' is missing.")
+            raise bad("run", "The parameter 'run' is missing.")
         self._workspace, self._host = workspace, request.args.get("host", "")
         self.session = workspace.session(run)
 
@@ -77,49 +75,30 @@ class _Shown:
     def pair(self, text: str, what: str) -> tuple[int, int]:
         """(index in ``views``, number) of a lane or event."""
         host, dot, number = text.partition(".")
-        if not (dot and _is_number(host) and _is_number(number)) or int(host) not in self.places:
-            raise _bad(what, f"{text!r} names no {what} of the hosts that are shown.")
+        if not (dot and is_number(host) and is_number(number)) or int(host) not in self.places:
+            raise bad(what, f"{text!r} names no {what} of the hosts that are shown.")
         return self.places.index(int(host)), int(number)
 
     def lane(self, text: str) -> tuple[int, int]:
         index, place = self.pair(text, "lane")
         if place >= len(self.timeline(index).rows):
-            raise _bad("lane", f"There is no lane {text!r}.")
+            raise bad("lane", f"There is no lane {text!r}.")
         return index, place
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
-
-
-def _bad(name: str, message: str) -> ProblemError:
-    return ProblemError(Problem("bad_parameter", message, f"See {name} in the description of the route.", name))
-
-
-def _number(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
-    text = request.args.get(name, "")
-    if not text and default is not None:
-        return default
-    try:
-        value = round(float(text))
-    except (ValueError, OverflowError):
-        raise _bad(name, f"{name}={text!r} is no number.") from None
-    return min(max(value, low), high)
 
 
 def _range(request: Request, shown: _Shown) -> tuple[int, int]:
     limit = 2 * shown.duration + 1_000_000
-    begin = _number(request, "begin", -limit, limit, 0)
-    end = _number(request, "end", -limit, limit, shown.duration)
+    begin = whole_number(request, "begin", -limit, limit, 0)
+    end = whole_number(request, "end", -limit, limit, shown.duration)
     if end <= begin:
-        raise _bad("end", "The range of time is empty.")
+        raise bad("end", "The range of time is empty.")
     return begin, end
 
 
 def _listed(request: Request, name: str) -> list[str]:
     parts = [part for part in request.args.get(name, "").split(",") if part]
     if len(parts) > _MOST_LANES:
-        raise _bad(name, f"{len(parts)} are more than can be shown.")
+        raise bad(name, f"{len(parts)} are more than can be shown.")
     return parts
 
 
@@ -152,11 +131,11 @@ def slices(workspace: Workspace, request: Request) -> Response:
 
     shown = _Shown(workspace, request)
     begin, end = _range(request, shown)
-    width = _number(request, "width", 1, _WIDEST)
+    width = whole_number(request, "width", 1, _WIDEST)
     span = end - begin
     origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
     asked = [text.partition(":") for text in _listed(request, "lanes")]
-    found = [(*shown.lane(lane), int(limit) if _is_number(limit) else 0) for lane, _, limit in asked]
+    found = [(*shown.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in asked]
     arrays: dict[str, Any] = {}
     parts: list[Any] = []
     counts = []
@@ -274,7 +253,7 @@ def search(workspace: Workspace, request: Request) -> Response:
     shown = _Shown(workspace, request)
     text = request.args.get("text", "")
     if not text:
-        raise _bad("text", "There is no text to search for.")
+        raise bad("text", "There is no text to search for.")
     wanted = Pattern(text, request.args.get("regex") == "1")
     args = request.args.get("args", "1") == "1"
     parts: list[Any] = []
@@ -313,7 +292,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         lane, _, bounds = text.partition(":")
         low, _, high = bounds.partition("-")
         index, place = shown.lane(lane)
-        some = _is_number(low) and _is_number(high)
+        some = is_number(low) and is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[tuple[Any, ...]] = []
     bounds_ps: list[int] = []

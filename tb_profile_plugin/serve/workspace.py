@@ -16,12 +16,13 @@ from ..problems import Problem, ProblemError
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
 from ..store import Logdir, StoredSession
-from ..store.kept import LEGACY, Kept, pack, question, to_json
+from ..store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..contract.rows import Rows
     from ..contract.tool import Tool
     from ..model.session import Session
     from ..runtime.decoded_pool import DecodedPool
@@ -31,6 +32,8 @@ _OPEN_SESSIONS = 64
 """Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
 _RESULT_BYTES = 256 << 20
 _SMALL_BYTES = 8 << 20
+_PART_BYTES = 256 << 20
+"""Of long tables whose rows are asked for bit by bit."""
 _PLACE_BYTES = 1 << 10
 """About what a result takes besides its own bytes: its key and its place."""
 
@@ -45,6 +48,17 @@ class _Key(NamedTuple):
     shape: str
 
 
+class _Part(NamedTuple):
+    """A named answer without most rows of its long tables, and these."""
+
+    answer: bytes
+    tables: Mapping[str, Rows]
+
+    @property
+    def nbytes(self) -> int:
+        return _weight(self.answer) + sum(rows.nbytes for rows in self.tables.values())
+
+
 class Workspace:
     """Opens sessions and works out results, each once at a time; safe to use from many threads."""
 
@@ -57,6 +71,7 @@ class Workspace:
         self._open: Lru[Session] = Lru(_OPEN_SESSIONS, lambda session: session.close())
         self._results: Memo[bytes] = Memo(_RESULT_BYTES, _weight)
         self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
+        self._parts: Memo[_Part] = Memo(_PART_BYTES, lambda part: part.nbytes)
         self._kept = Kept(keep)
         self.views = Views(self._kept)
         self.listing = Listing(logdir, self._kept)
@@ -87,7 +102,7 @@ class Workspace:
 
     def _forget(self, stored: StoredSession) -> None:
         """Drop the results of a session whose files are others now."""
-        for results in (self._results, self._small):
+        for results in (self._results, self._small, self._parts):
             results.forget(lambda key: _stored(key) == stored)
         self.listing.forget(stored)
 
@@ -120,6 +135,37 @@ class Workspace:
             return self._find(session, answer, *what)
 
         return self._results.get(key, compute, lambda: _lasting(session))
+
+    def part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
+        """The named answer as compressed JSON, of very long tables that are `paged` with a part only."""
+        if not any(table.paged for table in tool.tables):
+            return self.result(session, tool, host, options, NAMED)
+        return self._part(session, tool, host, options).answer
+
+    def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> Rows:
+        """A table of the named answer; raises `ProblemError` (404) for one that is not there."""
+        from ..contract.rows import Rows
+
+        found = self._part(session, tool, host, options)
+        if table in found.tables:
+            return found.tables[table]
+        short = json.loads(unpack(found.answer))["tables"].get(table)
+        if short is None:
+            known = ", ".join(each.id for each in tool.tables) or "none"
+            raise ProblemError(Problem("unknown_table", f"There is no table {table!r}.", f"There are: {known}."), 404)
+        return Rows(short)
+
+    def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part")
+
+        def divide() -> _Part:
+            from ..contract.rows import parted
+
+            whole = self.result(session, tool, host, options, NAMED)
+            part, long = parted(json.loads(unpack(whole)), [table.id for table in tool.tables if table.paged])
+            return _Part(pack(to_json(part)) if long else whole, long)
+
+        return self._parts.get(key, divide, lambda: _lasting(session))
 
     def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import attrgetter
 
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.ops import IDLE, Group, Op, OpTable, grouped, merged
-from ..contract.answer import Answer, Column, Headline, Table
+from ..analysis.shares import largest
+from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import tool
 from ..model.devices import host_device_type
 from ..model.host import Host
@@ -58,6 +60,7 @@ _OPS = Table(
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
     ),
     doc="Device ops first, each place by self time; what ran between ops is the row of type IDLE.",
+    paged=True,
 )
 _TYPES = Table(
     "types",
@@ -70,10 +73,21 @@ _TYPES = Table(
     ),
     doc="The ops by type, without idle time.",
 )
+_SHARES = Table(
+    "shares",
+    "Shares of the ops' time",
+    (
+        Column("of", "Of", "string", doc="Where the ops ran, and what their time is divided by."),
+        Column("idle", "Idle included", "boolean", doc="Whether idle time counts as an op."),
+        Column("name", "Name", "string"),
+        _TIMES[2],
+    ),
+    doc="The largest of each division; the others are one row.",
+)
 _FACTS = (Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES), needs=(device_ops, host_ops, host_device_type))
+@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _SHARES), needs=(device_ops, host_ops, host_device_type))
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     places = {DEVICE: merged([device_ops(h) for h in hosts]), HOST: merged([host_ops(h) for h in hosts])}
@@ -81,7 +95,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     types = {place: grouped(table.ops, kind) for place, table in places.items()}
     return Answer(
         {"training": gradient},
-        {"ops": _ops(places), "types": _types(types)},
+        {"ops": _ops(places), "types": _types(types), "shares": _shares(places)},
         _headline(DEVICE if types[DEVICE] else HOST, types[DEVICE] or types[HOST]),
     )
 
@@ -115,10 +129,21 @@ def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
     }
 
 
+def _shares(places: dict[str, OpTable]) -> dict[str, list[object]]:
+    rows = [
+        (f"On the {place.lower()}, by {by}", idle, *share)
+        for idle in (False, True)
+        for place, table in places.items()
+        for by, name in (("type", kind), ("op", attrgetter("name")))
+        for share in largest((name(op), op.self_ps) for op in (_with_idle(table) if idle else table.ops))
+    ]
+    return by_column(_SHARES, [(of, idle, name, ps / _PS_PER_US) for of, idle, name, ps in rows])
+
+
 def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
     listed = [(place, _with_idle(table)) for place, table in places.items()]
     rows = [(place, op) for place, each in listed for op in each]
-    shares = [share for _, each in listed for share in _shares(each)]
+    shares = [share for _, each in listed for share in _op_shares(each)]
     ops = [op for _, op in rows]
     return {
         "place": [place for place, _ in rows],
@@ -155,7 +180,7 @@ def _with_idle(table: OpTable) -> list[Op]:
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _shares(ops: Sequence[Op]) -> list[tuple[float | None, ...]]:
+def _op_shares(ops: Sequence[Op]) -> list[tuple[float | None, ...]]:
     """Of each op, and of the idle time among them: share and running share without and with idle time."""
     busy = [None if op.type == IDLE else op.self_ps for op in ops]
     return list(zip(*_running(busy), *_running([op.self_ps for op in ops]), strict=True))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..analysis import kernelstats
 from ..analysis.kernelstats import NOT_RECOGNISED, NOT_TOLD, Copies, Kernel, KernelGroup, grouped, tensor_core_use
+from ..analysis.shares import largest
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
 from ..model.capabilities import Capabilities, gpu_capabilities
@@ -85,6 +86,7 @@ _KERNELS = Table(
         Column("private_bytes", "Private bytes", doc="Scratch memory of a thread (AMD)."),
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
+    paged=True,
 )
 
 
@@ -95,6 +97,7 @@ def _grouping(id: str, label: str, name: Column, others: str) -> Table:
         label,
         (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE),
         doc=f"{label}, by total time.",
+        paged=True,
     )
 
 
@@ -111,6 +114,7 @@ _SHARES = Table(
         _TIMES[0],
         _TIMES[1],
     ),
+    doc="The largest of each division; the others are one row.",
 )
 _COPIES = Table(
     "copies",
@@ -263,18 +267,21 @@ def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel],
 
 def _shares(found: Sequence[Kernel], whole: int, has_tensor_cores: bool) -> dict[str, list[object]]:
     divisions: dict[str, Callable[[Kernel], str]] = {
+        "Kernels with the highest total time": lambda kernel: kernel.name,
         "Tensor cores": tensor_core_use,
         "Type of the arithmetic": lambda kernel: kernel.known.dtype or NOT_TOLD,
         "Library": lambda kernel: kernel.known.library or NOT_RECOGNISED,
     }
     if not has_tensor_cores:
         del divisions["Tensor cores"]
-    rows = [(of, each) for of, key in divisions.items() for each in grouped(found, key)]
+    rows = [
+        (of, *share) for of, key in divisions.items() for share in largest((key(each), each.total_ps) for each in found)
+    ]
     return {
-        "of": [of for of, _ in rows],
-        "name": [each.name for _, each in rows],
-        "total_us": [each.total_ps / _PS_PER_US for _, each in rows],
-        "share": [each.total_ps / whole if whole else None for _, each in rows],
+        "of": [of for of, _, _ in rows],
+        "name": [name for _, name, _ in rows],
+        "total_us": [ps / _PS_PER_US for _, _, ps in rows],
+        "share": [ps / whole for _, _, ps in rows],
     }
 
 

@@ -105,6 +105,7 @@ _HELD = Table(
         Column("since_ms", "Since", unit="ms", doc="When the first of them was allocated."),
     ),
     doc="Everything alive at the chosen moment; what was there before the capture is one remainder.",
+    paged=True,
 )
 _STEPS = Table(
     "steps",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import drawn
 from playwright.sync_api import Page, expect
 
 Sites = Callable[..., Any]
@@ -50,6 +51,25 @@ def test_kernels_by_op_and_on_the_timeline(site: Sites, page: Page, tmp_path: Pa
     expect(page).to_have_url(re.compile("by=kernel_name"))
     main.locator("tbody tr", has_text="loop_add_fusion").click()
     expect(page).to_have_url(re.compile("tool=trace_viewer.*find=.*loop_add_fusion"))
+
+
+def test_a_long_table_is_sorted_found_and_scrolled_through(site: Sites, page: Page, tmp_path: Path) -> None:
+    draw.session(tmp_path, vm=drawn.many_kernels(6_000))
+    server = site("standalone", tmp_path)
+    page.goto(server.link(run="run", tool="kernel_stats"))
+    grid = server.main(page).locator(".grid").first
+    expect(grid.locator(".toolbar")).to_contain_text("6000 rows", timeout=LONG)
+    grid.get_by_role("button", name="Kernel", exact=True).click()
+    expect(grid.locator("tbody tr").nth(1)).to_contain_text("kernel_1")
+    grid.locator(".scroller").evaluate("element => element.scrollTo(0, element.scrollHeight)")
+    expect(grid.locator("tbody tr", has_text="kernel_999")).to_have_count(1)
+    grid.get_by_role("searchbox").fill("OP_777")
+    expect(grid.locator(".toolbar")).to_contain_text("1 of 6000 rows")
+    expect(grid.locator("tbody tr", has_text="kernel_777")).to_have_count(1)
+    grid.get_by_role("button", name="Export").click()
+    with page.expect_download() as saved:
+        grid.get_by_role("button", name="Export as CSV").click()
+    assert saved.value.path().read_text(encoding="utf-8").count("kernel_777") == 1
 
 
 def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 /** The only place that talks to the server. */
 
 import { bytes } from "../base/format";
+import { writeSort } from "../base/gridcodec";
 import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
-import { Answer } from "../base/table";
+import { Answer, type Choice, type Source } from "../base/table";
 import { beginning } from "../base/text";
 import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
 
@@ -24,8 +25,12 @@ export function setBase(address: string): void {
   base = address;
 }
 
-export function address(route: string, query: Readonly<Record<string, string>> = {}): string {
-  const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== "")).toString();
+/** Values of parameters; of a list one for each. */
+export type Query = Readonly<Record<string, string | readonly string[]>>;
+
+export function address(route: string, query: Query = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
+  const text = new URLSearchParams(pairs.filter(([, value]) => value !== "")).toString();
   return base + route + (text && `?${text}`);
 }
 
@@ -95,8 +100,6 @@ async function json<T>(response: Response, where: string): Promise<T> {
   throw new RequestError(problem("too_large", message, remedy, where), 200);
 }
 
-type Query = Readonly<Record<string, string>>;
-
 export async function get<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
   const where = address(route, query);
   const response = await ask(where, "application/json", signal);
@@ -109,12 +112,39 @@ export async function getSlab(route: string, query: Query, signal?: AbortSignal)
   return read(async () => readSlab(await response.arrayBuffer()), where, signal);
 }
 
+export async function getText(route: string, query: Query): Promise<string> {
+  const where = address(route, query);
+  const response = await ask(where, "");
+  return read(() => response.text(), where);
+}
+
 /** Sends what changes something; the header shows the server that it comes from a page of its own. */
-export async function post<T>(route: string, form: Query): Promise<T> {
+export async function post<T>(route: string, form: Readonly<Record<string, string>>): Promise<T> {
   const where = address(route);
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
   const response = await ask(where, "", undefined, { method: "POST", headers, body: new URLSearchParams(form) });
   return read(() => json<T>(response, where), where);
+}
+
+/** Where the rest of a table is that came in part. */
+function source(table: Query): Source {
+  const query = ({ sort, find, only, without }: Choice) => ({
+    ...table,
+    sort: writeSort(sort),
+    find,
+    only: pairs(only),
+    without: pairs(without),
+  });
+  return {
+    rows: (choice, first, count, signal) =>
+      get<schema.Table>("rows", { ...query(choice), first: `${first}`, count: `${count}` }, signal),
+    file: (choice, format) => address("rows_file", { ...query(choice), format }),
+    csv: (choice) => getText("rows_file", { ...query(choice), format: "csv" }),
+  };
+}
+
+function pairs(texts: Readonly<Record<string, string>>): string[] {
+  return Object.entries(texts).map(([column, text]) => `${column}:${text}`);
 }
 
 export const api = {
@@ -123,6 +153,9 @@ export const api = {
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
-  answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) =>
-    new Answer(await get<schema.Answer>("answer", { ...options, run, tag: tool, host }, signal)),
+  answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) => {
+    const query = { ...options, run, tag: tool, host };
+    const answer = await get<schema.Answer>("answer", { ...query, part: "1" }, signal);
+    return new Answer(answer, (table) => source({ ...query, table }));
+  },
 };

@@ -19,7 +19,8 @@ type Options = Readonly<Record<string, string>>;
 /** Stands for a table that is not sorted although it usually is. */
 const UNSORTED = "~";
 
-function writeSort(sort: readonly Sorted[]): string {
+/** As the address and the server read it. */
+export function writeSort(sort: readonly Sorted[]): string {
   return sort.map(({ id, desc }) => (desc ? `-${id}` : id)).join("~") || UNSORTED;
 }
 

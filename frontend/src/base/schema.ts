@@ -31,6 +31,33 @@ export interface Column {
    */
   depends: string[];
   values: (string | number | boolean | null)[];
+  summary?: Summary;
+}
+/**
+ * What a page must know of all values of a column where it has only those of the first rows.
+ */
+export interface Summary {
+  /**
+   * Of the numbers, whatever their sign.
+   */
+  largest: number;
+  /**
+   * Whether all of them are whole numbers.
+   */
+  whole: boolean;
+  /**
+   * Whether anything is known in it: neither null, nor an empty text, nor false.
+   */
+  known: boolean;
+  /**
+   * How often each text or truth occurs, the most frequent first; none where there are too many.
+   *
+   * Items: A value, as a text.
+   */
+  choices: {
+    value: string;
+    rows: number;
+  }[];
 }
 /**
  * A single figure; null where it is unknown.

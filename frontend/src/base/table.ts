@@ -1,33 +1,67 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
+import type { GridChoice } from "./gridcodec";
 import type * as schema from "./schema";
 
 export type Value = string | number | boolean | null;
 export type Column = Omit<schema.Column, "values">;
 export type Row = readonly Value[];
 
-/** Columns, and rows as plain arrays; every look-up of something absent gives "" or null. */
+/** Which rows of a table, and in which order. */
+export interface Choice extends Pick<GridChoice, "sort" | "find" | "only"> {
+  /** Column → a text that its rows do not have. */
+  readonly without: Readonly<Record<string, string>>;
+}
+
+/** Where the rows are of a table that is here in part. */
+export interface Source {
+  /** Some of the chosen rows; `rows` says how many there are. */
+  rows(choice: Choice, first: number, count: number, signal: AbortSignal): Promise<schema.Table>;
+  /** The address of all chosen rows as a file. */
+  file(choice: Choice, format: "csv" | "json"): string;
+  /** All chosen rows as CSV. */
+  csv(choice: Choice): Promise<string>;
+}
+
+/** A source, what all of its rows fulfil, and how many they are. */
+interface Rest {
+  readonly source: Source;
+  readonly without: Choice["without"];
+  readonly total: number;
+}
+
+/** Columns, and rows as plain arrays: all of them, or the first of a `rest`. Every look-up of something absent gives "" or null. */
 export class Table {
   readonly label: string;
   readonly doc: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
+  readonly rest: Rest | null;
   private readonly places: ReadonlyMap<string, number>;
 
-  constructor(columns: readonly Column[], rows: readonly Row[], label = "", doc = "") {
+  constructor(columns: readonly Column[], rows: readonly Row[], label = "", doc = "", rest: Rest | null = null) {
     this.label = label;
     this.doc = doc;
     this.columns = columns;
     this.rows = rows;
+    this.rest = rest;
     this.places = new Map(columns.map(({ id }, place) => [id, place]));
   }
 
-  static of({ columns, rows, label, doc }: schema.Table): Table {
-    const lines = Array.from({ length: rows }, (_, row) => columns.map(({ values }) => values[row] ?? null));
-    return new Table(columns, lines, label, doc);
+  /** The answer's table, whose rows may be the first of those that a source has. */
+  static of({ columns, rows: total, label, doc }: schema.Table, source: Source | null = null): Table {
+    const here = columns[0]?.values.length ?? 0;
+    const lines = Array.from({ length: here }, (_, row) => columns.map(({ values }) => values[row] ?? null));
+    const declared = columns.map(({ values, ...column }) => column);
+    return new Table(declared, lines, label, doc, source && here < total ? { source, without: {}, total } : null);
   }
 
-  /** The same columns with these of its rows. */
+  /** How many rows it has, here and elsewhere. */
+  get total(): number {
+    return this.rest?.total ?? this.rows.length;
+  }
+
+  /** The same columns with these of the rows that are here, and no others. */
   of(rows: readonly Row[]): Table {
     return new Table(this.columns, rows, this.label, this.doc);
   }
@@ -40,6 +74,23 @@ export class Table {
   where(wanted: Readonly<Record<string, string>>): Table {
     const wants = Object.entries(wanted);
     return this.filter((row) => wants.every(([id, value]) => this.text(row, id) === value));
+  }
+
+  /** The rows in which a column has any other text. */
+  except(id: string, text: string): Table {
+    const some = this.filter((row) => this.text(row, id) !== text);
+    if (!this.rest) return some;
+    const gone = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
+    const rest = { ...this.rest, without: { ...this.rest.without, [id]: text }, total: this.rest.total - gone };
+    return new Table(this.columns, some.rows, this.label, this.doc, rest);
+  }
+
+  /** Rows of the rest as they are chosen there, and how many are; null of a table that is here. */
+  async more(choice: GridChoice, first: number, count: number, signal: AbortSignal) {
+    if (!this.rest) return null;
+    const { source, without } = this.rest;
+    const raw = await source.rows({ ...choice, without }, first, count, signal);
+    return { rows: Table.of(raw).pick(this.columns.map(({ id }) => id)).rows, total: raw.rows };
   }
 
   /** The values of a column as texts, in the order of the table. */
@@ -61,6 +112,7 @@ export class Table {
       this.rows.map((row) => places.map((place) => row[place] ?? null)),
       this.label,
       this.doc,
+      this.rest,
     );
   }
 
@@ -99,7 +151,11 @@ const NO_FACT: schema.Fact = { label: "", kind: "string", unit: "", doc: "", dep
 export class Answer {
   private readonly made = new Map<string, Table>();
 
-  constructor(private readonly raw: schema.Answer) {}
+  /** `source` tells where the rest of a table is that is not here whole. */
+  constructor(
+    private readonly raw: schema.Answer,
+    private readonly source: (table: string) => Source | null = () => null,
+  ) {}
 
   get headline(): schema.Headline | null {
     return this.raw.headline;
@@ -138,7 +194,7 @@ export class Answer {
     const known = this.made.get(id);
     if (known) return known;
     const raw = this.raw.tables[id];
-    const table = raw ? Table.of(raw) : new Table([], []);
+    const table = raw ? Table.of(raw, this.source(id)) : new Table([], []);
     this.made.set(id, table);
     return table;
   }

@@ -6,7 +6,7 @@ import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
-import { Pie } from "../view/pie";
+import { Pies } from "../view/pie";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
@@ -27,36 +27,7 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
 function counted(ops: Table, idle: boolean): Table {
   const left = idle ? ["share", "cumulative"] : ["share_with_idle", "cumulative_with_idle"];
   const shown = ops.without(left);
-  return idle ? shown : shown.filter((row) => shown.text(row, "type") !== IDLE);
-}
-
-function Pies({ types, ops }: { types: Table; ops: Table }) {
-  const pies = useMemo(
-    () =>
-      ["Device", "Host"].flatMap((place) =>
-        (
-          [
-            ["type", types],
-            ["name", ops],
-          ] as const
-        ).map(([column, table]) => ({
-          title: `On the ${place.toLowerCase()}, by ${column === "type" ? "type" : "op"}`,
-          shares: table.rows
-            .filter((row) => table.text(row, "place") === place)
-            .map((row) => ({ name: table.text(row, column), value: table.length(row, "self_us") })),
-        })),
-      ),
-    [types, ops],
-  );
-  return (
-    <div class="pies">
-      {pies
-        .filter(({ shares }) => shares.some(({ value }) => value > 0))
-        .map((pie) => (
-          <Pie key={pie.title} {...pie} />
-        ))}
-    </div>
-  );
+  return idle ? shown : shown.except("type", IDLE);
 }
 
 export default function OpsPage(props: PageProps) {
@@ -66,17 +37,18 @@ export default function OpsPage(props: PageProps) {
   const idle = counting === "in";
   const grouped = grouping === "type";
   const types = answer.table("types");
+  const shares = useMemo(() => answer.table("shares").where({ idle: String(idle) }), [answer, idle]);
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? types : ops;
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
-      <Pies types={types} ops={ops} />
+      <Pies shares={shares} times="self_us" />
       <Section
         title={shown.label}
         doc="Self times are sums over all threads or streams, so they can exceed the length of the capture."
-        note={idle && !grouped && ops.rows.some(isIdle) ? "with idle time" : undefined}
+        note={idle && !grouped ? "with idle time" : undefined}
         controls={
           <>
             <Switch

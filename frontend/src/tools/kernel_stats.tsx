@@ -1,13 +1,12 @@
 /** Which kernels take the GPU's time, and do they use its tensor cores? */
 
-import { useMemo } from "preact/hooks";
 import { count, time } from "../base/format";
-import type { Answer, Row, Table } from "../base/table";
+import type { Row } from "../base/table";
 import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useKept } from "../view/kept";
-import { Pie } from "../view/pie";
+import { Pies } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
@@ -30,31 +29,6 @@ const GROUPINGS: readonly (readonly [string, string, string])[] = [
   ["kernel_name", "by_kernel", "by kernel"],
   ["op_name", "by_op", "by op"],
 ];
-
-function Pies({ answer }: { answer: Answer }) {
-  const pies = useMemo(() => {
-    const [kernels, shares] = [answer.table("by_kernel"), answer.table("shares")];
-    const slices = (table: Table, rows: readonly Row[], name: string) =>
-      rows.map((row) => ({ name: table.text(row, name), value: table.length(row, "total_us") }));
-    const others = shares.distinct("of").map((of) => ({
-      title: of,
-      shares: slices(shares, shares.where({ of }).rows, "name"),
-    }));
-    return [
-      { title: "Kernels with the highest total time", shares: slices(kernels, kernels.rows, "kernel") },
-      ...others,
-    ];
-  }, [answer]);
-  return (
-    <div class="pies">
-      {pies
-        .filter(({ shares }) => shares.length > 0)
-        .map((pie) => (
-          <Pie key={pie.title} {...pie} />
-        ))}
-    </div>
-  );
-}
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
@@ -90,7 +64,7 @@ export default function KernelPage(props: PageProps) {
   return (
     <>
       {headline && <Verdict {...headline} text={`${headline.text} ${note}`} next={linkTo(store, headline.tool)} />}
-      <Pies answer={answer} />
+      <Pies shares={answer.table("shares")} times="total_us" />
       <Kernels page={props} />
       {["copies", "devices"]
         .map((id) => [id, answer.table(id)] as const)

@@ -9,22 +9,23 @@ import {
 } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import { count, plural } from "../base/format";
-import { readChoice, type Sorted, writeChoice } from "../base/gridcodec";
-import type { Table, Value } from "../base/table";
+import { type GridChoice, readChoice, type Sorted, writeChoice } from "../base/gridcodec";
+import type { Row, Table, Value } from "../base/table";
 import { Doubt, useDoubt } from "./doubt";
 import { ColumnMenu, ExportMenu } from "./gridmenus";
 import {
   applyChoice,
   type ColumnSpec,
   choiceOf,
-  facetValues,
   type GridModel,
   gridModel,
   type Presented,
   type PresentedTable,
   present,
 } from "./gridmodel";
+import { useFilled, usePages } from "./gridrows";
 import { useKeeper } from "./kept";
+import { ProblemLine } from "./problems";
 
 const ROW = 24;
 /** Fewer rows than this are simply all drawn. */
@@ -94,7 +95,29 @@ function widthOf(column: Presented): number {
   return Math.min(column.width, column.numeric ? 130 : 200);
 }
 
-type Rows = ReturnType<GridModel["getRowModel"]>["rows"];
+interface GridRows {
+  readonly total: number;
+  /** Undefined while it is asked for. */
+  readonly at: (place: number) => { readonly key: string; readonly row: Row } | undefined;
+}
+
+/** The chosen rows in their order, and the part of them that is in sight. */
+function useRows(table: Table, model: GridModel, choice: GridChoice, scroller: { current: HTMLDivElement | null }) {
+  const pages = usePages(table, choice);
+  const known = useRef(table.total);
+  known.current = pages.total ?? known.current;
+  const here = table.rest ? null : model.getRowModel().rows;
+  const rows: GridRows = {
+    total: here ? here.length : known.current,
+    at: (place) => {
+      const row = here ? here[place]?.original : pages.at(place);
+      return row && { key: here?.[place]?.id ?? `${place}`, row };
+    },
+  };
+  const window = useVirtualRows(rows.total, scroller);
+  useFilled(pages, table, choice, window.from, window.to);
+  return { rows, window, problem: pages.problem };
+}
 
 function useVirtualRows(total: number, element: { current: HTMLDivElement | null }) {
   const [, draw] = useReducer((turn: number) => turn + 1, 0);
@@ -212,22 +235,27 @@ function RowAct({ href, go, text }: { href?: string; go: () => void; text: strin
 interface BodyProps {
   readonly onRow: GridProps["onRow"];
   readonly link: GridProps["link"];
-  readonly rows: Rows;
+  readonly rows: GridRows;
   readonly from: number;
+  readonly to: number;
   readonly columns: readonly { readonly column: Presented; readonly place: number }[];
   /** The column whose cells stand for their rows. */
   readonly naming: string | undefined;
 }
 
-function Body({ rows, from, columns, naming, onRow, link }: BodyProps) {
+function Body({ rows, from, to, columns, naming, onRow, link }: BodyProps) {
   return (
     <>
-      {rows.map((row, place) => {
-        const act = link ? link(row.original) : onRow && { go: () => onRow(row.original) };
+      {Array.from({ length: to - from }, (_, offset) => {
+        const place = from + offset;
+        const found = rows.at(place);
+        if (!found) return <Pending key={`pending ${place}`} place={place} columns={columns.length} />;
+        const { key, row } = found;
+        const act = link ? link(row) : onRow && { go: () => onRow(row) };
         return (
           <tr
-            key={row.id}
-            aria-rowindex={from + place + 2}
+            key={key}
+            aria-rowindex={place + 2}
             class={act ? "clickable" : undefined}
             onClick={act && (() => act.go())}
           >
@@ -235,7 +263,7 @@ function Body({ rows, from, columns, naming, onRow, link }: BodyProps) {
               <Cell
                 key={column.id}
                 column={column}
-                value={row.original[at] ?? null}
+                value={row[at] ?? null}
                 act={column.id === naming ? act : undefined}
               />
             ))}
@@ -246,14 +274,20 @@ function Body({ rows, from, columns, naming, onRow, link }: BodyProps) {
   );
 }
 
+/** A row that is being asked for. */
+function Pending({ place, columns }: { place: number; columns: number }) {
+  return (
+    <tr aria-rowindex={place + 2} aria-busy="true">
+      <td colSpan={columns}>…</td>
+    </tr>
+  );
+}
+
 function Facets({ model, columns }: { model: GridModel; columns: readonly Presented[] }) {
-  const rows = model.getCoreRowModel().rows.map((row) => row.original);
   return (
     <>
-      {columns.map((column, place) => {
-        if (!column.facet) return null;
-        const values = facetValues(rows, place);
-        if (values.length < 2) return null;
+      {columns.map((column) => {
+        if (column.choices.length < 2) return null;
         const chosen = String(model.getColumn(column.id)?.getFilterValue() ?? "");
         return (
           <select
@@ -263,7 +297,7 @@ function Facets({ model, columns }: { model: GridModel; columns: readonly Presen
             onChange={(event) => model.getColumn(column.id)?.setFilterValue(event.currentTarget.value || undefined)}
           >
             <option value="">{column.label}: all</option>
-            {values.map(([value, many]) => (
+            {column.choices.map(([value, many]) => (
               <option key={value} value={value}>
                 {value || "(none)"} ({count(many)})
               </option>
@@ -279,16 +313,16 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
   const presented = useMemo(() => present(table, specs, hideEmpty), [table, specs, hideEmpty]);
   const model = useModel(presented, id, sort);
   const scroller = useRef<HTMLDivElement>(null);
-  const { rows } = model.getRowModel();
-  const window = useVirtualRows(rows.length, scroller);
+  const choice = choiceOf(model, presented);
+  const { rows, window, problem } = useRows(table, model, choice, scroller);
   const hidden = model.store.state.columnVisibility;
   const columns = presented.columns
     .map((column, place) => ({ column, place }))
     .filter(({ column }) => hidden[column.id] !== false);
   const shown = columns.map(({ column }) => column);
   const flexible = shown.filter((column) => !column.numeric).sort((a, b) => b.width - a.width)[0];
-  const total = presented.rows.length;
-  const filtered = rows.length !== total;
+  const { total } = table;
+  const filtered = rows.total !== total;
   return (
     <div class="grid">
       <div class="toolbar">
@@ -304,17 +338,16 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
           />
         )}
         <Facets model={model} columns={presented.columns} />
-        <span class="quiet">
-          {filtered ? `${count(rows.length)} of ${plural(total, "row")}` : plural(total, "row")}
-        </span>
+        <span class="quiet">{filtered ? `${count(rows.total)} of ${plural(total, "row")}` : plural(total, "row")}</span>
         <span class="spring" />
         {presented.columns.length > 7 && <ColumnMenu model={model} columns={presented.columns} />}
-        <ExportMenu name={name} columns={table.columns} rows={() => rows.map((row) => row.original)} />
+        <ExportMenu name={name} table={table} choice={choice} rows={() => model.getRowModel().rows} />
       </div>
+      {problem && <ProblemLine problem={problem} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the scroll area must be reachable by keyboard */}
       <div class="scroller" ref={scroller} tabIndex={0}>
         <table
-          aria-rowcount={rows.length + 1}
+          aria-rowcount={rows.total + 1}
           style={{ minWidth: `${shown.reduce((sum, column) => sum + widthOf(column), 0)}px` }}
         >
           <colgroup>
@@ -326,8 +359,9 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
           <tbody>
             {window.above > 0 && <tr class="spacer" style={{ height: `${window.above}px` }} />}
             <Body
-              rows={rows.slice(window.from, window.to)}
+              rows={rows}
               from={window.from}
+              to={window.to}
               columns={columns}
               naming={flexible?.id ?? shown[0]?.id}
               onRow={onRow}
@@ -336,7 +370,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
             {window.below > 0 && <tr class="spacer" style={{ height: `${window.below}px` }} />}
           </tbody>
         </table>
-        {rows.length === 0 && <p class="nothing">{filtered ? "No row contains this." : "No rows."}</p>}
+        {rows.total === 0 && <p class="nothing">{filtered ? "No row contains this." : "No rows."}</p>}
       </div>
     </div>
   );

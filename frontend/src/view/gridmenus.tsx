@@ -1,7 +1,8 @@
 /** The menus of a table: which columns are shown, and taking the rows elsewhere. */
 
 import { csv, fileName, json } from "../base/csv";
-import type { Column, Row } from "../base/table";
+import type { GridChoice } from "../base/gridcodec";
+import type { Row, Table } from "../base/table";
 import type { GridModel, Presented } from "./gridmodel";
 import { Icon } from "./icons";
 import { Menu } from "./menu";
@@ -28,29 +29,59 @@ export function ColumnMenu({ model, columns }: { model: GridModel; columns: read
   );
 }
 
-function download(name: string, type: string, text: string): void {
+function download(name: string, address: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = address;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(link.href);
+}
+
+function save(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  download(name, address);
+  URL.revokeObjectURL(address);
 }
 
 interface ExportMenuProps {
   readonly name: string;
-  readonly columns: readonly Column[];
-  /** The rows as they stand: filtered and in the shown order. */
-  readonly rows: () => readonly Row[];
+  readonly table: Table;
+  readonly choice: GridChoice;
+  /** The rows of a table that is here as they stand: filtered and in the shown order. */
+  readonly rows: () => readonly { readonly original: Row }[];
 }
 
-export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
-  const labels = columns.map((column) => column.label || column.id);
-  const ids = columns.map((column) => column.id);
-  const items: [string, () => void][] = [
-    ["Export as CSV", () => download(fileName(`${name}.csv`), "text/csv", csv(labels, rows()))],
-    ["Export as JSON", () => download(fileName(`${name}.json`), "application/json", json(ids, rows()))],
-    ["Copy as CSV", () => void navigator.clipboard.writeText(csv(labels, rows()))],
+/** What the menu offers; the rest of a table comes from where it is. */
+function exportsOf({ name, table, choice, rows }: ExportMenuProps): [string, () => void][] {
+  const files = { csv: fileName(`${name}.csv`), json: fileName(`${name}.json`) };
+  if (table.rest) {
+    const { source, without } = table.rest;
+    const chosen = { ...choice, without };
+    return [
+      ["Export as CSV", () => download(files.csv, source.file(chosen, "csv"))],
+      ["Export as JSON", () => download(files.json, source.file(chosen, "json"))],
+      ["Copy as CSV", () => void source.csv(chosen).then((text) => navigator.clipboard.writeText(text))],
+    ];
+  }
+  const { columns } = table;
+  const here = () => rows().map((row) => row.original);
+  const asCsv = () =>
+    csv(
+      columns.map((column) => column.label || column.id),
+      here(),
+    );
+  const asJson = () =>
+    json(
+      columns.map((column) => column.id),
+      here(),
+    );
+  return [
+    ["Export as CSV", () => save(files.csv, "text/csv", asCsv())],
+    ["Export as JSON", () => save(files.json, "application/json", asJson())],
+    ["Copy as CSV", () => void navigator.clipboard.writeText(asCsv())],
   ];
+}
+
+export function ExportMenu(props: ExportMenuProps) {
   return (
     <Menu
       label={<Icon name="download" />}
@@ -60,7 +91,7 @@ export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
     >
       {(close) => (
         <ul class="items">
-          {items.map(([text, act]) => (
+          {exportsOf(props).map(([text, act]) => (
             <li key={text}>
               <button
                 type="button"

@@ -7,12 +7,10 @@ import {
   createFilteredRowModel,
   createSortedRowModel,
   type FilterFn,
-  filterFn_equalsString,
   globalFilteringFeature,
   rowSortingFeature,
+  type SortFn,
   type SortingState,
-  sortFn_basic,
-  sortFn_text,
   tableFeatures,
 } from "@tanstack/table-core";
 import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
@@ -48,7 +46,8 @@ export interface Presented {
   readonly doc: string;
   readonly depends: readonly string[];
   readonly numeric: boolean;
-  readonly facet: boolean;
+  /** The values to choose from with how often each occurs, most frequent first; none where nothing is offered. */
+  readonly choices: readonly (readonly [string, number])[];
   readonly hidden: boolean;
   /** Pixels that the content wants. */
   readonly width: number;
@@ -59,6 +58,7 @@ export interface Presented {
 
 export interface PresentedTable {
   readonly columns: readonly Presented[];
+  /** Those to sort and filter here: none of a table that is here in part. */
   readonly rows: readonly Row[];
 }
 
@@ -73,11 +73,16 @@ function largest(values: readonly Value[]): number {
   );
 }
 
+/** The largest number of a column: of all rows, wherever they are. */
+function sizeOf({ summary }: Column, values: () => readonly Value[]): number {
+  return summary ? summary.largest : largest(values());
+}
+
 /** Times of a table share one unit, so that columns compare; rows differ by orders of magnitude, hence the decimals. */
 function tableScale(table: Table): (unit: string) => Scale {
-  const sizes = table.columns.map(({ unit }, place) => {
-    const size = TIMES.has(unit) ? largest(table.rows.map((row) => row[place] ?? null)) : 0;
-    return size * inMilliseconds(unit);
+  const sizes = table.columns.map((column, place) => {
+    const size = TIMES.has(column.unit) ? sizeOf(column, () => table.rows.map((row) => row[place] ?? null)) : 0;
+    return size * inMilliseconds(column.unit);
   });
   const common = timeScale(largest(sizes));
   return (unit) => ({ ...common, factor: inMilliseconds(unit) * common.factor, decimals: 3 });
@@ -85,8 +90,8 @@ function tableScale(table: Table): (unit: string) => Scale {
 
 type Show = (value: number) => string;
 
-function numbers({ unit }: Column, values: readonly Value[], timeIn: (unit: string) => Scale): [string, Show] {
-  const size = largest(values);
+function numbers(column: Column, values: readonly Value[], timeIn: (unit: string) => Scale): [string, Show] {
+  const { unit, summary } = column;
   if (TIMES.has(unit)) {
     const scale = timeIn(unit);
     return [scale.unit, (value) => scaled(value, scale)];
@@ -94,9 +99,20 @@ function numbers({ unit }: Column, values: readonly Value[], timeIn: (unit: stri
   if (unit === "share") return ["%", (value) => percent(value).replace(/\s?%$/u, "")];
   if (unit === "bytes") return ["", bytes];
   if (unit === "iB") return ["", memory];
-  const whole = values.every((value) => value === null || Number.isInteger(value));
-  const decimals = whole ? 0 : Math.max(2, decimalsFor(size));
+  const whole = summary?.whole ?? values.every((value) => value === null || Number.isInteger(value));
+  const decimals = whole ? 0 : Math.max(2, decimalsFor(sizeOf(column, () => values)));
   return [unit === "percent" ? "%" : unit, (value) => fixed(value, decimals)];
+}
+
+/** The values of a column with how often each occurs, most frequent first. */
+function choicesOf({ summary }: Column, values: readonly Value[]): [string, number][] {
+  if (summary) return summary.choices.map(({ value, rows }) => [value, rows]);
+  const counts = new Map<string, number>();
+  for (const value of values) {
+    const text = String(value ?? "");
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]);
 }
 
 interface Context {
@@ -118,7 +134,8 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }:
     if (typeof value === "boolean") return value ? "yes" : "–";
     return typeof value === "number" ? number(value) : value;
   };
-  const size = largest(values);
+  const size = sizeOf(column, () => values);
+  const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
   const label = column.label || column.id;
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
   const words = label.split(/\s/).map((word) => word.length);
@@ -131,8 +148,8 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }:
     doc: column.doc,
     depends: column.depends,
     numeric,
-    facet: spec.facet ?? false,
-    hidden: spec.hidden ?? (hideEmpty && values.every((value) => NOTHING.has(value))),
+    choices: spec.facet ? choicesOf(column, values) : [],
+    hidden: spec.hidden ?? (hideEmpty && !known),
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
@@ -149,7 +166,7 @@ export function present(
   const columns = table.columns.map((column, place) =>
     presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn, hideEmpty }),
   );
-  return { columns, rows: table.rows };
+  return { columns, rows: table.rest ? [] : table.rows };
 }
 
 const features = tableFeatures({
@@ -162,14 +179,28 @@ const features = tableFeatures({
   sortedRowModel: createSortedRowModel(),
 });
 
-/** Every word must occur somewhere in the row. */
+// How rows are chosen and sorted: the server does the same with tables that are here in part (contract/rows.py), and both
+// are held to tests/rows.json.
+
+/** Every word must occur somewhere in the row's texts, whatever the case. */
 const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) => {
   const text = row.original.map((value) => (typeof value === "string" ? value.toLowerCase() : "")).join("\n");
   return words
-    .trim()
     .toLowerCase()
-    .split(/\s+/)
+    .split(/[ \t\r\n]+/)
     .every((word) => text.includes(word));
+};
+
+const exactly: FilterFn<typeof features, Row> = (row, column, wanted: string) =>
+  String(row.getValue(column) ?? "") === wanted;
+
+/** Numbers by size, false before true, texts in small letters; what is unknown stands last before this is asked. */
+const ascending: SortFn<typeof features, Row> = (one, other, column) => {
+  const [a, b] = [one, other].map((row) => {
+    const value = row.getValue(column) as NonNullable<Value>;
+    return typeof value === "string" ? value.toLowerCase() : value;
+  }) as [NonNullable<Value>, NonNullable<Value>];
+  return a === b ? 0 : a > b ? 1 : -1;
 };
 
 /** A headless table that sorts, filters and hides; its store tells of changes. */
@@ -181,10 +212,10 @@ export function gridModel({ columns, rows }: PresentedTable, sorting: SortingSta
     columns: columns.map((column, place) => ({
       id: column.id,
       accessorFn: (row: Row) => row[place] ?? undefined,
-      sortFn: column.numeric ? sortFn_basic : sortFn_text,
+      sortFn: ascending,
       sortDescFirst: column.numeric,
       sortUndefined: "last" as const,
-      filterFn: filterFn_equalsString,
+      filterFn: exactly,
     })),
     initialState: {
       sorting,
@@ -215,14 +246,4 @@ export function applyChoice(model: GridModel, { columns }: PresentedTable, choic
   model.setGlobalFilter(choice.find || undefined);
   model.setColumnFilters(Object.entries(choice.only).map(([id, value]) => ({ id, value })));
   model.setColumnVisibility(Object.fromEntries(columns.map(({ id, hidden }) => [id, choice.columns[id] ?? !hidden])));
-}
-
-/** The values of a column with how often each occurs, most frequent first. */
-export function facetValues(rows: readonly Row[], place: number): [string, number][] {
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    const value = String(row[place] ?? "");
-    counts.set(value, (counts.get(value) ?? 0) + 1);
-  }
-  return [...counts].sort((a, b) => b[1] - a[1]);
 }

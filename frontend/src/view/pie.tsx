@@ -1,8 +1,9 @@
-/** A pie of the largest shares, with its names and figures beside it; the rest is one grey slice. */
+/** Pies of the largest shares, with their names and figures beside them; the rest is one grey slice. */
 
 import { useCallback, useMemo } from "preact/hooks";
 import { percent, time } from "../base/format";
 import { colourOf } from "../base/hue";
+import type { Table } from "../base/table";
 import { Chart } from "./chart";
 import { escapeHtml, textStyle, tooltip } from "./chartparts";
 import type { Palette } from "./palette";
@@ -13,16 +14,8 @@ export interface Share {
   readonly value: number;
 }
 
+/** From here on it is the rest. */
 const SLICES = 8;
-
-/** The largest shares and the sum of the rest. */
-export function largestShares(shares: readonly Share[], limit = SLICES): Share[] {
-  const sorted = shares.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
-  if (sorted.length <= limit + 1) return sorted;
-  const rest = sorted.slice(limit);
-  const name = `${rest.length} others`;
-  return [...sorted.slice(0, limit), { name, value: sumOf(rest) }];
-}
 
 function colour(share: Share, place: number, dark: boolean): string {
   return place >= SLICES ? (dark ? "#6d7480" : "#a3a9b2") : colourOf(share.name, dark);
@@ -58,8 +51,29 @@ export function pieOption(slices: readonly Share[], palette: Palette) {
   };
 }
 
-export function Pie({ title, shares }: { title: string; shares: readonly Share[] }) {
-  const slices = useMemo(() => largestShares(shares), [shares]);
+/** A pie for each division that the column `of` names; `times` is the column of the shares' times. */
+export function Pies({ shares, times }: { shares: Table; times: string }) {
+  const pies = useMemo(
+    () =>
+      shares.distinct("of").map((of) => {
+        const mine = shares.where({ of });
+        return {
+          of,
+          slices: mine.rows.map((row) => ({ name: mine.text(row, "name"), value: mine.length(row, times) })),
+        };
+      }),
+    [shares],
+  );
+  return (
+    <div class="pies">
+      {pies.map(({ of, slices }) => (
+        <Pie key={of} title={of} slices={slices} />
+      ))}
+    </div>
+  );
+}
+
+function Pie({ title, slices }: { title: string; slices: readonly Share[] }) {
   const sum = sumOf(slices);
   const build = useCallback((palette: Palette) => pieOption(slices, palette), [slices]);
   return (

@@ -23,9 +23,28 @@ it("asks beside the module and leaves empty parameters out", async () => {
   const fetched = answer("{}");
   await api.answer("a b", "overview_page", "", { step: "", idle: "in" });
   expect(fetched.mock.calls[0]?.[0]).toBe(
-    "http://host/prefix/data/plugin/profile/answer?idle=in&run=a+b&tag=overview_page",
+    "http://host/prefix/data/plugin/profile/answer?idle=in&run=a+b&tag=overview_page&part=1",
   );
   expect(address("sessions")).toBe("http://host/prefix/data/plugin/profile/sessions");
+});
+
+it("asks for more rows of a table that is here in part, as they are chosen", async () => {
+  const column = { id: "op", label: "Op", kind: "string", unit: "", doc: "", depends: [] };
+  const part = { label: "", doc: "", rows: 9000, columns: [{ ...column, values: ["a"] }] };
+  answer(JSON.stringify({ tool: "t", headline: null, facts: {}, tables: { ops: part }, notes: [] }));
+  const ops = (await api.answer("r", "t", "h", { step: "2" })).table("ops");
+  expect([ops.total, ops.rows]).toEqual([9000, [["a"]]]);
+  const fetched = answer(JSON.stringify({ ...part, rows: 7 }));
+  const choice = { sort: [{ id: "op", desc: true }], find: "mat mul", only: { op: "b", place: "x:y" }, columns: {} };
+  const kept = ops.except("op", "IDLE");
+  const more = await kept.more(choice, 500, 250, new AbortController().signal);
+  expect(more).toEqual({ rows: [["a"]], total: 7 });
+  const chosen = "sort=-op&find=mat+mul&only=op%3Ab&only=place%3Ax%3Ay&without=op%3AIDLE";
+  const where = "http://host/prefix/data/plugin/profile/";
+  expect(fetched.mock.calls[0]?.[0]).toBe(
+    `${where}rows?step=2&run=r&tag=t&host=h&table=ops&${chosen}&first=500&count=250`,
+  );
+  expect(kept.rest?.source.file({ ...choice, without: {} }, "json")).toContain("/rows_file?step=2&run=r");
 });
 
 it("hands on the server's own problem", async () => {

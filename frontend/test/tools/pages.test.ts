@@ -4,7 +4,6 @@ import { extent } from "../../src/tools/overview/breakdown";
 import { stepsOf } from "../../src/tools/pod/model";
 import { stacked, twinOf } from "../../src/tools/steps/chart";
 import { layersOf, partsIn, piecesOf } from "../../src/tools/steps/parts";
-import { largestShares } from "../../src/view/pie";
 import { answer } from "../table";
 
 const steps = {
@@ -79,12 +78,4 @@ it("gives the pod's steps their workers", () => {
   expect(second).toMatchObject({ number: "4", name: "train 4", complete: false, medianMs: 6, slow: 1 });
   expect(first?.workers.rows.map((row) => first.workers.text(row, "host"))).toEqual(["a", "b"]);
   expect(stepsOf(answer({}))).toEqual([]);
-});
-
-it("keeps the large shares and sums the rest", () => {
-  const shares = Array.from({ length: 12 }, (_, place) => ({ name: `n${place}`, value: place }));
-  const kept = largestShares(shares);
-  expect(kept.length).toBe(9);
-  expect(kept.at(-1)).toEqual({ name: "3 others", value: 6 });
-  expect(kept.reduce((sum, { value }) => sum + value, 0)).toBe(66);
 });

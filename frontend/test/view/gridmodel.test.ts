@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { facetValues, gridModel, present } from "../../src/view/gridmodel";
+import { readChoice } from "../../src/base/gridcodec";
+import { type Column, Table, type Value } from "../../src/base/table";
+import { applyChoice, gridModel, present } from "../../src/view/gridmodel";
 import { column, table } from "../table";
 
 const TABLE = table(
@@ -94,9 +98,68 @@ describe("the model", () => {
   });
 
   it("counts the values to choose from", () => {
-    expect(facetValues(TABLE.rows, 1)).toEqual([
-      ["Device", 2],
-      ["Host", 1],
-    ]);
+    const { columns } = present(TABLE, { where: { facet: true } });
+    expect(columns.map(({ choices }) => choices)).toEqual(
+      TABLE.columns.map(({ id }) =>
+        id === "where"
+          ? [
+              ["Device", 2],
+              ["Host", 1],
+            ]
+          : [],
+      ),
+    );
   });
+});
+
+interface Case {
+  readonly why: string;
+  readonly sort?: string;
+  readonly find?: string;
+  readonly only?: Record<string, string>;
+  readonly without?: Record<string, string>;
+  readonly rows: number[];
+}
+
+/** A table and which rows of it are chosen; the server is held to the same. */
+const CASES = JSON.parse(readFileSync(join(import.meta.dirname, "../../../tests/rows.json"), "utf-8")) as {
+  columns: { id: string; kind: Column["kind"]; values: Value[] }[];
+  choices: Case[];
+};
+
+describe("rows as the server chooses them of long tables", () => {
+  const places = CASES.columns[0]?.values.map((_, row) => [
+    ...CASES.columns.map(({ values }) => values[row] ?? null),
+    row,
+  ]);
+  const all = table([...CASES.columns.map(({ id, kind }) => column(id, kind)), column("row")], places ?? []);
+
+  it.each(CASES.choices)("$why", ({ sort = "", find = "", only = {}, without = {}, rows }) => {
+    const some = Object.entries(without).reduce((kept, [id, text]) => kept.except(id, text), all);
+    const presented = present(some);
+    const model = gridModel(presented, []);
+    const ids = some.columns.map(({ id }) => id);
+    const choice = readChoice({ "t.sort": sort }, "t", ids, []);
+    applyChoice(model, presented, { ...choice, find, only });
+    expect(model.getRowModel().rows.map(({ original }) => original.at(-1))).toEqual(rows);
+  });
+});
+
+it("knows of a table that is here in part what the answer tells of its other rows", () => {
+  const of = (values: Value[], summary: Column["summary"]) => ({ ...column("n"), values, summary: summary as never });
+  const count = of([5], { largest: 12_345.5, whole: false, known: true, choices: [] });
+  const name = {
+    ...of(["a"], { largest: 0, whole: true, known: true, choices: [{ value: "b", rows: 2 }] }),
+    id: "s",
+    kind: "string" as const,
+  };
+  const raw = { label: "", doc: "", rows: 3, columns: [{ ...count, unit: "us" }, name] };
+  const source = { rows: async () => raw, file: () => "", csv: async () => "" };
+  const { columns, rows } = present(Table.of(raw, source), { n: { bar: true }, s: { facet: true } });
+  expect(rows).toEqual([]);
+  expect(columns.map(({ unit, choices }) => [unit, choices])).toEqual([
+    ["ms", []],
+    ["", [["b", 2]]],
+  ]);
+  expect(columns[0]?.fill?.(6172.75)).toBe(0.5);
 });

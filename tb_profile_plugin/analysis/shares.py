@@ -1,0 +1,20 @@
+"""Shares of a whole as charts show them: the largest, and the rest as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+_LARGEST = 8
+
+
+def largest(times: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """(name, ps) of what took time, most first; from the ninth on in one sum, unless that would stand for one alone."""
+    sums = Counter[str]()
+    for name, ps in times:
+        sums[name] += ps
+    shares = [each for each in sums.most_common() if each[1] > 0]
+    if len(shares) <= _LARGEST + 1:
+        return shares
+    rest = shares[_LARGEST:]
+    return [*shares[:_LARGEST], (f"{len(rest)} others", sum(ps for _, ps in rest))]
