@@ -1,4 +1,4 @@
-"""Types of arrays, named by their dtype; those with one dimension have no more in their name.
+"""Types of arrays, named by their dtype; those with one dimension have no more in their name. And a median.
 
 In a kernel's signature they are what it is compiled for (see `jit`).
 """
@@ -27,3 +27,13 @@ Array = np.ndarray[Any, Any]
 
 Int = Any
 """A whole number: int64 inside a kernel, int outside."""
+
+
+def median(values: Array) -> float:
+    """The middle one of the numbers, or the mean of both middle ones; there must be one.
+
+    numpy's own first loads its masked arrays, which nothing here uses.
+    """
+    ordered = np.sort(values)
+    middle = len(ordered) // 2
+    return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from . import kerneltable
 from .kerneltable import BF16, FP16, FP32, HALF, TF32, Rule
@@ -29,19 +29,32 @@ class Recognition:
     """Where this knowledge comes from."""
 
 
-_RULES = [(re.compile(rule.pattern), rule) for rule in kerneltable.RULES]
-_DTYPES = [(re.compile(pattern, re.IGNORECASE), dtype) for pattern, dtype in kerneltable.DTYPES]
-_GENERATIONS = [(re.compile(pattern), generation) for pattern, generation in kerneltable.GENERATIONS]
 _UNKNOWN = Rule("", "", None, "")
 _MANGLED_DTYPES = dict(kerneltable.MANGLED)
 _TEMPLATE = re.compile(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[fdijlmxyhabst]*E))")
 
 
+@cache
+def _rules() -> list[tuple[re.Pattern[str], Rule]]:
+    """These three are compiled when there is a kernel: that takes as long as half of our imports."""
+    return [(re.compile(rule.pattern), rule) for rule in kerneltable.RULES]
+
+
+@cache
+def _dtypes() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern, re.IGNORECASE), dtype) for pattern, dtype in kerneltable.DTYPES]
+
+
+@cache
+def _generations() -> list[tuple[re.Pattern[str], str]]:
+    return [(re.compile(pattern), generation) for pattern, generation in kerneltable.GENERATIONS]
+
+
 @lru_cache(maxsize=65536)
 def recognise(name: str) -> Recognition:
     """What a kernel's name tells, by `kerneltable.RULES`."""
-    rule = next((rule for pattern, rule in _RULES if pattern.search(name)), _UNKNOWN)
-    generation = next((text for pattern, text in _GENERATIONS if pattern.search(name)), "")
+    rule = next((rule for pattern, rule in _rules() if pattern.search(name)), _UNKNOWN)
+    generation = next((text for pattern, text in _generations() if pattern.search(name)), "")
     return Recognition(rule.library, rule.dtype or _dtype(name), rule.tensor_core, generation, rule.source)
 
 
@@ -50,7 +63,7 @@ def _dtype(name: str) -> str:
         first = _TEMPLATE.search(name)
         if first:
             return _MANGLED_DTYPES.get(first.group(1), "")
-    return next((dtype for pattern, dtype in _DTYPES if pattern.search(name)), "")
+    return next((dtype for pattern, dtype in _dtypes() if pattern.search(name)), "")
 
 
 _SHAPE = re.compile(r"(bfloat16|half|float16|tf32|float)\[")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import I32, I64, Array, Bool, Int
+from ..arrays import I32, I64, Array, Bool, Int, median
 from ..columns import vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
@@ -175,7 +175,7 @@ def _closest(trace: Trace, bounds: Array, calls: Array, threads: list[int]) -> i
     for thread in threads:
         holder = _holders(some, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
         held = holder[holder >= 0]
-        typical = float(np.median(trace.end[held] - trace.begin[held])) if len(held) else np.inf
+        typical = float(median(trace.end[held] - trace.begin[held])) if len(held) else np.inf
         if len(held) and (len(held), -typical) > figure:
             best, figure = thread, (len(held), -typical)
     return best

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from google.protobuf.message import DecodeError
+import numpy as np
 
 from ..columns import vocabulary
-from ..protos import message
+from ..xspace import wire
 from .host import Host
 from .per_host import per_host
 
-LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
+LEVELS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_level"}
+"""By their field in ProfileOptions."""
+_VARINT = 0
+"""The wire type of numbers."""
 
 
 @per_host(keep=True)
@@ -19,11 +22,12 @@ def levels(host: Host) -> dict[str, int]:
     noted = plane.facts().get("profile_options") if plane else None
     if not isinstance(noted, bytes):
         return {}
-    try:
-        options = message("tensorflow.ProfileOptions").FromString(noted)
-    except DecodeError:
+    # Not by protobuf, which takes a tenth of a small capture's time to load.
+    fields, damage = wire.messages(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
+    if damage != wire.GOOD:
         return {}
-    return {name: getattr(options, name) for name in LEVELS}
+    stated = {number: value for number, kind, value, _, _ in fields.tolist() if kind == _VARINT}
+    return {name: stated.get(number, 0) for number, name in LEVELS.items()}
 
 
 def versions(host: Host) -> dict[str, str]:

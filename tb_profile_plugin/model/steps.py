@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, median
 from ..columns import vocabulary
 from . import groups as grouping
 from .calls import NUMBERED, outermost, repeated
@@ -241,7 +241,7 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
     follows = np.setdiff1d(np.arange(len(steps)), last)
     waits = steps.begin[follows + 1] - end[follows]
     end[follows] = np.maximum(end[follows], steps.begin[follows + 1])
-    if len(follows) and np.median(waits) > _PAUSE * np.median(end[follows] - steps.begin[follows]):
+    if len(follows) and median(waits) > _PAUSE * median(end[follows] - steps.begin[follows]):
         complete[last] = False
     return replace(steps, end=end, complete=complete)
 
@@ -333,5 +333,5 @@ def _complete(trace: Trace, of_event: Array, groups: Array, begin: Array, end: A
         return complete
     sizes = np.bincount(of_event[of_event >= 0], minlength=int(groups.max()) + 1)[groups]
     for edge in (0, len(begin) - 1):
-        complete[edge] = sizes[edge] * 2 >= np.median(sizes)
+        complete[edge] = sizes[edge] * 2 >= median(sizes)
     return complete

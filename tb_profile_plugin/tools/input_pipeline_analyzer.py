@@ -72,6 +72,7 @@ _OPS = Table(
         Column("category", "Category", "string", doc="What kind of input work it is."),
     ),
     doc="Every op of the input pipelines, by self time.",
+    paged=True,
 )
 
 _WORK = Table(

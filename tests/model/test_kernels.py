@@ -86,7 +86,7 @@ def test_a_kernel_is_recognised(name: str, library: str, dtype: str, tensor_core
 
 def test_each_rule_decides_for_a_real_name_and_has_a_source() -> None:
     deciding = {
-        next((rule.pattern for pattern, rule in kernels._RULES if pattern.search(name)), None) for name, *_ in KNOWN
+        next((rule.pattern for pattern, rule in kernels._rules() if pattern.search(name)), None) for name, *_ in KNOWN
     }
     assert {rule.pattern for rule in kerneltable.RULES} - deciding == set()
     assert all(rule.source for rule in kerneltable.RULES)
