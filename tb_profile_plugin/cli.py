@@ -12,16 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import __version__
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
-from .settings import MEMORY_LIMIT
+from .settings import KERNELS, MEMORY_LIMIT, SHORT
 from .terminal import Parser, log_to_stderr, say, warn
+
+if TYPE_CHECKING:
+    from .store import StoredSession
 
 logger = logging.getLogger(__name__)
 
+_SMALL_BYTES = 500_000
+"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
 _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
 
 
@@ -246,10 +251,22 @@ def _sessions(asked: argparse.Namespace) -> None:
             warn(f"  {miss}")
 
 
-def _tools(asked: argparse.Namespace) -> None:
-    from . import open, tools
+def _stored(session: str) -> StoredSession:
+    """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
+    from .store import resolve
 
-    session, others = open(asked.session), tools.precheck()
+    found = resolve(session)
+    if found.size < _SMALL_BYTES and not any(file.path.suffix == ".gz" for file in found.files):
+        os.environ.setdefault(KERNELS, SHORT)
+    return found
+
+
+def _tools(asked: argparse.Namespace) -> None:
+    stored = _stored(asked.session)
+    from . import tools
+    from .api import Capture
+
+    session, others = Capture(stored), tools.precheck()
     for tool in tools.find().values():
         unavailable = tool.unavailable(session, others)
         say(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
@@ -261,13 +278,14 @@ def _tools(asked: argparse.Namespace) -> None:
 
 
 def _export(asked: argparse.Namespace) -> None:
-    from . import open
-    from .export import chrome, perfetto, share
-
     if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
         remedy = "Name a file with --out, or let another program read it."
         raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
-    session = open(asked.session)
+    stored = _stored(asked.session)
+    from .api import Capture
+    from .export import chrome, perfetto, share
+
+    session = Capture(stored)
     trace: Iterable[bytes | memoryview]
     if asked.format == "xplane":
         trace = [share.capture(session, asked.host, asked.redact)]
@@ -314,10 +332,9 @@ def _out(path: Path | None) -> Iterator[BinaryIO]:
 
 def _answer(asked: argparse.Namespace) -> object:
     """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
-    from .store import resolve
     from .store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 
-    stored, options = resolve(asked.session), dict(asked.options)
+    stored, options = _stored(asked.session), dict(asked.options)
     shape = LEGACY if asked.format == LEGACY else NAMED
     kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options, shape)
     known = kept.get(stored, *what)

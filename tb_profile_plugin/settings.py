@@ -20,6 +20,8 @@ HIDE_CAPTURE = "TB_PROFILE_HIDE_CAPTURE"
 """``1`` takes the Capture button and its route away."""
 KERNELS = "TB_PROFILE_KERNELS"
 """How kernels run (see `jit`), and no other way: ``native``, ``numba`` or ``python``; not set, the first there is."""
+SHORT = "short"
+"""One more value of it, for little work: the library, or else plain Python, which is done before numba is loaded."""
 
 
 def read(name: str) -> str:

@@ -6,7 +6,8 @@ dtype and number of dimensions in C order, ``Int`` for int64, ``bool``, tuples o
 
 There are three ways to run kernels, which give the same bytes: the `library` that scripts/kernels compiles ahead and
 that wheels bring along, numba where it is installed, and plain Python. The first one that there is is taken, unless
-`settings.KERNELS` names one; then nothing else is taken instead, not even for a single call.
+`settings.KERNELS` names one; then nothing else is taken instead, not even for a single call. For little work, which the
+command line does for small captures, numba is left out.
 """
 
 from __future__ import annotations
@@ -39,22 +40,24 @@ def _interpreted(function: _F) -> _F:
 def _chosen() -> tuple[str, Any, Any]:
     """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
     wanted = settings.read(settings.KERNELS)
-    if wanted not in ("", *WAYS):
+    if wanted not in ("", settings.SHORT, *WAYS):
         raise _unusable(f"{settings.KERNELS}={wanted!r} names no way to run kernels.", f"There are: {', '.join(WAYS)}.")
-    if wanted in ("", "native"):
+    if wanted in ("", settings.SHORT, "native"):
         from . import library
 
         found = library.find(strict=wanted == "native")
         if found:
             return "native", found.kernel, found.kernel
-        if wanted:
+        if wanted == "native":
             remedy = "Take a wheel for this platform, or in a checkout run scripts/build kernels."
             raise _unusable("The library of kernels is not there, or it is not made of these sources.", remedy)
     if wanted == "numba" or (not wanted and find_spec("numba")):
         from . import compiler
 
         return "numba", compiler.jit, compiler.inlined
-    if not wanted:
+    if wanted == settings.SHORT:
+        logger.warning("There is no library of kernels here: plain Python reads this small capture.")
+    elif not wanted:
         logger.warning("There is no library of kernels for this platform, and no numba: plain Python is slow.")
     return "python", _interpreted, _interpreted
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import jit
+from tb_profile_plugin import cli, jit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -66,3 +66,41 @@ def test_a_way_that_is_not_there_is_told() -> None:
     environment = {**os.environ, "TB_PROFILE_KERNELS": "fast", "PYTHONPATH": str(ROOT)}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert "names no way to run kernels" in found.stderr and "native, numba, python" in found.stderr
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A copy of the package without a library, as in a checkout where there is no C compiler."""
+    left_out = shutil.ignore_patterns("compiled", "static", "__pycache__")
+    shutil.copytree(ROOT / "tb_profile_plugin", tmp_path / "tb_profile_plugin", ignore=left_out)
+    return tmp_path
+
+
+def way_of(bare: Path, *arguments: str) -> tuple[str, str]:
+    """The way that kernels run in when the command line is called so, and what standard error says."""
+    code = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); from tb_profile_plugin import jit"
+    environment = {**os.environ, "PYTHONPATH": str(bare), "PYTHONSAFEPATH": "1"}
+    del environment["TB_PROFILE_KERNELS"]
+    program = [sys.executable, "-c", f"{code}; print(jit.way)", *arguments]
+    found = subprocess.run(program, cwd=bare, env=environment, capture_output=True, check=True, text=True)
+    return found.stdout.splitlines()[-1], found.stderr
+
+
+def test_a_small_capture_waits_for_no_compiler(bare: Path) -> None:
+    out = str(bare / "out.json")
+    way, said = way_of(bare, "tool", "overview_page", str(SMALL[0]), "--no-cache", "--out", out)
+    assert (way, said.count("plain Python reads this small capture")) == ("python", 1)
+    assert json.loads(Path(out).read_text())
+
+
+def test_only_small_ones_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, str] = {}
+    monkeypatch.setattr(os, "environ", told)
+    packed, large = tmp_path / "a.xplane.pb.gz", tmp_path / "b.xplane.pb"
+    packed.write_bytes(b"x")
+    large.write_bytes(bytes(500_000))
+    for path in (packed, large):
+        cli._stored(str(path))
+        assert not told
+    cli._stored(str(SMALL[0]))
+    assert told == {"TB_PROFILE_KERNELS": "short"}
