@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from measure import ROWS
+from startup import SMALL
 from tools import XPROF
 
 HERE = Path(__file__).resolve().parent
@@ -24,7 +25,7 @@ HEAD = """# How fast, and how much memory
 Made by `scripts/bench all`. Each row was measured in one run, ours and the other by turns, so that a busy machine
 slows both; judge by the ratios. *Wall* and *user* are seconds, *peak* is the process's largest resident memory in MB;
 where it is empty, the work shared a process with other work. *Memory* is ours as a share of the other's. Wall time
-holds what the machine does to give memory, which varies most.
+holds what the machine does to give memory, which varies most. *before* is version 0.1.
 """
 
 
@@ -39,6 +40,7 @@ def main(long: str, short: str, *more: str) -> None:
         ["cluster", short],
         ["startup"],
         ["gpu"],
+        *([["versions", os.environ["BEFORE"], str(SMALL), short, long]] if "BEFORE" in os.environ else []),
     ]
     with tempfile.TemporaryDirectory() as folder:
         rows = Path(folder, "rows")

@@ -34,7 +34,7 @@ def main(tree: Path, files: list[Path]) -> None:
                     cost, _ = run(asked(tool, file), PYTHONPATH=str(where), PYTHONSAFEPATH="1")
                     if turn:
                         costs[name].append(cost)
-            show(f"{tool} of {size}, against version 0.1", {name: median(each) for name, each in costs.items()})
+            show(f"{tool} of {size}, whole processes", {name: median(each) for name, each in costs.items()})
 
 
 def asked(tool: str, file: Path) -> list[str]:
