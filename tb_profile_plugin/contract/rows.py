@@ -11,7 +11,7 @@ The rule is the pages', and both are held to it by ``tests/rows.json``:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import I32, I64, Array, Bool
+from ..runtime import cancellation
 from .answer import Json
 
 WHOLE = 5_000
@@ -144,15 +145,22 @@ class Rows:
             for id, text in pairs:
                 column = self._columns[id]
                 wanted &= column.of([each == text for each in column.texts]) == kept
-        texts = [column for column in self._columns.values() if isinstance(column.distinct, list)]
-        for word in filter(None, _SPACES.split(choice.find.lower())):
-            found = np.zeros(self._rows, np.bool_)
-            for column in texts:
-                found |= column.of([word in text.lower() for text in column.distinct])
+        for found in self._with_words(set(_SPACES.split(choice.find.lower())) - {""}):
             wanted &= found
         rows = np.flatnonzero(wanted)
         keys = [self._columns[id].order(rows, descending) for id, descending in choice.sort]
         return rows[np.lexsort(keys[::-1])] if keys else rows
+
+    def _with_words(self, words: Iterable[str]) -> Iterable[Bool]:
+        """bool[rows] for each word: where any text contains it. A checkpoint for each column."""
+        found = {word: np.zeros(self._rows, np.bool_) for word in words}
+        for column in self._columns.values() if found else ():
+            if isinstance(column.distinct, list):
+                cancellation.check()
+                texts = [text.lower() for text in column.distinct]
+                for word, where in found.items():
+                    where |= column.of([word in text for text in texts])
+        return found.values()
 
     def values(self, rows: Array) -> list[list[Any]]:
         """The values of each column in these rows."""

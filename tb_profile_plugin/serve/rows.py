@@ -21,8 +21,9 @@ CHOICE = ("table", "sort", "find", "only", "without")
 WINDOW = ("first", "count")
 _MOST = 2_000
 """Rows of an answer."""
-_LONGEST = 1_000
-"""Letters of what is looked for, and of other texts."""
+_LONGEST_FIND = 200
+"""Letters of what is looked for: each word of it costs a walk through all texts."""
+_MOST_PAIRS = 64
 _PIECE = 2_000
 """Rows of a file that are written together."""
 
@@ -60,20 +61,24 @@ def _chosen(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
 def _choice(request: Request) -> Choice:
     from ..contract.rows import Choice
 
-    for name in CHOICE[1:]:
-        if any(len(text) > _LONGEST for text in request.args.getlist(name)):
-            raise bad(name, f"{name} is too long: {_LONGEST} letters are enough.")
-    sort = [part for part in request.args.get("sort", "").split("~") if part]
+    find = request.args.get("find", "")
+    if len(find) > _LONGEST_FIND:
+        raise bad("find", f"The words are too long: they may have {_LONGEST_FIND} letters.")
+    sort: dict[str, bool] = {}
+    for part in filter(None, request.args.get("sort", "").split("~")):
+        sort.setdefault(part.removeprefix("-"), part.startswith("-"))
     return Choice(
-        tuple((part.removeprefix("-"), part.startswith("-")) for part in sort),
-        request.args.get("find", ""),
+        tuple(sort.items()),
+        find,
         _pairs(request, "only"),
         _pairs(request, "without"),
     )
 
 
 def _pairs(request: Request, name: str) -> Sequence[tuple[str, str]]:
-    split = (text.partition(":") for text in request.args.getlist(name))
+    split = [text.partition(":") for text in request.args.getlist(name)]
+    if len(split) > _MOST_PAIRS:
+        raise bad(name, f"{name} is given {len(split)} times.")
     return tuple((column, text) for column, _, text in split)
 
 
