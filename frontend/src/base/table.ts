@@ -1,5 +1,6 @@
 /** A tool's named answer, and a reader of its tables that pages use instead of digging in them. */
 
+import { largest as most } from "./extent";
 import type { GridChoice } from "./gridcodec";
 import type * as schema from "./schema";
 
@@ -82,7 +83,16 @@ export class Table {
     if (!this.rest) return some;
     const gone = this.column(id)?.summary?.choices.find(({ value }) => value === text)?.rows ?? 0;
     const rest = { ...this.rest, without: { ...this.rest.without, [id]: text }, total: this.rest.total - gone };
-    return new Table(this.columns, some.rows, this.label, this.doc, rest);
+    const left = this.where({ [id]: text }).rows;
+    const columns = this.columns.map((column, place) => {
+      if (!column.summary) return column;
+      const sizes = (rows: readonly Row[]) => rows.map((row) => Math.abs(Number(row[place] ?? 0)) || 0);
+      // Where the largest of all is left out, that of the rows that are here stands for the next one.
+      const largest = sizes(left).includes(column.summary.largest) ? most(sizes(some.rows), 0) : column.summary.largest;
+      const choices = column.summary.choices.filter(({ value }) => column.id !== id || value !== text);
+      return { ...column, summary: { ...column.summary, choices, largest } };
+    });
+    return new Table(columns, some.rows, this.label, this.doc, rest);
   }
 
   /** Rows of the rest as they are chosen there, and how many are; null of a table that is here. */

@@ -153,9 +153,18 @@ it("knows of a table that is here in part what the answer tells of its other row
     id: "s",
     kind: "string" as const,
   };
-  const raw = { label: "", doc: "", rows: 3, columns: [{ ...count, unit: "us" }, name] };
+  const columnsOf = [
+    { ...count, unit: "us", values: [12_345.5, 5] },
+    { ...name, values: ["b", "a"] },
+  ];
+  const raw = { label: "", doc: "", rows: 4, columns: columnsOf };
   const source = { rows: async () => raw, file: () => "", csv: async () => "" };
-  const { columns, rows } = present(Table.of(raw, source), { n: { bar: true }, s: { facet: true } });
+  const part = Table.of(raw, source);
+  const { columns, rows } = present(part, { n: { bar: true }, s: { facet: true } });
+  const without = part.except("s", "b");
+  expect([without.total, present(without, { s: { facet: true } }).columns[1]?.choices]).toEqual([2, []]);
+  expect(without.columns[0]?.summary?.largest).toBe(5);
+  expect(part.except("s", "a").columns[0]?.summary?.largest).toBe(12_345.5);
   expect(rows).toEqual([]);
   expect(columns.map(({ unit, choices }) => [unit, choices])).toEqual([
     ["ms", []],
