@@ -52,7 +52,7 @@ it("opens the newest session's Overview over all hosts", async () => {
   const store = await started();
   expect(store.view.value).toMatchObject({ run: "new", tool: "overview_page" });
   expect(store.answer.state.value.value?.tableIds).toEqual([]);
-  expect(dataRequests()).toEqual(["?run=new&tag=overview_page&host=ALL_HOSTS"]);
+  expect(dataRequests()).toEqual(["?run=new&tag=overview_page&host=ALL_HOSTS&part=1"]);
 });
 
 it("chooses a host for a tool that shows one at a time", async () => {
@@ -62,7 +62,10 @@ it("chooses a host for a tool that shows one at a time", async () => {
   expect(store.host.value).toBe("h1");
   store.go({ host: "h2" });
   await tick();
-  expect(dataRequests().slice(1)).toEqual(["?run=new&tag=one_host&host=h1", "?run=new&tag=one_host&host=h2"]);
+  expect(dataRequests().slice(1)).toEqual([
+    "?run=new&tag=one_host&host=h1&part=1",
+    "?run=new&tag=one_host&host=h2&part=1",
+  ]);
 });
 
 it("asks anew for the server's options only, not for the page's own", async () => {
@@ -72,7 +75,7 @@ it("asks anew for the server's options only, not for the page's own", async () =
   expect(dataRequests().length).toBe(1);
   store.go({ options: { slider: "3", rule: "x" } });
   await tick();
-  expect(dataRequests()[1]).toBe("?rule=x&run=new&tag=overview_page&host=ALL_HOSTS");
+  expect(dataRequests()[1]).toBe("?rule=x&run=new&tag=overview_page&host=ALL_HOSTS&part=1");
 });
 
 it("takes options along to tools that know them", async () => {
