@@ -8,6 +8,7 @@ from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..model import kernels, names
 from ..model.codes import combine
+from ..model.copies import copies
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.trace import MISSING
@@ -104,7 +105,8 @@ def is_training(host: Host) -> bool:
 def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
     """Of each device int32[events], the op of each event or -1, and the ops that these index.
 
-    An op is told by HLO op and program, else by ``tf_op``, ``level 0`` or ``annotation``.
+    An op is told by HLO op and program, else by ``tf_op``, ``level 0`` or ``annotation``; copies and collectives that
+    belong to none are ops of their own.
     """
     return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
@@ -114,13 +116,17 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     hlo, tf_op, level, annotation, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
-    example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program)
+    found_copies = copies(host)[plane.name]
+    copied = np.full(len(plane.events), -1, np.int64)
+    copied[found_copies.row] = found_copies.kind
+    example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program, copied)
     found: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
     for event in example.tolist():
         name = int(plane.events.name[event])
         text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
         op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        op = op or _beside_xla(plane.names[name], int(copied[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
             found.setdefault((op.name, op.module, op.framework), op)
@@ -148,8 +154,14 @@ def _op(
     parsed = names.parse(text.partition("#")[0])
     if parsed.known:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
-    copy = names.memcpy(plane.names[name])
-    return Op(plane.names[name], copy, copy, framework=names.MEMCPY) if copy else None
+    return None
+
+
+def _beside_xla(name: str, copy: int) -> Op | None:
+    """What a device does for no op that the capture names: copies, and collectives of a library."""
+    if copy >= 0:
+        return Op(name, names.COPIES[copy], names.COPIES[copy], framework=names.MEMCPY)
+    return Op(name, "Collective", "collective") if kernels.is_collective(name) else None
 
 
 class _Column:

@@ -12,6 +12,7 @@ from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..model import kernels, names
 from ..model.codes import combine
+from ..model.copies import Copies, copies
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
 from ..model.per_host import per_host
@@ -106,15 +107,19 @@ def grouped(found: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[Kerne
 
 
 @dataclass
-class Copies:
+class CopiesOfDevice:
     """All copies of one direction on one device."""
 
     device: str
     kind: str
-    """As `names.memcpy` names it."""
+    """One of `names.COPIES`."""
     occurrences: int
     total_ps: int
     max_ps: int
+    sized: int
+    """How many of them state their size."""
+    sized_ps: int
+    """Time of those."""
     bytes: int
 
 
@@ -163,6 +168,8 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
         return
     codes, details = column.codes
     rows, kept = _on_streams(host, plane, column.owner)
+    kernel = ~np.isin(rows, copies(host)[plane.name].row)
+    rows, kept = rows[kernel], kept[kernel]
     op, detail = op_of[rows], codes[kept]
     example, group = combine(plane.events.name[rows], detail, op)
     equations = _equations(plane)
@@ -203,31 +210,27 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
     return zip(count.tolist(), *columns, strict=True)
 
 
-def copies(hosts: Sequence[Host]) -> list[Copies]:
+def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
     found = [each for host in hosts for each in copies_of_host(host)]
     return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
 
 
 @per_host(keep=True)
-def copies_of_host(host: Host) -> list[Copies]:
+def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     """Copies to, from and between the GPUs of one host, by device and direction."""
-    return [each for plane in host.gpus for each in _copies_of(host, plane)]
+    found = copies(host) if host.gpus else {}
+    return [
+        each for plane in host.devices if plane.name in found for each in _copies_of(host, plane, found[plane.name])
+    ]
 
 
-def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
-    kinds = [names.memcpy(name) for name in plane.names]
-    copied = np.array([bool(kind) for kind in kinds], bool)
-    rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
-    size = np.zeros(len(plane.events), np.int64)
-    column = plane.stat(vocabulary.MEMCPY_DETAILS)
-    codes, texts = column.codes
-    size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
-    place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
-    kind_of = np.array([place[kind] for kind in kinds], np.int64)[plane.events.name[rows]]
-    for kind, i in place.items():
-        mine = rows[kind_of == i]
-        if len(mine):
-            time = plane.events.duration[mine]
-            device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
-            yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))
+def _copies_of(host: Host, plane: Plane, found: Copies) -> Iterator[CopiesOfDevice]:
+    device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
+    time = plane.events.duration[found.row]
+    for kind in np.unique(found.kind).tolist():
+        mine = found.kind == kind
+        sized = mine & (found.size > 0)
+        sums = len(time[mine]), int(time[mine].sum()), int(time[mine].max())
+        of_sized = int(sized.sum()), int(time[sized].sum()), int(found.size[sized].sum())
+        yield CopiesOfDevice(device, names.COPIES[kind], *sums, *of_sized)

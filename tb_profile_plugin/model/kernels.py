@@ -137,9 +137,3 @@ def _whole(text: str | None) -> int | None:
 def _triple(text: str) -> tuple[int, ...]:
     parts = text.split(",")
     return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else (1, 1, 1)
-
-
-def copied_bytes(details: str) -> int:
-    """The size in a ``memcpy_details`` stat, e.g. ``size:4096 dest:0 async:1``; 0 where there is none."""
-    found = re.search(r"\bsize:(\d+)", details)
-    return int(found.group(1)) if found else 0

@@ -42,7 +42,12 @@ _OPS = Table(
         Column("name", "Operation", "string", doc="Full name of the op."),
         *_TIMES,
         Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it in the same place."),
-        Column("share_with_idle", "Share, idle included", unit="share", doc="The same with idle time as an op."),
+        Column(
+            "share_with_idle",
+            "Share, idle included",
+            unit="share",
+            doc="Of all time from the first to the last event, idle time included.",
+        ),
         Column("cumulative_with_idle", "Cumulative, idle included", unit="share", doc="The same with idle time."),
         Column("average_us", "Average time", unit="us", doc="Total time per occurrence."),
         Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
@@ -116,9 +121,8 @@ def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
 
 
 def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
-    listed = [(place, _with_idle(table)) for place, table in places.items()]
-    rows = [(place, op) for place, each in listed for op in each]
-    shares = [share for _, each in listed for share in _shares(each)]
+    rows = [(place, op) for place, table in places.items() for op in _with_idle(table)]
+    shares = [share for table in places.values() for share in _shares(table)]
     ops = [op for _, op in rows]
     return {
         "place": [place for place, _ in rows],
@@ -155,13 +159,20 @@ def _with_idle(table: OpTable) -> list[Op]:
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _shares(ops: Sequence[Op]) -> list[tuple[float | None, ...]]:
-    """Of each op, and of the idle time among them: share and running share without and with idle time."""
+def _shares(table: OpTable) -> list[tuple[float | None, ...]]:
+    """Of each op, and of the idle time among them: share and running share without and with idle time.
+
+    With idle time shares are of all time from the first to the last event: ops have what is not idle by self time.
+    """
+    ops = _with_idle(table)
     busy = [None if op.type == IDLE else op.self_ps for op in ops]
-    return list(zip(*_running(busy), *_running([op.self_ps for op in ops]), strict=True))
+    scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
+    return list(
+        zip(*_running(busy), *_running([op.self_ps * (1 if op.type == IDLE else scale) for op in ops]), strict=True)
+    )
 
 
-def _running(times: Sequence[int | None]) -> tuple[list[float | None], list[float | None]]:
+def _running(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
     """Shares and running shares of the sum; None where a time is, or where nothing took any."""
     whole = sum(filter(None, times))
     running = accumulate(time or 0 for time in times)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ..analysis import kernelstats
-from ..analysis.kernelstats import NOT_RECOGNISED, NOT_TOLD, Copies, Kernel, KernelGroup, grouped, tensor_core_use
+from ..analysis.kernelstats import (
+    NOT_RECOGNISED,
+    NOT_TOLD,
+    CopiesOfDevice,
+    Kernel,
+    KernelGroup,
+    grouped,
+    tensor_core_use,
+)
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
 from ..model.capabilities import Capabilities, gpu_capabilities
@@ -117,13 +125,13 @@ _COPIES = Table(
     "Copies",
     (
         Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="From where to where."),
+        Column("kind", "Direction", "string", doc="From where to where; blank where nothing tells."),
         Column("occurrences", "Copies", doc="How many."),
-        Column("bytes", "Bytes", unit="bytes", doc="Sum of their sizes; blank where the capture states none."),
+        Column("bytes", "Bytes", unit="bytes", doc="Sum of the sizes that are stated; blank where none is."),
         Column("total_us", "Total", unit="us", doc="Sum of their durations."),
         Column("average_us", "Average", unit="us", doc="Total per copy."),
         Column("longest_us", "Longest", unit="us", doc="Of the longest copy."),
-        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the total duration, in 10⁹ bytes per second."),
+        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the time of the copies whose size is stated."),
     ),
     doc="Copies between host and devices and between devices, as the devices recorded them.",
 )
@@ -200,7 +208,7 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             "by_kernel": {"kernel": _names(by_kernel), **_groups(by_kernel, whole, lambda kernel: kernel.op)},
             "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)},
             "shares": _shares(found, whole, has_tensor_cores),
-            "copies": _copies(kernelstats.copies(hosts)),
+            "copies": _copies(kernelstats.all_copies(hosts)),
             "devices": _devices(gpus),
         },
         _headline(facts, gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
@@ -317,15 +325,16 @@ def _headline(facts: Mapping[str, float | None], gpus: _Gpus) -> Headline:
     return Headline(text, "ok", "framework_op_stats")
 
 
-_DIRECTIONS = {
+_DIRECTIONS: dict[str, str | None] = {
     "MemcpyHToD": "host to device",
     "MemcpyDToH": "device to host",
     "MemcpyDToD": "device to device",
     "MemcpyHToH": "host to host",
+    "Memcpy": None,
 }
 
 
-def _copies(found: Sequence[Copies]) -> dict[str, list[object]]:
+def _copies(found: Sequence[CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [each.device for each in found],
         "kind": [_DIRECTIONS[each.kind] for each in found],
@@ -335,7 +344,7 @@ def _copies(found: Sequence[Copies]) -> dict[str, list[object]]:
         "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
         "longest_us": [each.max_ps / _PS_PER_US for each in found],
         "gigabytes_per_second": [
-            each.bytes / each.total_ps * 1e3 if each.bytes and each.total_ps else None for each in found
+            each.bytes / each.sized_ps * 1e3 if each.bytes and each.sized_ps else None for each in found
         ],
     }
 
