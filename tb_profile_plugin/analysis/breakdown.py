@@ -12,7 +12,7 @@ from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import collectives, hlotext, kernels, names
 from ..model.copies import copies
-from ..model.host import Host
+from ..model.host import Host, run_window
 from ..model.steps import Steps
 from .hostactivity import host_activities
 from .parts import COPIES, Part
@@ -57,7 +57,7 @@ def breakdown(host: Host, steps: Steps) -> Breakdown:
 
 def whole_capture(host: Host) -> Breakdown:
     """The partition of everything recorded, as if it were one step: what can be said where no step was found."""
-    begin, end = host.window
+    begin, end = run_window(host)
     one_group = np.zeros(len(host.trace), np.int32)
     return _partition(host, np.array([begin]), np.array([end]), np.zeros(1, np.int32), one_group, None)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
-from ..model import kernels, names
+from ..model import kernels, names, plausible
+from ..model.capabilities import capabilities
 from ..model.codes import combine
 from ..model.copies import Copies, copies
 from ..model.host import Host
@@ -121,6 +122,18 @@ class CopiesOfDevice:
     sized_ps: int
     """Time of those."""
     bytes: int
+    peak: float
+    """Bytes per second that the device's memory can do at best; 0 where it is not known."""
+
+    @property
+    def measured(self) -> float | None:
+        """Bytes per second of those whose size is stated; None where none is."""
+        return self.bytes / self.sized_ps * 1e12 if self.bytes and self.sized_ps else None
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The same, None where no device can do that."""
+        return plausible.bandwidth(self.measured, self.peak)
 
 
 @per_host(keep=True)
@@ -172,7 +185,7 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
     rows, kept = rows[kernel], kept[kernel]
     op, detail = op_of[rows], codes[kept]
     example, group = combine(plane.events.name[rows], detail, op)
-    equations = _equations(plane)
+    equations, vendor = _equations(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
         text = details[detail[at]]
         if not text:
@@ -181,7 +194,8 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
         mine = ops[op[at]] if op[at] >= 0 else None
         eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
         eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
-        yield name, mine.name if mine else "", kernels.parse_launch(text), mine is not None and eligible, figures
+        launch = plausible.launch(kernels.parse_launch(text), vendor)
+        yield name, mine.name if mine else "", launch, mine is not None and eligible, figures
 
 
 def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
@@ -227,10 +241,10 @@ def copies_of_host(host: Host) -> list[CopiesOfDevice]:
 
 def _copies_of(host: Host, plane: Plane, found: Copies) -> Iterator[CopiesOfDevice]:
     device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
-    time = plane.events.duration[found.row]
+    time, peak = plane.events.duration[found.row], capabilities(plane).memory_bandwidth
     for kind in np.unique(found.kind).tolist():
         mine = found.kind == kind
         sized = mine & (found.size > 0)
         sums = len(time[mine]), int(time[mine].sum()), int(time[mine].max())
         of_sized = int(sized.sum()), int(time[sized].sum()), int(found.size[sized].sum())
-        yield CopiesOfDevice(device, names.COPIES[kind], *sums, *of_sized)
+        yield CopiesOfDevice(device, names.COPIES[kind], *sums, *of_sized, peak)

@@ -46,28 +46,24 @@ _RATES = (
         "gflop_per_s",
         "Normalized FLOP Rate (FLOPs/s)",
         doc="GFLOP/s by the capture's own counts.",
-        filler=0.0,
     ),
     Old(
         "model_flop_rate",
         "model_gflop_per_s",
         "Model FLOP Rate (GFLOP/s)",
         doc="GFLOP/s that the model's arithmetic needs.",
-        filler=0.0,
     ),
     Old(
         "measured_memory_bw",
         "gib_per_s",
         "Measured Memory BW (GBytes/Sec)",
         doc="GiB/s by the capture's own counts.",
-        filler=0.0,
     ),
     Old(
         "operational_intensity",
         "flop_per_byte",
         "Operational Intensity (FLOPs/Byte)",
         doc="FLOPs per byte accessed.",
-        filler=0.0,
     ),
 )
 _TENSOR_CORES = Old(
@@ -77,7 +73,12 @@ _TENSOR_CORES = Old(
     doc="Share of the op's kernel time that ran on tensor cores.",
     filler=0.0,
 )
-_BOUND = head("bound_by", "Bound by", "string", doc="Unknown where the capture holds no counts of FLOPs and bytes.")
+_BOUND = head(
+    "bound_by",
+    "Bound by",
+    "string",
+    doc="Blank: not worked out.",
+)
 _MORE = (
     Old("eager", "execution", "Execution mode", filler="Function"),
     Old(
@@ -111,7 +112,7 @@ def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
             continue
         share = [value or 0.0 for value in pair]
         both = [*share, 0.0, 0.0] if place == DEVICE else [0.0, 0.0, *share]
-        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "Unknown", *cells[2]])
+        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "", *cells[2]])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),
         *old_heads(answer, "ops", _COLUMNS),

@@ -70,7 +70,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
 def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
     on_gpu = hardware == GPU
     rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    counts = "0 where the capture holds no counts."
+    counts = "blank where the capture holds no counts."
     columns = (
         Old("selfTimePercent", "share", "Time (%)", filler=0.0),
         Old("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
@@ -80,8 +80,7 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
             "flopRate",
             "gflop_per_s",
             rate,
-            doc=f"Floating point operations per second; {counts}" if on_gpu else counts,
-            filler=0.0,
+            doc=f"Floating point operations per second; {counts}" if on_gpu else counts.capitalize(),
         ),
         *(_TENSOR_CORES if on_gpu else ()),
         Old("selfTimeMs", "self_ms"),
@@ -101,13 +100,13 @@ def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str,
     found = {key: text for key, text in found.items() if not key.startswith("device_compute_")}
     found |= dict.fromkeys(
         (
-            "device_duty_cycle_high_confidence_percent",
             "flop_rate_utilization_relative_to_roofline",
             "host_idle_time_percent",
             "memory_bw_utilization_relative_to_hw_limit",
         ),
         _percent(None),
     )
+    found["device_duty_cycle_high_confidence_percent"] = found["device_duty_cycle_percent"]
     if hardware != CPU_ONLY:
         ops = merged([host_ops(host) for host in hosts])
         found["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)
@@ -115,7 +114,8 @@ def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str,
 
 
 def _percent(share: float | None) -> str:
-    return f"{100 * (share or 0.0):.1f}%"
+    """As the old properties have it; empty where it is not known."""
+    return "" if share is None else f"{100 * share:.1f}%"
 
 
 def _run_environment(answer: Named) -> Json:
@@ -138,14 +138,13 @@ def _run_environment(answer: Named) -> Json:
 
 def _recommendation(answer: Named, hardware: str) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
-    device_tool = "op_profile" if hardware == TPU else "framework_op_stats"
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
         ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
         ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
         ("host", "trace_viewer (the host's threads show what ran when)", host_text),
-        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
+        ("device", f"framework_op_stats (which operations take most time on the {timeline})", device_text),
         ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
     ]
     rows += [

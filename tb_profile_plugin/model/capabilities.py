@@ -91,9 +91,15 @@ _WITH_TENSOR_CORES = 7
 def _per_core(facts: dict[str, Any]) -> dict[str, int]:
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
     if facts.get("device_vendor") == "AMD":
-        return _AMD.get(str(facts.get("gpu_device_name") or _GFX.get(version, "")), {})
+        return _AMD.get(amd_architecture(facts), {})
     known = [entry for entry in _NVIDIA if entry <= version]
     return _NVIDIA[max(known)] if known else {}
+
+
+def amd_architecture(facts: dict[str, Any]) -> str:
+    """As AMD's compilers name it, e.g. ``gfx950``; empty where the plane's facts do not tell."""
+    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+    return str(facts.get("gpu_device_name") or _GFX.get(version, ""))
 
 
 def _number(facts: dict[str, Any], name: str) -> float:

@@ -99,8 +99,10 @@ class Launch:
     """Shared memory of a block (AMD: group memory), static and dynamic."""
     private_bytes: int | None = None
     """Scratch memory of a thread (AMD)."""
-    block: tuple[int, ...] = (1, 1, 1)
-    grid: tuple[int, ...] = (1, 1, 1)
+    block: tuple[int, ...] = ()
+    """Threads along x, y, z; empty where it is not said."""
+    grid: tuple[int, ...] = ()
+    """Blocks along x, y, z; empty where it is not said."""
     occupancy_percent: float | None = None
     """Theoretical: the share of a multiprocessor's threads that such blocks can fill."""
 
@@ -136,4 +138,4 @@ def _whole(text: str | None) -> int | None:
 
 def _triple(text: str) -> tuple[int, ...]:
     parts = text.split(",")
-    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else (1, 1, 1)
+    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else ()

@@ -15,8 +15,10 @@ from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
+from ..model.kernels import parse_launch
 from ..model.links import CALL, RUN
 from ..model.per_host import per_host
+from ..model.plausible import impossible, vendor
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from .args import HIDDEN
@@ -80,6 +82,8 @@ def details(host: Host, event: int) -> dict[str, Any]:
     plane, index = host.trace.plane_of(event)
     full = plane.names[int(plane.events.name[index])]
     args = _args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
+    if impossible(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
+        del args[vocabulary.KERNEL_DETAILS]
     answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
     answer["own"] = _own(host, event)
     group = int(host.steps_in_full().of_event[event])

@@ -77,8 +77,8 @@ _KERNELS = Table(
         Column(
             "shared_bytes", "Shared memory, B", doc="Shared memory of a block, static and dynamic (AMD: group memory)."
         ),
-        Column("block", "Block", "string", doc="Threads of a block along x, y, z."),
-        Column("grid", "Grid", "string", doc="Blocks along x, y, z."),
+        Column("block", "Block", "string", doc="Threads of a block along x, y, z; blank where unknown."),
+        Column("grid", "Grid", "string", doc="Blocks along x, y, z; blank where unknown."),
         Column(
             "occupancy_percent",
             "Occupancy",
@@ -252,8 +252,8 @@ def _names(groups: Sequence[KernelGroup]) -> list[object]:
     return [each.name for each in groups]
 
 
-def _size(size: tuple[int, ...]) -> str:
-    return ",".join(map(str, size))
+def _size(size: tuple[int, ...]) -> str | None:
+    return ",".join(map(str, size)) or None
 
 
 def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
@@ -343,9 +343,7 @@ def _copies(found: Sequence[CopiesOfDevice]) -> dict[str, list[object]]:
         "total_us": [each.total_ps / _PS_PER_US for each in found],
         "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
         "longest_us": [each.max_ps / _PS_PER_US for each in found],
-        "gigabytes_per_second": [
-            each.bytes / each.sized_ps * 1e3 if each.bytes and each.sized_ps else None for each in found
-        ],
+        "gigabytes_per_second": [each.bandwidth and each.bandwidth / 1e9 for each in found],
     }
 
 

@@ -28,9 +28,9 @@ from ..contract.steps import (
     step_table,
 )
 from ..contract.tool import STEP_EVENT, tool
-from ..model import clock, kernels
+from ..model import clock, kernels, plausible
 from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
-from ..model.host import Host
+from ..model.host import Host, run_window
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 
@@ -51,7 +51,11 @@ _FACTS = (
         depends=(AVERAGE,),
     ),
     Column(
-        "window_ms", "Captured", unit="ms", doc="From the first to the last event of the capture.", depends=(CLOCKS,)
+        "window_ms",
+        "Captured",
+        unit="ms",
+        doc="From the first to the last event of the capture, without the profiler's own start and stop.",
+        depends=(CLOCKS,),
     ),
     Column("hosts", "Hosts", doc="Machines in this session."),
     Column("tasks", "Tasks", doc="Captures in this session."),
@@ -214,7 +218,7 @@ _ADDRESSES = {
 _NEEDS = (
     *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
     *(host_device_type, device_count, host_facts, is_training, is_unrecorded),
-    *(stepfacts.coverage, stepfacts.candidates),
+    *(stepfacts.coverage, stepfacts.candidates, run_window),
 )
 
 
@@ -261,7 +265,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
 
 def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
     return {
-        "window_ms": clock.duration(hosts) / PS_PER_MS,
+        "window_ms": clock.duration(hosts, [run_window(host) for host in hosts]) / PS_PER_MS,
         "hosts": len({host.hostname for host in hosts}),
         "tasks": len(hosts),
         "hosts_shown": ", ".join(host.name for host in hosts),
@@ -288,8 +292,8 @@ def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> d
 
 
 def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
-    """The mean over the hosts that state it."""
-    found = [each[name] for each in facts if name in each]
+    """The mean over the hosts that state it, as far as it can be."""
+    found = [value for each in facts if name in each and (value := plausible.percent(each[name])) is not None]
     return float(np.mean(found)) / 100 if found else None
 
 
