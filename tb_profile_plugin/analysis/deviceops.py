@@ -14,6 +14,7 @@ from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .ops import Op, OpTable, append, merged, nested_times
 from .stretches import union
+from .transfers import halves
 
 
 @per_host(keep=True)
@@ -73,7 +74,9 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     uses = np.array([kernels.uses_tensor_core(text) for text in plane.names], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
-    counts = [np.bincount(op, _stated(plane, stat)[rows], size) for stat in ("flops", "model_flops", "bytes_accessed")]
+    whole = ~halves(plane)[name]
+    stated = [_stated(plane, stat)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
+    counts = [np.bincount(op, np.where(whole, each, 0.0), size) for each in stated]
     executed = np.bincount(op, minlength=size)
     eager = np.bincount(op, _stated(plane, "is_eager")[rows], size) > 0
     for i, each in enumerate(ops):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import I32, I64, Array, I64Matrix, Int
 from ..jit import jit
-from ..model import names
+from ..model import names, plausible
 
 IDLE = "IDLE"
 INPUT_PIPELINE = "InputPipeline"
@@ -53,6 +53,12 @@ class Op:
     def gflop_per_s(self) -> float | None:
         """By the capture's own counts; None where it holds none."""
         return self.flops / (self.total_ps / 1e3) if self.flops and self.total_ps else None
+
+    @property
+    def gib_per_s(self) -> float | None:
+        """By the capture's own counts; None where it holds none, or no device can do that."""
+        rate = plausible.bandwidth(self.bytes / self.total_ps * 1e12) if self.bytes and self.total_ps else None
+        return rate and rate / 2**30
 
     def add(self, other: Op) -> None:
         """Take the other's figures in, of the same op elsewhere."""

@@ -8,6 +8,7 @@ from itertools import accumulate
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.ops import IDLE, Group, Op, OpTable, grouped, merged
+from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
 from ..model.devices import host_device_type
@@ -75,18 +76,43 @@ _TYPES = Table(
     ),
     doc="The ops by type, without idle time.",
 )
-_FACTS = (Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),)
+_TRANSFERS = Table(
+    "transfers",
+    "Transfers",
+    (
+        Column("name", "Operation", "string", doc="The instruction that starts the transfer."),
+        Column("kind", "What", "string", doc="A collective, or a copy: on the device, from its host or to it."),
+        Column("occurrences", "Count", doc="How often it ran, over all devices."),
+        Column("bytes", "Bytes", unit="iB", doc="Of the array that each moves, by its shape; blank if not known."),
+        Column("waited_us", "Waited", unit="us", doc="Time of its start and its done: what the program waited for it."),
+        Column("flight_us", "In flight", unit="us", doc="From its start to its done, which other work may fill."),
+        Column("gib_per_s", "GiB/s", doc="Bytes by the time in flight; blank where unknown, or beyond any device."),
+    ),
+    doc="Asynchronous copies and collectives of XLA's programs: a start and its done are one transfer.",
+)
+_FACTS = (
+    Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),
+    Column(
+        "host_memory_gib_per_s",
+        "Host memory, GiB/s",
+        doc="Between devices and their host's memory, while any such transfer is in flight; blank without one.",
+    ),
+)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES), needs=(device_ops, host_ops, host_device_type))
+_NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
+
+
+@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _TRANSFERS), needs=_NEEDS)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     places = {DEVICE: merged([device_ops(h) for h in hosts]), HOST: merged([host_ops(h) for h in hosts])}
     gradient = any(is_gradient(op.name, op.type) for table in places.values() for op in table.ops)
+    rate = host_bandwidth(hosts)
     types = {place: grouped(table.ops, kind) for place, table in places.items()}
     return Answer(
-        {"training": gradient},
-        {"ops": _ops(places), "types": _types(types)},
+        {"training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
+        {"ops": _ops(places), "types": _types(types), "transfers": _transfers(transfers(hosts))},
         _headline(DEVICE if types[DEVICE] else HOST, types[DEVICE] or types[HOST]),
     )
 
@@ -104,6 +130,18 @@ def _headline(place: str, types: Sequence[Group]) -> Headline | None:
     rest = f"; the three largest types take {three:.0%}" if len(types) > 3 else ""
     share = types[0].self_ps / whole
     return Headline(f"{types[0].name} takes {share:.0%} of the op time on the {place.lower()}{rest}.", "info")
+
+
+def _transfers(found: Sequence[Transfer]) -> dict[str, list[object]]:
+    return {
+        "name": [each.name for each in found],
+        "kind": [each.kind for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "bytes": [each.size or None for each in found],
+        "waited_us": [each.waited_ps / _PS_PER_US for each in found],
+        "flight_us": [each.flight_ps / _PS_PER_US for each in found],
+        "gib_per_s": [each.bandwidth and each.bandwidth / 2**30 for each in found],
+    }
 
 
 def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
@@ -141,7 +179,7 @@ def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
         "model_gflop_per_s": [
             op.model_flops / (op.total_ps / 1e3) if op.model_flops and op.total_ps else None for op in ops
         ],
-        "gib_per_s": [op.bytes / (op.total_ps / 1e3) * 1e9 / 2**30 if op.bytes and op.total_ps else None for op in ops],
+        "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
         "tensor_core_share": [
             op.tensor_core_ps / op.total_ps if place == DEVICE and op.total_ps else None for place, op in rows

@@ -5,6 +5,7 @@ from pathlib import Path
 import draw
 import numpy as np
 import pytest
+from figures import column, facts
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
@@ -95,3 +96,20 @@ def test_a_real_program_waits_for_the_memory_of_its_host() -> None:
     (host,) = [session.host(name) for name in session.hosts]
     sums = breakdown(host, host.steps_in_full()).part_ps.sum(axis=0)
     assert sums[Part.HOST_OFFLOAD] / sums.sum() > 0.85
+
+
+def test_a_start_and_its_done_are_one_transfer(tmp_path: Path) -> None:
+    drawn = draw.space(OFFLOAD.replace("[8]", "[1000]"), steps=2)
+    for name in ("copy-start", "copy-done", "copy-start.1", "copy-done.1"):
+        draw.metadata(drawn, name, f"hlo_category={name.partition('.')[0]}, bytes_accessed=4000")
+    answer = draw.session(tmp_path, host=drawn).answer("framework_op_stats")
+    ids = ("name", "kind", "occurrences", "bytes", "waited_us", "flight_us", "gib_per_s")
+    rows = list(zip(*(column(answer, "transfers", each) for each in ids), strict=True))
+    # The done of a start that is not there is none.
+    assert rows == [
+        ("copy-start", "from host memory", 2, 4000, 102, 120, pytest.approx(4000 / 60e-6 / 2**30)),
+        ("copy-start.1", "to host memory", 2, 4000, 62, 80, pytest.approx(4000 / 40e-6 / 2**30)),
+    ]
+    assert facts(answer)["host_memory_gib_per_s"] == pytest.approx(8000 / 100e-6 / 2**30)
+    # Neither half moves its bytes in its own time, which would be 3.7 TiB/s for the starts.
+    assert set(column(answer, "ops", "gib_per_s")) == {None}

@@ -65,7 +65,7 @@ export default function OpsPage(props: PageProps) {
   const [grouping, group] = useKept("group");
   const idle = counting === "in";
   const grouped = grouping === "type";
-  const types = answer.table("types");
+  const [types, transfers] = [answer.table("types"), answer.table("transfers")];
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? types : ops;
   const specs = useMemo(() => withoutEmpty(shown, SPECS), [shown]);
@@ -107,6 +107,17 @@ export default function OpsPage(props: PageProps) {
           link={(row) => (grouped || isIdle(row) ? undefined : eventsOf(store, ops.text(row, "name")))}
         />
       </Section>
+      {transfers.rows.length > 0 && (
+        <Section title={transfers.label} doc={transfers.doc}>
+          <Grid
+            table={transfers}
+            specs={withoutEmpty(transfers, { kind: { facet: true } })}
+            name={exportName(props, "transfers")}
+            id="transfers"
+            link={(row) => eventsOf(store, transfers.text(row, "name"))}
+          />
+        </Section>
+      )}
     </>
   );
 }
