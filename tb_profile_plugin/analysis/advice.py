@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ..model import names
+from ..model.capabilities import gpu_capabilities
 from ..model.host import Host
 from .bottlenecks import HIGH, MODERATE
 from .functions import function_calls
@@ -228,6 +229,8 @@ def _copying(e: Evidence) -> Hint | None:
 
 def _precision(e: Evidence) -> Hint | None:
     half, single = e.steps.percent(Part.COMPUTE_16), e.steps.percent(Part.COMPUTE_32)
+    if any(can.tensor_cores is False for host in e.hosts for _, can in gpu_capabilities(host)):
+        return None
     if half + single <= 0 or half / (half + single) >= 0.1:
         return None
     share = 100 * half / (half + single)

@@ -108,26 +108,30 @@ def is_training(host: Host) -> bool:
 def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
     """Of each device int32[events], the op of each event or -1, and the ops that these index.
 
-    An op is told by HLO op and program, else by ``tf_op``, ``level 0`` or ``annotation``; copies and collectives that
-    belong to none are ops of their own.
+    An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
+    by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own.
     """
     return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "hlo_module")]
-    hlo, tf_op, level, annotation, module = texts
+    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "name", "hlo_module")]
+    hlo, tf_op, level, annotation, stated, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
     found_copies = copies(host)[plane.name]
     copied = np.full(len(plane.events), -1, np.int64)
     copied[found_copies.row] = found_copies.kind
-    example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program, copied)
+    example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
     found: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
+    paths = {event: stated[event] for event in example.tolist() if names.is_path(stated[event])}
+    called = {(int(hlo.codes[at]), int(program[at])): f"{path.rstrip(':')}:" for at, path in paths.items()}
     for event in example.tolist():
         name = int(plane.events.name[event])
         text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
+        if host.gpus and hlo[event]:
+            text = called.get((int(hlo.codes[event]), int(program[event])), "")
         op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
         op = op or _beside_xla(plane.names[name], int(copied[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
@@ -149,7 +153,8 @@ def _op(
         known = host.modules.get(program)
         instruction = known.instructions.get(leaf) if known else None
         category = category or (instruction.category if instruction else "unknown")
-        parsed = names.parse(text if not host.gpus else instruction.provenance if instruction else "")
+        provenance = instruction.provenance if instruction and host.gpus else ""
+        parsed = names.parse(provenance if names.is_path(provenance) else text)
         shown = known.name if known else module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, shown, parsed.category)

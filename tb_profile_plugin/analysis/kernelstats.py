@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,19 +62,24 @@ class Kernel:
 
 
 NOT_TOLD, NOT_RECOGNISED = "Not told by the name", "Not recognised"
-_USED, _MISSED, _USELESS, _UNKNOWN = (
-    "On tensor cores",
-    "Not used by a matrix product or convolution",
-    "No use for them",
-    "Not known",
-)
 
 
-def tensor_core_use(kernel: Kernel) -> str:
-    """What a kernel has to do with tensor cores, in words."""
+def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
+    """What a kernel has to do with tensor cores (``cores``: as the vendor calls them), in words.
+
+    A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
+    """
     if kernel.known.tensor_core is None:
-        return _UNKNOWN
-    return _USED if kernel.known.tensor_core else _MISSED if kernel.eligible else _USELESS
+        return "Not known"
+    if kernel.known.tensor_core:
+        return f"On {cores}"
+    missed = kernel.eligible and kernel.op not in served
+    return "Not used by a matrix product or convolution" if missed else "No use for them"
+
+
+def served_ops(found: Iterable[Kernel]) -> set[str]:
+    """Ops of which a kernel runs on tensor cores, or may."""
+    return {each.op for each in found if each.known.tensor_core is not False}
 
 
 @dataclass
@@ -194,6 +199,7 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
         mine = ops[op[at]] if op[at] >= 0 else None
         eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
         eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
+        eligible &= not kernels.changes_layout(name)
         launch = plausible.launch(kernels.parse_launch(text), vendor)
         yield name, mine.name if mine else "", launch, mine is not None and eligible, figures
 

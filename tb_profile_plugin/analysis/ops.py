@@ -14,6 +14,8 @@ from ..model import names, plausible
 
 IDLE = "IDLE"
 INPUT_PIPELINE = "InputPipeline"
+ON_DEVICE, ON_HOST = "Device", "Host"
+"""Where ops run."""
 
 
 @dataclass(slots=True)

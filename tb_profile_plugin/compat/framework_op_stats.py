@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.ops import IDLE
+from ..analysis.ops import IDLE, ON_DEVICE
 from ..contract.answer import Json
 from ..model.devices import GPU, device_type, hardware_type
 from ..model.host import Host
-from ..tools.framework_op_stats import DEVICE
 from .datatable import Named, Old, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
@@ -111,7 +110,7 @@ def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
         if kind == IDLE and not with_idle:
             continue
         share = [value or 0.0 for value in pair]
-        both = [*share, 0.0, 0.0] if place == DEVICE else [0.0, 0.0, *share]
+        both = [*share, 0.0, 0.0] if place == ON_DEVICE else [0.0, 0.0, *share]
         rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "", *cells[2]])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),

@@ -72,6 +72,15 @@ def is_collective(name: str) -> bool:
     return recognise(name).library == "NCCL"
 
 
+_LAYOUT = [re.compile(pattern) for pattern, _ in kerneltable.LAYOUT]
+
+
+@lru_cache(maxsize=65536)
+def changes_layout(name: str) -> bool:
+    """Whether a kernel of that name only puts arrays into another order; a product that reads transposed does more."""
+    return recognise(name).tensor_core is not True and any(pattern.search(name) for pattern in _LAYOUT)
+
+
 def uses_tensor_core(name: str) -> bool:
     """Whether a kernel of that name is known to run on tensor cores."""
     return recognise(name).tensor_core is True

@@ -91,6 +91,12 @@ def memcpy(name: str) -> str:
     return f"Memcpy{source}To{target}"
 
 
+def is_path(text: str) -> bool:
+    """Whether a text names an op: by a path of scopes, or with a type. XLA names copies of an argument after that."""
+    left, _, right = text.partition(":")
+    return bool(right) or "/" in left or "(" in left
+
+
 def is_gradient(name: str, kind: str) -> bool:
     """Whether an operation computes gradients, by the scopes that TensorFlow and JAX put into its name."""
     if _TF_TYPE.fullmatch(kind) and _TF_NAME.fullmatch(name):

@@ -133,14 +133,16 @@ def _source(name: str, args: dict[str, Any]) -> str:
 
 
 def _op(host: Host, name: str, args: dict[str, Any]) -> str:
-    """The framework op that an event belongs to; empty where none is known."""
+    """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     known = host.modules.get(int(args.get("program_id", -1)))
     instruction = known.instructions.get(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
-    texts = [instruction.provenance if instruction else "", args.get("tf_op"), args.get("level 0"), name]
-    for text in texts:
+    module = str(args.get("hlo_module") or (known.name if known else ""))
+    own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
+    paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]
+    for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
         op = op_names.parse(str(text or "").partition("#")[0])
-        if op.known and op.type and op.category != op_names.MEMCPY:
-            return op.name
+        if op.known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
+            return f"{op.name} · {module}" if module else op.name
     return ""
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ..analysis.deviceops import device_ops
+from ..analysis.grouping import merged_scopes, most_telling
 from ..analysis.hostops import host_ops
-from ..analysis.ops import IDLE, Group, Op, OpTable, grouped, merged
+from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
 from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
@@ -15,11 +16,10 @@ from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.names import is_gradient
 from ..model.session import Session
-from ..problems import DEVICE as ON_DEVICE
-from ..problems import HOST as ON_HOST
+from ..problems import DEVICE as DEVICES
+from ..problems import HOST as THREADS
 
 _PS_PER_US = 1e6
-DEVICE, HOST = "Device", "Host"
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
 _TIMES = (
@@ -31,7 +31,7 @@ _TIMES = (
         "Share",
         unit="share",
         doc="Self time, of that of all ops in the same place.",
-        depends=(ON_HOST, ON_DEVICE),
+        depends=(THREADS, DEVICES),
     ),
 )
 _OPS = Table(
@@ -76,6 +76,22 @@ _TYPES = Table(
     ),
     doc="The ops by type, without idle time.",
 )
+_SCOPES = Table(
+    "scopes",
+    "Ops, numbered scopes together",
+    (
+        _PLACE,
+        Column(
+            "name",
+            "Operation",
+            "string",
+            doc="Of ops that differ only in the numbers of scopes, such as layers.",
+        ),
+        Column("ops", "Ops", doc="How many ops that are."),
+        *_TIMES,
+    ),
+    doc="The ops by their names without the numbers of scopes, without idle time.",
+)
 _TRANSFERS = Table(
     "transfers",
     "Transfers",
@@ -91,6 +107,7 @@ _TRANSFERS = Table(
     doc="Asynchronous copies and collectives of XLA's programs: a start and its done are one transfer.",
 )
 _FACTS = (
+    Column("grouping", "Grouping", "string", doc="Which of the tables tells most in its first ten rows."),
     Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),
     Column(
         "host_memory_gib_per_s",
@@ -103,17 +120,26 @@ _FACTS = (
 _NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _TRANSFERS), needs=_NEEDS)
+@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _SCOPES, _TRANSFERS), needs=_NEEDS)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
-    places = {DEVICE: merged([device_ops(h) for h in hosts]), HOST: merged([host_ops(h) for h in hosts])}
+    places = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
     gradient = any(is_gradient(op.name, op.type) for table in places.values() for op in table.ops)
     rate = host_bandwidth(hosts)
     types = {place: grouped(table.ops, kind) for place, table in places.items()}
+    scopes = {place: grouped(table.ops, lambda op: merged_scopes(op.name)) for place, table in places.items()}
+    seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
+    times = {"ops": [op.self_ps for op in places[seen].ops]}
+    times |= {id: [each.self_ps for each in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
     return Answer(
-        {"training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
-        {"ops": _ops(places), "types": _types(types), "transfers": _transfers(transfers(hosts))},
-        _headline(DEVICE if types[DEVICE] else HOST, types[DEVICE] or types[HOST]),
+        {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
+        {
+            "ops": _ops(places),
+            "types": _groups("type", types),
+            "scopes": _groups("name", scopes),
+            "transfers": _transfers(transfers(hosts)),
+        },
+        _headline(seen, types[seen]),
     )
 
 
@@ -144,12 +170,12 @@ def _transfers(found: Sequence[Transfer]) -> dict[str, list[object]]:
     }
 
 
-def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
-    whole = {place: sum(each.self_ps for each in groups) for place, groups in types.items()}
-    rows = [(place, each) for place, groups in types.items() for each in groups]
+def _groups(column: str, found: dict[str, list[Group]]) -> dict[str, list[object]]:
+    whole = {place: sum(each.self_ps for each in groups) for place, groups in found.items()}
+    rows = [(place, each) for place, groups in found.items() for each in groups]
     return {
         "place": [place for place, _ in rows],
-        "type": [each.name for _, each in rows],
+        column: [each.name for _, each in rows],
         "ops": [each.ops for _, each in rows],
         "occurrences": [each.occurrences for _, each in rows],
         "total_us": [each.total_ps / _PS_PER_US for _, each in rows],
@@ -182,10 +208,10 @@ def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
         "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if place == DEVICE and op.total_ps else None for place, op in rows
+            op.tensor_core_ps / op.total_ps if place == ON_DEVICE and op.total_ps else None for place, op in rows
         ],
         "execution": [None if op.type == IDLE else "Eager" if op.eager else "Function" for op in ops],
-        "kernels": [op.kernels if place == DEVICE else None for place, op in rows],
+        "kernels": [op.kernels if place == ON_DEVICE else None for place, op in rows],
         "min_us": [op.min_ps / _PS_PER_US for op in ops],
         "max_us": [op.max_ps / _PS_PER_US for op in ops],
         "module": [op.module for op in ops],

@@ -13,7 +13,7 @@ from ..analysis.deviceops import device_ops, is_training
 from ..analysis.functions import calls_of_host
 from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
-from ..analysis.ops import OpTable, merged
+from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..contract.answer import Answer, Column, Table, by_field
 from ..contract.steps import (
@@ -150,18 +150,20 @@ _PARTS = Table(
 
 _TOP_OPS = Table(
     "top_ops",
-    f"Top {_TOP} ops on the device",
+    f"Top {_TOP} ops",
     (
+        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
         Column(
             "share",
             "Self time",
             unit="share",
-            doc="Self time of the op as a share of all ops on the device.",
-            depends=(DEVICE,),
+            doc="Self time of the op as a share of all ops in the same place.",
+            depends=(DEVICE, HOST),
         ),
         Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
         Column("category", "Category", "string", doc="Type of the op."),
         Column("name", "Operation", "string", doc="Full name of the op."),
+        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
         Column("gflop_per_s", "GFLOP/s", doc="By the capture's own counts; blank where it holds none."),
         Column(
             "tensor_core_eligible",
@@ -170,10 +172,12 @@ _TOP_OPS = Table(
             doc="Whether tensor cores could run such an op.",
         ),
         Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
-        Column("self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op.", depends=(DEVICE,)),
+        Column(
+            "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
+        ),
         Column("occurrences", "Occurrences", doc="Executions of the op."),
     ),
-    doc="The ops with the largest self time on the device.",
+    doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
 )
 
 _HINTS = Table(
@@ -255,7 +259,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
         "step_choices": step_choices(hosts),
         "parts": _parts(basis, whole),
         "bottlenecks": bottleneck_table(steps, tf_data),
-        "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
+        "top_ops": _top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "hints": by_field(_HINTS, hints),
         "hosts": by_field(_HOSTS, each),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
@@ -324,13 +328,16 @@ def _parts(steps: StepTimes, whole: float | None) -> dict[str, Sequence[Any]]:
     }
 
 
-def _top_ops(table: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
-    ops, whole = table.ops[:_TOP], table.self_ps
+def _top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
+    place, table = (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
+    ops, whole, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
     return {
+        "place": [place] * len(ops),
         "share": [_of(op.self_ps, whole) for op in ops],
         "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
+        "module": [op.module or None for op in ops],
         "gflop_per_s": [op.gflop_per_s for op in ops],
         "tensor_core_eligible": [
             kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops

@@ -23,6 +23,13 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   max_us: { hidden: true },
 };
 
+/** What the address says, the table, and its name in the menu. */
+const TABLES: readonly (readonly [string, string, string])[] = [
+  ["op", "ops", "by op"],
+  ["scope", "scopes", "by op, numbered scopes together"],
+  ["type", "types", "by type"],
+];
+
 /** Columns of the other way to count are left out. */
 function counted(ops: Table, idle: boolean): Table {
   const left = idle ? ["share", "cumulative"] : ["share_with_idle", "cumulative_with_idle"];
@@ -64,10 +71,11 @@ export default function OpsPage(props: PageProps) {
   const [counting, count] = useKept("idle");
   const [grouping, group] = useKept("group");
   const idle = counting === "in";
-  const grouped = grouping === "type";
+  const by = TABLES.find(([value]) => value === grouping)?.[1] ?? (answer.text("grouping") || "ops");
+  const grouped = by !== "ops";
   const [types, transfers] = [answer.table("types"), answer.table("transfers")];
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
-  const shown = grouped ? types : ops;
+  const shown = grouped ? answer.table(by) : ops;
   const specs = useMemo(() => withoutEmpty(shown, SPECS), [shown]);
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
@@ -80,12 +88,17 @@ export default function OpsPage(props: PageProps) {
         note={idle && !grouped && ops.rows.some(isIdle) ? "with idle time" : undefined}
         controls={
           <>
-            <Switch
-              label="Group by type"
-              doc="One row per type of op instead of one per op."
-              on={grouped}
-              set={(on) => group(on ? "type" : "")}
-            />
+            <select
+              aria-label="Grouping"
+              value={TABLES.find(([, table]) => table === by)?.[0]}
+              onChange={(event) => group(event.currentTarget.value)}
+            >
+              {TABLES.map(([value, , label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
             {!grouped && (
               <Switch
                 label="Include idle time"
@@ -98,11 +111,11 @@ export default function OpsPage(props: PageProps) {
         }
       >
         <Grid
-          key={grouped ? "type" : "op"}
+          key={by}
           table={shown}
           specs={specs}
-          name={exportName(props, grouped ? "types" : "ops")}
-          id={grouped ? "types" : "ops"}
+          name={exportName(props, by)}
+          id={by}
           sort={grouped ? [{ id: "self_us", desc: true }] : []}
           link={(row) => (grouped || isIdle(row) ? undefined : eventsOf(store, ops.text(row, "name")))}
         />

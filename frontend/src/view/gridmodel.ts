@@ -38,6 +38,8 @@ export interface ColumnSpec {
   readonly hidden?: boolean;
   /** Offers the column's values as a filter. */
   readonly facet?: boolean;
+  /** The column whose text says in full what this one says for short. */
+  readonly full?: string;
 }
 
 /** Hides columns in which nothing is known, e.g. those of the device in a capture without one. */
@@ -62,6 +64,8 @@ export interface Presented {
   readonly show: (value: Value) => string;
   /** Length of the bar, 0–1; null without one. */
   readonly fill: ((value: Value) => number) | null;
+  /** Where in a row the text stands that says it in full; -1 where the cell does. */
+  readonly full: number;
 }
 
 export interface PresentedTable {
@@ -111,9 +115,11 @@ interface Context {
   readonly rows: readonly Row[];
   readonly spec: ColumnSpec;
   readonly timeIn: (unit: string) => Scale;
+  /** Where in a row its text stands in full, or -1. */
+  readonly full: number;
 }
 
-function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): Presented {
+function presentColumn(column: Column, { place, rows, spec, timeIn, full }: Context): Presented {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.kind === "number";
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
@@ -139,15 +145,18 @@ function presentColumn(column: Column, { place, rows, spec, timeIn }: Context): 
     hidden: spec.hidden ?? false,
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
+    full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
   };
 }
 
 export function present(table: Table, specs: Readonly<Record<string, ColumnSpec>> = {}): PresentedTable {
   const timeIn = tableScale(table);
-  const columns = table.columns.map((column, place) =>
-    presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn }),
-  );
+  const columns = table.columns.map((column, place) => {
+    const spec = specs[column.id] ?? {};
+    const full = table.columns.findIndex(({ id }) => id === spec.full);
+    return presentColumn(column, { place, rows: table.rows, spec, timeIn, full });
+  });
   return { columns, rows: table.rows };
 }
 
