@@ -34,7 +34,7 @@ def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
         if uses_tf_data
         else ""
     )
-    collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
+    collectives = "{:.1f} % of step time goes into 'Collective Communication'."
     launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
     unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {

@@ -103,13 +103,13 @@ def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str,
     found = {key: text for key, text in found.items() if not key.startswith("device_compute_")}
     found |= dict.fromkeys(
         (
+            "device_duty_cycle_high_confidence_percent",
             "flop_rate_utilization_relative_to_roofline",
             "host_idle_time_percent",
             "memory_bw_utilization_relative_to_hw_limit",
         ),
         _percent(None),
     )
-    found["device_duty_cycle_high_confidence_percent"] = found["device_duty_cycle_percent"]
     if hardware != CPU_ONLY:
         ops = merged([host_ops(host) for host in hosts])
         found["host_idle_time_percent"] = _percent(ops.idle_ps / ops.window_ps if ops.window_ps else None)

@@ -12,7 +12,7 @@ from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped
 from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
-from ..model.devices import host_device_type
+from ..model.devices import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
 from ..model.names import is_gradient
 from ..model.session import Session
@@ -134,7 +134,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     return Answer(
         {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
         {
-            "ops": _ops(places),
+            "ops": _ops(places, hardware_type(device_type(hosts)) == GPU),
             "types": _groups("type", types),
             "scopes": _groups("name", scopes),
             "transfers": _transfers(transfers(hosts)),
@@ -184,7 +184,7 @@ def _groups(column: str, found: dict[str, list[Group]]) -> dict[str, list[object
     }
 
 
-def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
+def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
     rows = [(place, op) for place, table in places.items() for op in _with_idle(table)]
     shares = [share for table in places.values() for share in _shares(table)]
     ops = [op for _, op in rows]
@@ -208,7 +208,8 @@ def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
         "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if place == ON_DEVICE and op.total_ps else None for place, op in rows
+            op.tensor_core_ps / op.total_ps if on_gpu and place == ON_DEVICE and op.total_ps else None
+            for place, op in rows
         ],
         "execution": [None if op.type == IDLE else "Eager" if op.eager else "Function" for op in ops],
         "kernels": [op.kernels if place == ON_DEVICE else None for place, op in rows],
