@@ -95,8 +95,11 @@ class Allocations:
 
     @lazy
     def peak(self) -> int:
-        """The event at which most is in use, the first one of several; 0 if there is no event at all."""
-        return int(self.in_use.argmax()) if len(self) else 0
+        """The event at which most is in use; of several the one that stands last in the file, as TensorFlow has it.
+
+        0 if there is no event at all.
+        """
+        return int(np.lexsort((self.event, self.in_use))[-1]) if len(self) else 0
 
     def text(self, column: str, event: int) -> str:
         """``op``, ``region`` or ``shape`` of an event; a deallocation has those of its allocation."""

@@ -34,6 +34,7 @@ LIMITS = (
     Limit("shared_bytes", 228 * 1024, "bytes of shared memory", _CUDA, "Nvidia"),
     Limit("shared_bytes", 160 * 1024, "bytes of group memory", "local data share of gfx950, CDNA4 white paper", "AMD"),
     Limit("percent", 100, "percent of what a device can do", "a part is no more than the whole"),
+    Limit("flops", 1e17, "FLOPs per second", "above the dense FP4 peak of the largest announced devices"),
     Limit("bandwidth", 32e12, "bytes per second", "HBM4 of the largest announced devices, with room"),
 )
 _TOLERANCE = 1.2
@@ -72,6 +73,11 @@ def bandwidth(value: float | None, peak: float = 0.0) -> float | None:
     """Bytes per second, None where no device moves as many; ``peak`` is that of the device, 0 if not known."""
     most = _TOLERANCE * peak if peak else limit("bandwidth").most
     return value if value is not None and value <= most else None
+
+
+def flops(value: float) -> float | None:
+    """FLOPs per second, None where no device does as many."""
+    return value if value <= limit("flops").most else None
 
 
 def percent(value: float) -> float | None:

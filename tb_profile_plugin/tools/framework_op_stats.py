@@ -202,9 +202,7 @@ def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "gflop_per_s": [op.gflop_per_s for op in ops],
-        "model_gflop_per_s": [
-            op.model_flops / (op.total_ps / 1e3) if op.model_flops and op.total_ps else None for op in ops
-        ],
+        "model_gflop_per_s": [op.model_gflop_per_s for op in ops],
         "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
         "tensor_core_share": [

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import draw
+import pytest
 from figures import column, facts
 
 from tb_profile_plugin.analysis.deviceops import device_ops
@@ -105,3 +106,17 @@ def test_nothing_is_advised_where_there_are_no_tensor_cores(tmp_path: Path) -> N
     said = session.answer("kernel_stats")["headline"]["text"]
     assert "has no tensor cores" in said and "mixed precision" not in said
     assert "precision" not in column(session.answer("overview_page"), "hints", "id")
+
+
+def test_idle_time_is_the_same_on_all_pages(tmp_path: Path) -> None:
+    text = """
+/device:GPU:0
+  Stream #1 | a[0,40]{tf_op='a/A:A'} a[60,40]{tf_op='a/A:A'}
+  Stream #2 | b[20,30]{tf_op='b/B:B'} MemcpyH2D[90,10]
+"""
+    session = draw.session(tmp_path, host=draw.space(text))
+    ops = session.answer("framework_op_stats")
+    shares = dict(zip(column(ops, "ops", "name"), column(ops, "ops", "share_with_idle"), strict=True))
+    assert shares["IDLE"] == pytest.approx(facts(session.answer("overview_page"))["device_idle_share"])
+    assert shares["IDLE"] == pytest.approx(0.1)
+    assert sum(shares.values()) == pytest.approx(1)

@@ -55,6 +55,7 @@ def test_bandwidths_beyond_the_memory_are_unknown() -> None:
     assert plausible.bandwidth(1.3e12, 1e12) is None
     assert plausible.bandwidth(3.3e18) is None
     assert plausible.bandwidth(None) is None
+    assert (plausible.flops(2e15), plausible.flops(2e18)) == (2e15, None)
 
 
 def test_impossible_figures_are_blank_and_said_once(tmp_path: Path) -> None:
