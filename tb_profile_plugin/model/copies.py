@@ -25,7 +25,7 @@ _HOST_KINDS = {"pageable", "pinned", "host"}
 _DEVICE_KINDS = {"device", "array", "device_static", "managed_static"}
 _ENDS = re.compile(r"\bkind_src:(\w+) kind_dst:(\w+)")
 _KIND = re.compile(r"\bkind:(\w+)")
-_SIZE = re.compile(r"\bsize:(\d+)")
+_SIZE = re.compile(r"\bsize:(\d{1,18})\b")
 
 
 @dataclass(frozen=True)

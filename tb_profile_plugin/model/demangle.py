@@ -9,7 +9,7 @@ from functools import lru_cache
 
 _LONGEST = 20_000
 """Of a name, and of what its substitutions make of it, which may double with each."""
-_DEEPEST = 200
+_DEEPEST = 120
 _BUILTIN = dict(
     zip(
         "vwbcahstijlmxynofdegz",

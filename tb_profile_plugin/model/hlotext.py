@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_SHAPE = re.compile(r"\b([a-z]+\d*[a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
+_SHAPE = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
 _OPCODE = re.compile(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
 _OPERAND = re.compile(r"%([\w.-]+)")
 _HOST_SPACE = "S(5)"
 """XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
+_DIGITS = 18
 _BITS = re.compile(r"[a-z]+(\d+)")
 
 
@@ -63,5 +64,6 @@ def _bytes(dtype: str, sizes: str) -> int:
         bits = int(width[1]) if width else 0
     count = 1
     for size in filter(None, sizes.split(",")):
-        count *= int(size.removeprefix("<="))
-    return count * bits // 8
+        # Up to 10¹⁸ is a size; beyond it, nothing is known.
+        count *= int(size.lstrip("<=")[:_DIGITS] or 0) if count < 10**_DIGITS else 0
+    return count * bits // 8 if count < 10**_DIGITS else 0

@@ -16,7 +16,6 @@ from .demangle import demangle
 _LONGEST = 20_000
 _SHORT = 60
 _DEEPEST = 60
-_EIGEN = "Eigen::internal::EigenMetaKernel<"
 _SUFFIX = re.compile(r"(?: \[clone [^\]]*\]|\.kd|\.private\.\w+)+$")
 _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
@@ -32,8 +31,11 @@ _TYPES = {
     "__nv_bfloat16": "bfloat16",
     "std::bfloat16_t": "bfloat16",
 }
-_FUNCTORS = {"scalar_right": "", "scalar_left": ""}
-_TILE = re.compile(r"(Cijk_\w+?_MT\d+x\d+x\d+)\w*?(_MI\d+(?:x\d+)*)")
+_FUNCTORS = ("scalar_right", "scalar_left")
+"""Functors of Eigen that give another one argument."""
+_TILE = re.compile(r"Cijk_\w+?_MT\d+x\d+x\d+")
+_INSTRUCTION = re.compile(r"_MI\d+(?:x\d+)*")
+"""Of Tensile's kernels: types and the tile, and the matrix instruction."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Template:
 @lru_cache(maxsize=65536)
 def full(name: str) -> str:
     """The name as a programmer would write it."""
-    return _SUFFIX.sub("", demangle(name))
+    return _SUFFIX.sub("", demangle(name)) if len(name) <= _LONGEST else name
 
 
 @lru_cache(maxsize=65536)
@@ -63,7 +65,8 @@ def family(name: str) -> str:
         return text[:_SHORT] + "…"
     tile = _TILE.match(text)
     if tile:
-        return "".join(tile.groups())
+        instruction = _INSTRUCTION.search(text, tile.end())
+        return tile[0] + (instruction[0] if instruction else "")
     tree = _parse(text.removeprefix("void "))
     if tree is None or not tree.name:
         return text

@@ -141,10 +141,13 @@ def parse_launch(details: str) -> Launch:
     )
 
 
+_DIGITS = 18
+
+
 def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    return int(text) if text and text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def _triple(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
-    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else ()
+    sizes = [_whole(part) for part in text.split(",")]
+    return tuple(size for size in sizes if size is not None) if len(sizes) == 3 and None not in sizes else ()
