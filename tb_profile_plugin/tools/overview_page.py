@@ -29,6 +29,7 @@ from ..contract.steps import (
 )
 from ..contract.tool import STEP_EVENT, tool
 from ..model import clock, kernels, plausible
+from ..model.capabilities import gpu_capabilities
 from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
 from ..model.host import Host, run_window
 from ..model.session import Session
@@ -221,7 +222,7 @@ _ADDRESSES = {
 
 _NEEDS = (
     *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
-    *(host_device_type, device_count, host_facts, is_training, is_unrecorded),
+    *(host_device_type, device_count, host_facts, is_training, is_unrecorded, gpu_capabilities),
     *(stepfacts.coverage, stepfacts.candidates, run_window),
 )
 
