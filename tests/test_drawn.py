@@ -23,13 +23,12 @@ KERNELS = {
     "amd": {
         "loop_add_fusion.kd": (4, 400.0, None, 16, "4096,1,1", False),
         "Cijk_Ailk_Bljk_BBS_BH_MT256x128x32_MI16x16x16x1": (4, 1600.0, None, 28672, "4,64,1", True),
-        "__amd_rocclr_copyBuffer.kd": (4, 160.0, None, 0, "1,1,1", False),
     },
     "tpu": {},
 }
 OPS = {
     "nvidia": {"dense/MatMul": 1200.0, "dense_1/MatMul": 400.0, "CollectiveReduceV2": 480.0},
-    "amd": {"jit(step)/add": 400.0, "jit(step)/dot_general": 1600.0},
+    "amd": {"jit(step)/add": 400.0, "jit(step)/dot_general": 1600.0, "__amd_rocclr_copyBuffer.kd": 160.0},
     # Two cores, and the copy beside them is none of the ops.
     "tpu": {
         "jit(step)/jit(main)/add": 800.0,
@@ -39,7 +38,7 @@ OPS = {
 }
 PARTS = {
     "nvidia": {"input": 0.04, "collectives": 0.12, "device_compute_16": 0.1, "device_compute_32": 0.3},
-    "amd": {"input": 0.0, "device_compute_16": 0.4},
+    "amd": {"input": 0.04, "device_compute_16": 0.4},
     "tpu": {"collectives": 0.15, "device_compute_32": 0.4},
 }
 HEAP = {"nvidia": 5000, "amd": 75497984, "tpu": 31744}

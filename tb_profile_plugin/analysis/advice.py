@@ -10,11 +10,12 @@ from typing import Literal
 import numpy as np
 
 from ..model import names
+from ..model.capabilities import gpu_capabilities
 from ..model.host import Host
 from .bottlenecks import HIGH, MODERATE
 from .functions import function_calls
 from .ops import Op, OpTable
-from .parts import DEVICE, DEVICE_COMPUTE, INPUT, Part
+from .parts import COMMUNICATION, DEVICE, DEVICE_COMPUTE, INPUT, Part
 from .steptime import PS_PER_MS, StepTimes
 
 UNRECORDED_REMEDY = (
@@ -22,18 +23,19 @@ UNRECORDED_REMEDY = (
     "under Capture health."
 )
 """What lets a device be recorded that was there but left no event."""
-_CAUSES = (
-    ("Kernel-launch-bound", "launches kernels while the device waits", Part.KERNEL_LAUNCH),
-    ("Communication-bound", "is collective communication", Part.COLLECTIVES),
-    ("Compilation", "compiles functions", Part.COMPILE),
-    ("Copy-bound", "copies data on or between devices", Part.DEVICE_TO_DEVICE),
-    ("Output-bound", "copies results to the host", Part.OUTPUT),
-    ("Device not recorded", "waits for a device that was not recorded", Part.UNRECORDED),
-    ("Waiting", "waits for what was not recorded, or sleeps", Part.WAITING),
-    ("Python", "is spent in Python's own frames", Part.PYTHON),
-    ("Unexplained time", "shows no recorded activity", Part.OTHER),
+_CAUSES: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
+    ("Kernel-launch-bound", "launches kernels while the device waits", (Part.KERNEL_LAUNCH,)),
+    ("Communication-bound", "is collective communication", COMMUNICATION),
+    ("Compilation", "compiles functions", (Part.COMPILE,)),
+    ("Copy-bound", "copies data on or between devices", (Part.DEVICE_TO_DEVICE,)),
+    ("Bound by host memory", "waits for arrays in the host's memory", (Part.HOST_OFFLOAD,)),
+    ("Output-bound", "copies results to the host", (Part.OUTPUT,)),
+    ("Device not recorded", "waits for a device that was not recorded", (Part.UNRECORDED,)),
+    ("Waiting", "waits for what was not recorded, or sleeps", (Part.WAITING,)),
+    ("Python", "is spent in Python's own frames", (Part.PYTHON,)),
+    ("Unexplained time", "shows no recorded activity", (Part.OTHER,)),
 )
-"""What else than input may hold a step up: in a word, in a sentence, and the part that tells."""
+"""What else than input may hold a step up: in a word, in a sentence, and the parts that tell."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,9 @@ def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
         word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
         text = f"{lead}{word}: {share(*INPUT)} goes into input."
         return Verdict(text, "bad" if waiting >= 20 else "warn", "input_pipeline_analyzer")
-    word, what, part = max(_CAUSES, key=lambda cause: steps.percent(cause[2]))
-    if steps.percent(part) >= HIGH:
-        return Verdict(f"{lead}{word}: {share(part)} {what}.", "warn", "trace_viewer")
+    word, what, parts = max(_CAUSES, key=lambda cause: steps.percent(*cause[2]))
+    if steps.percent(*parts) >= HIGH:
+        return Verdict(f"{lead}{word}: {share(*parts)} {what}.", "warn", "trace_viewer")
     if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
         return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
     text = f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host."
@@ -168,13 +170,20 @@ def _no_prefetch(e: Evidence) -> Hint | None:
 
 
 def _of_part(
-    e: Evidence, part: Part, id: str, title: str, evidence: str, tool: str = "trace_viewer", level: str = "warn"
+    e: Evidence,
+    part: Part | tuple[Part, ...],
+    id: str,
+    title: str,
+    evidence: str,
+    tool: str = "trace_viewer",
+    level: str = "warn",
 ) -> Hint | None:
     """A hint where a part takes a moderate share; ``{}`` in its evidence is that share in words."""
-    percent = e.steps.percent(part)
+    parts = part if isinstance(part, tuple) else (part,)
+    percent = e.steps.percent(*parts)
     if percent < MODERATE:
         return None
-    return Hint(id, title, evidence.format(f"{percent:.1f} % of {e.span}"), e.gain(part), tool, level)
+    return Hint(id, title, evidence.format(f"{percent:.1f} % of {e.span}"), e.gain(*parts), tool, level)
 
 
 def _launching(e: Evidence) -> Hint | None:
@@ -210,7 +219,7 @@ def _compiling(e: Evidence) -> Hint | None:
 def _communicating(e: Evidence) -> Hint | None:
     text = "{} is collective communication that no computation overlaps."
     title = "Overlap or shrink collective communication"
-    return _of_part(e, Part.COLLECTIVES, "collectives", title, text, "pod_viewer")
+    return _of_part(e, COMMUNICATION, "collectives", title, text, "pod_viewer")
 
 
 def _copying(e: Evidence) -> Hint | None:
@@ -220,6 +229,8 @@ def _copying(e: Evidence) -> Hint | None:
 
 def _precision(e: Evidence) -> Hint | None:
     half, single = e.steps.percent(Part.COMPUTE_16), e.steps.percent(Part.COMPUTE_32)
+    if any(can.tensor_cores is False for host in e.hosts for _, can in gpu_capabilities(host)):
+        return None
     if half + single <= 0 or half / (half + single) >= 0.1:
         return None
     share = 100 * half / (half + single)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .parts import INPUT, UNEXPLAINED, Part
+from .parts import COMMUNICATION, INPUT, UNEXPLAINED, Part
 from .steptime import StepTimes
 
 HIGH, MODERATE = 15.0, 3.0
@@ -34,12 +34,12 @@ def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
         if uses_tf_data
         else ""
     )
-    collectives = "{:.1f} % of step time goes into 'Device Collective Communication'."
+    collectives = "{:.1f} % of step time goes into 'Collective Communication'."
     launch = "{:.1f} % of step time goes into 'Kernel Launch'." + contention
     unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {
         "input": _input(waiting, other),
-        "collectives": _level(steps.percent(Part.COLLECTIVES), collectives),
+        "collectives": _level(steps.percent(*COMMUNICATION), collectives),
         "kernel_launch": _level(steps.percent(Part.KERNEL_LAUNCH), launch),
         "other": _level(0.0 if explained else other, unexplained),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from ..arrays import I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..jit import jit
-from ..model import kernels, names
-from ..model.host import Host
+from ..model import collectives, hlotext, kernels, names
+from ..model.copies import copies
+from ..model.host import Host, run_window
 from ..model.steps import Steps
 from .hostactivity import host_activities
 from .parts import COPIES, Part
@@ -19,12 +21,14 @@ _COMPUTE = {kernels.COMPUTE_16: Part.COMPUTE_16, kernels.COMPUTE_32: Part.COMPUT
 _CATEGORIES = (
     ("infeed", Part.INPUT_COPY),
     ("outfeed", Part.OUTPUT),
-    ("all-", Part.COLLECTIVES),
-    ("collective-permute", Part.COLLECTIVES),
-    ("reduce-scatter", Part.COLLECTIVES),
+    ("host send", Part.HOST_OFFLOAD),
+    ("host recv", Part.HOST_OFFLOAD),
     ("copy-start", Part.DEVICE_TO_DEVICE),
     ("copy-done", Part.DEVICE_TO_DEVICE),
 )
+"""Categories of XLA's ops, by their begin, beside those of collectives."""
+_MOVES = re.compile(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
+"""Opcodes that move arrays as they are."""
 _DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
 
 
@@ -53,7 +57,7 @@ def breakdown(host: Host, steps: Steps) -> Breakdown:
 
 def whole_capture(host: Host) -> Breakdown:
     """The partition of everything recorded, as if it were one step: what can be said where no step was found."""
-    begin, end = host.window
+    begin, end = run_window(host)
     one_group = np.zeros(len(host.trace), np.int32)
     return _partition(host, np.array([begin]), np.array([end]), np.zeros(1, np.int32), one_group, None)
 
@@ -83,7 +87,7 @@ def _device_timeline(host: Host) -> Array:
 
 def _device_rows(host: Host, plane: Plane) -> Array:
     lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
-    parts = device_parts(plane)
+    parts = device_parts(host, plane)
     picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
     rows = np.concatenate([*picked, np.empty(0, np.int64)])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
@@ -97,13 +101,24 @@ def _op_lines(plane: Plane) -> list[int]:
     return [line for line, name in enumerate(names_of) if name == wanted]
 
 
-def device_parts(plane: Plane) -> Array:
-    """int64[events]: each event's `Part` on a device, by copy direction, HLO category, kernel name and op shape."""
+def device_parts(host: Host, plane: Plane) -> Array:
+    """int64[events]: each event's `Part` on a device.
+
+    Of copies by their direction, of XLA's ops by category and memory, else by the kernel's name and the op's shape.
+    """
     by_name = np.array([_device_part(name) for name in plane.names], np.int64)
     category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
     for row, text in zip(category.owner.tolist(), category.strings, strict=True):
-        by_name[row] = next((part for start, part in _CATEGORIES if text.startswith(start)), by_name[row])
+        part = _of_category(text)
+        if part is not None:
+            by_name[row] = part
+    for row, text in enumerate(plane.names):
+        said = hlotext.parse(text)
+        if said and (said.reads_host or said.writes_host) and _MOVES.match(said.opcode):
+            by_name[row] = Part.HOST_OFFLOAD
     parts: Array = by_name[plane.events.name]
+    copied = copies(host)[plane.name]
+    parts[copied.row] = np.array([COPIES[kind] for kind in names.COPIES])[copied.kind]
     shape = plane.stat(vocabulary.SHAPE)
     compute = parts[shape.owner] <= Part.COMPUTE_OTHER
     for event, text in zip(
@@ -114,10 +129,13 @@ def device_parts(plane: Plane) -> Array:
     return parts
 
 
+def _of_category(text: str) -> Part | None:
+    if collectives.is_category(text):
+        return Part.COLLECTIVES
+    return next((part for start, part in _CATEGORIES if text.startswith(start)), None)
+
+
 def _device_part(name: str) -> int:
-    copy = names.memcpy(name)
-    if copy:
-        return COPIES[copy]
     if kernels.is_collective(name):
         return Part.COLLECTIVES
     return _COMPUTE.get(kernels.precision(name), Part.COMPUTE_OTHER)

@@ -8,11 +8,13 @@ from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..model import kernels, names
 from ..model.codes import combine
+from ..model.copies import copies
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .ops import Op, OpTable, append, merged, nested_times
 from .stretches import union
+from .transfers import halves
 
 
 @per_host(keep=True)
@@ -72,7 +74,9 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     uses = np.array([kernels.uses_tensor_core(text) for text in plane.names], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
-    counts = [np.bincount(op, _stated(plane, stat)[rows], size) for stat in ("flops", "model_flops", "bytes_accessed")]
+    whole = ~halves(plane)[name]
+    stated = [_stated(plane, stat)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
+    counts = [np.bincount(op, np.where(whole, each, 0.0), size) for each in stated]
     executed = np.bincount(op, minlength=size)
     eager = np.bincount(op, _stated(plane, "is_eager")[rows], size) > 0
     for i, each in enumerate(ops):
@@ -104,23 +108,32 @@ def is_training(host: Host) -> bool:
 def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
     """Of each device int32[events], the op of each event or -1, and the ops that these index.
 
-    An op is told by HLO op and program, else by ``tf_op``, ``level 0`` or ``annotation``.
+    An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
+    by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own.
     """
     return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "hlo_module")]
-    hlo, tf_op, level, annotation, module = texts
+    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "name", "hlo_module")]
+    hlo, tf_op, level, annotation, stated, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
-    example, kind = combine(plane.events.name, *(column.codes for column in texts[:4]), program)
+    found_copies = copies(host)[plane.name]
+    copied = np.full(len(plane.events), -1, np.int64)
+    copied[found_copies.row] = found_copies.kind
+    example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
     found: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
+    paths = {event: stated[event] for event in example.tolist() if names.is_path(stated[event])}
+    called = {(int(hlo.codes[at]), int(program[at])): f"{path.rstrip(':')}:" for at, path in paths.items()}
     for event in example.tolist():
         name = int(plane.events.name[event])
         text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
+        if host.gpus and hlo[event]:
+            text = called.get((int(hlo.codes[event]), int(program[event])), "")
         op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        op = op or _beside_xla(plane.names[name], int(copied[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
             found.setdefault((op.name, op.module, op.framework), op)
@@ -140,7 +153,8 @@ def _op(
         known = host.modules.get(program)
         instruction = known.instructions.get(leaf) if known else None
         category = category or (instruction.category if instruction else "unknown")
-        parsed = names.parse(text if not host.gpus else instruction.provenance if instruction else "")
+        provenance = instruction.provenance if instruction and host.gpus else ""
+        parsed = names.parse(provenance if names.is_path(provenance) else text)
         shown = known.name if known else module
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, shown, parsed.category)
@@ -148,8 +162,14 @@ def _op(
     parsed = names.parse(text.partition("#")[0])
     if parsed.known:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
-    copy = names.memcpy(plane.names[name])
-    return Op(plane.names[name], copy, copy, framework=names.MEMCPY) if copy else None
+    return None
+
+
+def _beside_xla(name: str, copy: int) -> Op | None:
+    """What a device does for no op that the capture names: copies, and collectives of a library."""
+    if copy >= 0:
+        return Op(name, names.COPIES[copy], names.COPIES[copy], framework=names.MEMCPY)
+    return Op(name, "Collective", "collective") if kernels.is_collective(name) else None
 
 
 class _Column:

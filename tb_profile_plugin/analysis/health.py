@@ -18,6 +18,8 @@ from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
 from .advice import UNRECORDED_REMEDY
+from .driven import driven
+from .impossible import impossible_figures
 
 _MARK_STEPS = (
     "Mark them: tf.profiler.experimental.Trace('train', step_num=n, _r=1), jax.profiler.StepTraceAnnotation, "
@@ -38,6 +40,7 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "clocks_apart": (CLOCKS,),
     "clocks_unknown": (CLOCKS,),
     "damaged_capture": _ALL,
+    "devices_unrecorded": (AVERAGE, DEVICE),
     "hosts_missing": _ALL,
     "impossible_times": (*_ALL, CLOCKS),
     "incomplete_steps": (AVERAGE,),
@@ -56,7 +59,7 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_record(host)]
+    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_impossible(host), *_record(host)]
 
 
 NEEDS = (findings_of_host, between.waits, Host.steps_named, window)
@@ -146,6 +149,15 @@ def _devices(host: Host) -> Iterator[Problem]:
         )
         remedy = f"{UNRECORDED_REMEDY} Then capture again."
         yield Problem("no_device_events", message, remedy, host.name, "warning")
+    found = driven(host)
+    if host.devices and found.driven > len(found.recorded):
+        only = f"only {', '.join(found.recorded)} recorded kernels" if found.recorded else "none recorded a kernel"
+        message = (
+            f"The host ran programs on {found.driven} devices, but {only}: what the others did was not recorded, which "
+            "is not to say that they did nothing."
+        )
+        remedy = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
+        yield Problem("devices_unrecorded", message, remedy, host.name, "warning")
 
 
 def _tracers(host: Host) -> Iterator[Problem]:
@@ -169,6 +181,13 @@ def _python_calls(host: Host) -> int:
     names = host.cpu.names
     traced = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in names], bool)
     return int(traced[host.cpu.events.name].sum()) if traced.any() else 0
+
+
+def _impossible(host: Host) -> Iterator[Problem]:
+    found = impossible_figures(host)
+    if found:
+        message = f"The capture states figures that cannot be, which are left blank: {'; '.join(found)}."
+        yield Problem("impossible_figures", message, "A newer profiler may write them right.", host.name, "info")
 
 
 def _record(host: Host) -> Iterator[Problem]:

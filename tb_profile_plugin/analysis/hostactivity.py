@@ -7,7 +7,8 @@ import numpy as np
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..jit import jit
-from ..model import names
+from ..model import collectives, names
+from ..model.codes import combine
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.steps import Steps
@@ -30,8 +31,20 @@ def host_activities(
     threads = host.trace.rows(plane)
     spans = host.trace.begin[threads], host.trace.end[threads]
     step, parts = step_of_group[group[threads]], _parts(host, plane, steps)
-    work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE)
+    if steps is not None:
+        _own_by_time(steps, spans[0], parts, step)
+    work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
     return _innermost(plane.lines.first_event, *spans, step, parts, count, *work)
+
+
+def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
+    """Collectives that no link leads to, such as those on threads of gRPC, are part of the step that they begin in."""
+    free = np.flatnonzero((parts == Part.HOST_COLLECTIVES) & (step < 0))
+    if len(free) and len(steps):
+        order = np.argsort(steps.begin, kind="stable")
+        at = order[np.maximum(np.searchsorted(steps.begin[order], begin[free], "right") - 1, 0)]
+        inside = (steps.begin[at] <= begin[free]) & (begin[free] < steps.end[at])
+        step[free[inside]] = at[inside]
 
 
 def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
@@ -41,6 +54,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     if host.devices:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
+    activity[_collectives(host, plane)] = Part.HOST_COLLECTIVES
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
     activity[kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
     named = plane.stat(vocabulary.STEP_NAME).owner
@@ -60,6 +74,8 @@ def _host_part(name: str, host: Host) -> int:
         return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
     if hostnames.is_compiling(name):
         return Part.COMPILE
+    if collectives.on_host(name):
+        return Part.HOST_COLLECTIVES
     if hostnames.is_waiting(name) or hostnames.is_sleeping(name):
         return Part.WAITING
     if name.startswith(vocabulary.PYTHON_FRAME):
@@ -74,6 +90,23 @@ def _host_part(name: str, host: Host) -> int:
     if host.devices and name.startswith("ExecutorState::Process"):
         return Part.KERNEL_LAUNCH
     return Part.HOST_COMPUTE
+
+
+def _collectives(host: Host, plane: Plane) -> Array:
+    """int64[k]: events of XLA:CPU's ops that are collectives by their opcode, whatever they are called."""
+    column = plane.stat(vocabulary.HLO_OP)
+    if not len(column):
+        return column.owner
+    codes, texts = column.codes
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    example, kind = combine(codes, program)
+    found = []
+    for at in example.tolist():
+        module = host.modules.get(int(program[at]))
+        instruction = module.instructions.get(texts[codes[at]]) if module else None
+        found.append(instruction is not None and collectives.is_category(instruction.opcode))
+    answer: Array = column.owner[np.array(found, bool)[kind]]
+    return answer
 
 
 @per_host(keep=True)
@@ -102,12 +135,13 @@ def _root_stages(host: Host, plane: Plane) -> Array:
 
 @jit
 def _innermost(
-    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int
+    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int, together: Int
 ) -> tuple[I64, I64Matrix]:
     """The state of each line over time, by step: see `host_activities`.
 
-    The innermost event tells, but for two things: what lies in work of a part before ``launch`` belongs to it, and
-    work within other work belongs to the smaller part. They are counted first, then written in place.
+    The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
+    within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that. They are
+    counted first, then written in place.
     """
     first = np.zeros(steps + 1, np.int64)
     rows = np.empty((0, 3), np.int64)
@@ -151,8 +185,11 @@ def _innermost(
                 if depth == len(stack):
                     stack, state = _longer(stack), _longer(state)
                 own = np.int64(part[i])
-                if depth > 0 and (state[depth - 1] < launch or (own <= work and state[depth - 1] <= work)):
-                    own = min(own, state[depth - 1])
+                outer = state[depth - 1] if depth > 0 else own
+                if outer < launch or (own <= work and outer <= work):
+                    own = min(own, outer)
+                elif outer == together and own >= launch:
+                    own = outer
                 stack[depth], state[depth] = i, own
                 depth += 1
                 at = now

@@ -7,7 +7,10 @@ import re
 MARKERS = ("train", "test", "TraceContext")
 CALLS = ("EagerKernelExecute", "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
-FRAMES = ("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion")
+FRAMES = (
+    *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
+    "CollectiveExecutor::RunClosure",
+)
 """Events that only enclose: what they are part of tells more."""
 ASKS_FOR_INPUT = "iteratorgetnext"
 

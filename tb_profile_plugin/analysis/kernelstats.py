@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
-from ..model import kernels, names
+from ..model import kernels, names, plausible
+from ..model.capabilities import capabilities
 from ..model.codes import combine
+from ..model.copies import Copies, copies
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
 from ..model.per_host import per_host
@@ -60,19 +62,24 @@ class Kernel:
 
 
 NOT_TOLD, NOT_RECOGNISED = "Not told by the name", "Not recognised"
-_USED, _MISSED, _USELESS, _UNKNOWN = (
-    "On tensor cores",
-    "Not used by a matrix product or convolution",
-    "No use for them",
-    "Not known",
-)
 
 
-def tensor_core_use(kernel: Kernel) -> str:
-    """What a kernel has to do with tensor cores, in words."""
+def tensor_core_use(kernel: Kernel, served: Collection[str], cores: str) -> str:
+    """What a kernel has to do with tensor cores (``cores``: as the vendor calls them), in words.
+
+    A kernel beside another of the same op that uses them has no use for them; ``served`` are such ops.
+    """
     if kernel.known.tensor_core is None:
-        return _UNKNOWN
-    return _USED if kernel.known.tensor_core else _MISSED if kernel.eligible else _USELESS
+        return "Not known"
+    if kernel.known.tensor_core:
+        return f"On {cores}"
+    missed = kernel.eligible and kernel.op not in served
+    return "Not used by a matrix product or convolution" if missed else "No use for them"
+
+
+def served_ops(found: Iterable[Kernel]) -> set[str]:
+    """Ops of which a kernel runs on tensor cores, or may."""
+    return {each.op for each in found if each.known.tensor_core is not False}
 
 
 @dataclass
@@ -106,16 +113,32 @@ def grouped(found: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[Kerne
 
 
 @dataclass
-class Copies:
+class CopiesOfDevice:
     """All copies of one direction on one device."""
 
     device: str
     kind: str
-    """As `names.memcpy` names it."""
+    """One of `names.COPIES`."""
     occurrences: int
     total_ps: int
     max_ps: int
+    sized: int
+    """How many of them state their size."""
+    sized_ps: int
+    """Time of those."""
     bytes: int
+    peak: float
+    """Bytes per second that the device's memory can do at best; 0 where it is not known."""
+
+    @property
+    def measured(self) -> float | None:
+        """Bytes per second of those whose size is stated; None where none is."""
+        return self.bytes / self.sized_ps * 1e12 if self.bytes and self.sized_ps else None
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The same, None where no device can do that."""
+        return plausible.bandwidth(self.measured, self.peak)
 
 
 @per_host(keep=True)
@@ -163,9 +186,11 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
         return
     codes, details = column.codes
     rows, kept = _on_streams(host, plane, column.owner)
+    kernel = ~np.isin(rows, copies(host)[plane.name].row)
+    rows, kept = rows[kernel], kept[kernel]
     op, detail = op_of[rows], codes[kept]
     example, group = combine(plane.events.name[rows], detail, op)
-    equations = _equations(plane)
+    equations, vendor = _equations(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
         text = details[detail[at]]
         if not text:
@@ -174,7 +199,9 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
         mine = ops[op[at]] if op[at] >= 0 else None
         eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
         eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
-        yield name, mine.name if mine else "", kernels.parse_launch(text), mine is not None and eligible, figures
+        eligible &= not kernels.changes_layout(name)
+        launch = plausible.launch(kernels.parse_launch(text), vendor)
+        yield name, mine.name if mine else "", launch, mine is not None and eligible, figures
 
 
 def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
@@ -203,31 +230,27 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
     return zip(count.tolist(), *columns, strict=True)
 
 
-def copies(hosts: Sequence[Host]) -> list[Copies]:
+def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
     """Copies to, from and between GPUs by device and direction, by total time descending."""
     found = [each for host in hosts for each in copies_of_host(host)]
     return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
 
 
 @per_host(keep=True)
-def copies_of_host(host: Host) -> list[Copies]:
+def copies_of_host(host: Host) -> list[CopiesOfDevice]:
     """Copies to, from and between the GPUs of one host, by device and direction."""
-    return [each for plane in host.gpus for each in _copies_of(host, plane)]
+    found = copies(host) if host.gpus else {}
+    return [
+        each for plane in host.devices if plane.name in found for each in _copies_of(host, plane, found[plane.name])
+    ]
 
 
-def _copies_of(host: Host, plane: Plane) -> Iterator[Copies]:
-    kinds = [names.memcpy(name) for name in plane.names]
-    copied = np.array([bool(kind) for kind in kinds], bool)
-    rows, _ = _on_streams(host, plane, np.flatnonzero(copied[plane.events.name]))
-    size = np.zeros(len(plane.events), np.int64)
-    column = plane.stat(vocabulary.MEMCPY_DETAILS)
-    codes, texts = column.codes
-    size[column.owner] = np.array([kernels.copied_bytes(text) for text in texts], np.int64)[codes]
-    place = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
-    kind_of = np.array([place[kind] for kind in kinds], np.int64)[plane.events.name[rows]]
-    for kind, i in place.items():
-        mine = rows[kind_of == i]
-        if len(mine):
-            time = plane.events.duration[mine]
-            device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
-            yield Copies(device, kind, len(mine), int(time.sum()), int(time.max()), int(size[mine].sum()))
+def _copies_of(host: Host, plane: Plane, found: Copies) -> Iterator[CopiesOfDevice]:
+    device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
+    time, peak = plane.events.duration[found.row], capabilities(plane).memory_bandwidth
+    for kind in np.unique(found.kind).tolist():
+        mine = found.kind == kind
+        sized = mine & (found.size > 0)
+        sums = len(time[mine]), int(time[mine].sum()), int(time[mine].max())
+        of_sized = int(sized.sum()), int(time[sized].sum()), int(found.size[sized].sum())
+        yield CopiesOfDevice(device, names.COPIES[kind], *sums, *of_sized, peak)

@@ -10,10 +10,12 @@ import numpy as np
 
 from ..arrays import I32, I64, Array, I64Matrix, Int
 from ..jit import jit
-from ..model import names
+from ..model import names, plausible
 
 IDLE = "IDLE"
 INPUT_PIPELINE = "InputPipeline"
+ON_DEVICE, ON_HOST = "Device", "Host"
+"""Where ops run."""
 
 
 @dataclass(slots=True)
@@ -51,8 +53,23 @@ class Op:
 
     @property
     def gflop_per_s(self) -> float | None:
-        """By the capture's own counts; None where it holds none."""
-        return self.flops / (self.total_ps / 1e3) if self.flops and self.total_ps else None
+        """By the capture's own counts; None where it holds none, or no device can do that."""
+        return self._rate(self.flops)
+
+    @property
+    def model_gflop_per_s(self) -> float | None:
+        """The same of what the model's arithmetic needs."""
+        return self._rate(self.model_flops)
+
+    def _rate(self, flops: float) -> float | None:
+        rate = plausible.flops(flops / self.total_ps * 1e12) if flops and self.total_ps else None
+        return rate and rate / 1e9
+
+    @property
+    def gib_per_s(self) -> float | None:
+        """By the capture's own counts; None where it holds none, or no device can do that."""
+        rate = plausible.bandwidth(self.bytes / self.total_ps * 1e12) if self.bytes and self.total_ps else None
+        return rate and rate / 2**30
 
     def add(self, other: Op) -> None:
         """Take the other's figures in, of the same op elsewhere."""

@@ -17,21 +17,26 @@ class Part(IntEnum):
     COMPUTE_OTHER = 2
     OUTPUT = 3
     DEVICE_TO_DEVICE = 4
-    COLLECTIVES = 5
-    COMPILE = 6
-    INPUT_WAIT = 7
-    INPUT_COPY = 8
-    KERNEL_LAUNCH = 9
-    HOST_COMPUTE = 10
-    UNRECORDED = 11
-    WAITING = 12
-    PYTHON = 13
-    OTHER = 14
+    HOST_OFFLOAD = 5
+    """The program's own transfers between a device's memory and its host's: offloaded arrays, sends and receives."""
+    COLLECTIVES = 6
+    COMPILE = 7
+    INPUT_WAIT = 8
+    INPUT_COPY = 9
+    KERNEL_LAUNCH = 10
+    HOST_COMPUTE = 11
+    HOST_COLLECTIVES = 12
+    """Collectives by the host's threads, and what waits for them, while neither a device nor another thread works."""
+    UNRECORDED = 13
+    WAITING = 14
+    PYTHON = 15
+    OTHER = 16
 
 
 INPUT = (Part.INPUT_WAIT, Part.INPUT_COPY)
 DEVICE_COMPUTE = (Part.COMPUTE_16, Part.COMPUTE_32, Part.COMPUTE_OTHER)
-DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.COLLECTIVES)
+COMMUNICATION = (Part.COLLECTIVES, Part.HOST_COLLECTIVES)
+DEVICE = (*DEVICE_COMPUTE, Part.OUTPUT, Part.DEVICE_TO_DEVICE, Part.HOST_OFFLOAD, Part.COLLECTIVES)
 UNEXPLAINED = (Part.UNRECORDED, Part.OTHER)
 """Parts of which nothing tells what the step spends them on."""
 
@@ -43,5 +48,6 @@ COPIES = {
     "MemcpyDToH": Part.OUTPUT,
     "MemcpyDToD": Part.DEVICE_TO_DEVICE,
     "MemcpyHToH": Part.HOST_COMPUTE,
+    "Memcpy": Part.DEVICE_TO_DEVICE,
 }
-"""Copies by their direction."""
+"""Copies by their direction (`names.COPIES`); a device that does not tell it copies with its own kernels."""

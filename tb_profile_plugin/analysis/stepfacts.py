@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model import calls
 from ..model.calls import Candidate
-from ..model.host import Host
+from ..model.host import Host, run_window
 from ..model.ownership import work_events
 from ..model.per_host import per_host
 from ..model.steps import SOURCES
@@ -69,7 +69,7 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
     begin, end = union(steps.begin, steps.end)
     work = work_events(trace)
     inside = before(trace.end[work], begin, end) - before(trace.begin[work], begin, end)
-    low, high = host.window
+    low, high = run_window(host)
     times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
     return Coverage(
         steps.source,

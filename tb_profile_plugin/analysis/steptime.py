@@ -13,7 +13,7 @@ from ..model.per_host import per_host
 from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
 from .breakdown import breakdown, whole_capture
-from .parts import Part
+from .parts import COMMUNICATION, Part
 
 PS_PER_MS = 1e9
 
@@ -62,11 +62,18 @@ SHARES = (
         (DEVICE,),
     ),
     Share(
+        "host_offload",
+        "Host memory",
+        (Part.HOST_OFFLOAD,),
+        "The program waits for arrays that it reads from its host's memory or writes there.",
+        (DEVICE,),
+    ),
+    Share(
         "collectives",
         "Collectives",
-        (Part.COLLECTIVES,),
-        "Collective communication between devices (NCCL, all-reduce).",
-        (DEVICE,),
+        COMMUNICATION,
+        "Collective communication: between devices (NCCL, all-reduce), or by the host while nothing else works.",
+        (DEVICE, HOST),
     ),
     Share(
         "device_compute_16",

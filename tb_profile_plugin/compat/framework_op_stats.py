@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.ops import IDLE
+from ..analysis.ops import IDLE, ON_DEVICE
 from ..contract.answer import Json
 from ..model.devices import GPU, device_type, hardware_type
 from ..model.host import Host
-from ..tools.framework_op_stats import DEVICE
 from .datatable import Named, Old, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
@@ -46,28 +45,24 @@ _RATES = (
         "gflop_per_s",
         "Normalized FLOP Rate (FLOPs/s)",
         doc="GFLOP/s by the capture's own counts.",
-        filler=0.0,
     ),
     Old(
         "model_flop_rate",
         "model_gflop_per_s",
         "Model FLOP Rate (GFLOP/s)",
         doc="GFLOP/s that the model's arithmetic needs.",
-        filler=0.0,
     ),
     Old(
         "measured_memory_bw",
         "gib_per_s",
         "Measured Memory BW (GBytes/Sec)",
         doc="GiB/s by the capture's own counts.",
-        filler=0.0,
     ),
     Old(
         "operational_intensity",
         "flop_per_byte",
         "Operational Intensity (FLOPs/Byte)",
         doc="FLOPs per byte accessed.",
-        filler=0.0,
     ),
 )
 _TENSOR_CORES = Old(
@@ -77,7 +72,12 @@ _TENSOR_CORES = Old(
     doc="Share of the op's kernel time that ran on tensor cores.",
     filler=0.0,
 )
-_BOUND = head("bound_by", "Bound by", "string", doc="Unknown where the capture holds no counts of FLOPs and bytes.")
+_BOUND = head(
+    "bound_by",
+    "Bound by",
+    "string",
+    doc="Blank: not worked out.",
+)
 _MORE = (
     Old("eager", "execution", "Execution mode", filler="Function"),
     Old(
@@ -110,8 +110,8 @@ def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
         if kind == IDLE and not with_idle:
             continue
         share = [value or 0.0 for value in pair]
-        both = [*share, 0.0, 0.0] if place == DEVICE else [0.0, 0.0, *share]
-        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "Unknown", *cells[2]])
+        both = [*share, 0.0, 0.0] if place == ON_DEVICE else [0.0, 0.0, *share]
+        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "", *cells[2]])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),
         *old_heads(answer, "ops", _COLUMNS),

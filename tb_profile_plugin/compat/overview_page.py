@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..analysis.hostops import host_ops
-from ..analysis.ops import merged
+from ..analysis.ops import ON_DEVICE, merged
 from ..contract.answer import Json
+from ..model.capabilities import gpu_capabilities
 from ..model.devices import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import Host
 from .datatable import Named, Old, data_table, diagnostics, head, old_heads, old_rows, table
@@ -56,7 +57,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
         _analysis(answer, hosts, hardware),
         step_table(answer, hosts, options["step_event"]),
         _run_environment(answer),
-        _recommendation(answer, hardware),
+        _recommendation(answer, hardware, hosts),
         _inference_latency(),
         {},
         diagnostics(answer),
@@ -70,7 +71,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
 def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
     on_gpu = hardware == GPU
     rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
-    counts = "0 where the capture holds no counts."
+    counts = "blank where the capture holds no counts."
     columns = (
         Old("selfTimePercent", "share", "Time (%)", filler=0.0),
         Old("cumulativeTimePercent", "cumulative", "Cumulative time (%)", filler=0.0),
@@ -80,8 +81,7 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
             "flopRate",
             "gflop_per_s",
             rate,
-            doc=f"Floating point operations per second; {counts}" if on_gpu else counts,
-            filler=0.0,
+            doc=f"Floating point operations per second; {counts}" if on_gpu else counts.capitalize(),
         ),
         *(_TENSOR_CORES if on_gpu else ()),
         Old("selfTimeMs", "self_ms"),
@@ -89,7 +89,9 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
     )
     placement = _placement(answer, hosts, hardware)
     docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}
-    return data_table(old_heads(answer, "top_ops", columns), old_rows(answer, "top_ops", columns), placement, docs)
+    places = answer.values("top_ops", "place")
+    rows = [row for row, place in zip(old_rows(answer, "top_ops", columns), places, strict=True) if place == ON_DEVICE]
+    return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
 
 
 def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str, str]:
@@ -115,7 +117,8 @@ def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str,
 
 
 def _percent(share: float | None) -> str:
-    return f"{100 * (share or 0.0):.1f}%"
+    """As the old properties have it; empty where it is not known."""
+    return "" if share is None else f"{100 * share:.1f}%"
 
 
 def _run_environment(answer: Named) -> Json:
@@ -136,16 +139,15 @@ def _run_environment(answer: Named) -> Json:
     return data_table(columns, [], properties, docs)
 
 
-def _recommendation(answer: Named, hardware: str) -> Json:
+def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host]) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
-    device_tool = "op_profile" if hardware == TPU else "framework_op_stats"
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
     rows = [
         ("faq", "The profiler's FAQ in the TensorFlow guide", "Tool troubleshooting / FAQ"),
         ("host", "input_pipeline_analyzer (what the host does for input, op by op)", host_text),
         ("host", "trace_viewer (the host's threads show what ran when)", host_text),
-        ("device", f"{device_tool} (which operations take most time on the {timeline})", device_text),
+        ("device", f"framework_op_stats (which operations take most time on the {timeline})", device_text),
         ("device", f"trace_viewer (the timeline of each {timeline})", device_text),
     ]
     rows += [
@@ -157,7 +159,7 @@ def _recommendation(answer: Named, hardware: str) -> Json:
         "bottleneck": level,
         "statement": statement,
         "non_bottleneck_tip_types": {"host": "device", "device": "host"}.get(level, ""),
-        "precision_statement": _precision(answer.fact("compute_16_share")),
+        "precision_statement": _precision(answer.fact("compute_16_share"), hosts),
     }
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
         properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = bottleneck(answer, part)
@@ -166,8 +168,10 @@ def _recommendation(answer: Named, hardware: str) -> Json:
     return data_table(columns, rows, properties)
 
 
-def _precision(half: float | None) -> str:
-    if half is None or half >= 0.1:
+def _precision(half: float | None, hosts: Sequence[Host]) -> str:
+    """Empty where 16-bit operations gain nothing."""
+    slow = any(can.tensor_cores is False for host in hosts for _, can in gpu_capabilities(host))
+    if half is None or half >= 0.1 or slow:
         return ""
     share = f"Only {100 * half:.1f}% of device compute is 16-bit."
     return f"{share} 16-bit operations run faster where the model allows them."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ..analysis.parts import DEVICE_COMPUTE, INPUT, UNEXPLAINED, Part
+from ..analysis.parts import COMMUNICATION, DEVICE_COMPUTE, INPUT, UNEXPLAINED, Part
 
 PARTS: dict[str, tuple[Part, ...]] = {
     "Device compute": DEVICE_COMPUTE,
-    "Device to device": (Part.DEVICE_TO_DEVICE,),
-    "Device collective communication": (Part.COLLECTIVES,),
+    "Device to device": (Part.DEVICE_TO_DEVICE, Part.HOST_OFFLOAD),
+    "Device collective communication": COMMUNICATION,
     "Host compute": (Part.HOST_COMPUTE, Part.WAITING, Part.PYTHON),
     "Kernel launch": (Part.KERNEL_LAUNCH,),
     "Input": INPUT,

@@ -95,8 +95,11 @@ class Allocations:
 
     @lazy
     def peak(self) -> int:
-        """The event at which most is in use, the last one of several; 0 if there is no event at all."""
-        return len(self) - 1 - int(self.in_use[::-1].argmax()) if len(self) else 0
+        """The event at which most is in use; of several the one that stands last in the file, as TensorFlow has it.
+
+        0 if there is no event at all.
+        """
+        return int(np.lexsort((self.event, self.in_use))[-1]) if len(self) else 0
 
     def text(self, column: str, event: int) -> str:
         """``op``, ``region`` or ``shape`` of an event; a deallocation has those of its allocation."""
@@ -246,7 +249,7 @@ def _texts(plane: Plane, row: Array, first: str) -> tuple[Array, list[str]]:
     found, distinct = StatColumn(plane, plane.events.stats, row[owner], owner).codes
     codes = np.full(len(row), -1, np.int64)
     codes[owner] = found
-    return codes, [_mended(text, first) for text in distinct]
+    return codes, [_whole(_mended(text, first)) for text in distinct]
 
 
 def _memories(plane: Plane, row: Array, number: Array) -> tuple[Array, list[str]]:
@@ -274,3 +277,8 @@ def _mended(text: str, first: str) -> str:
     if text.startswith("\0pu_host"):
         return "g" + text[1:]
     return first + text[1:]
+
+
+def _whole(text: str) -> str:
+    """TensorFlow before 2.5 cuts shapes at their first comma: their rank is not known."""
+    return f"{text},…]" if text.startswith("[") and not text.endswith("]") else text

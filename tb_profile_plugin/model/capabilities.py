@@ -73,27 +73,48 @@ def capabilities(plane: Plane) -> Capabilities:
     if stated:
         peaks |= {BF16: stated * 1e12, FP16: stated * 1e12}
     bandwidth = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
-    major = int(_number(facts, "compute_cap_major"))
     return Capabilities(
         cores,
         clock,
         int(_number(facts, "memory_size")),
         bandwidth,
         peaks,
-        major >= _WITH_TENSOR_CORES if major else None,
+        _tensor_cores(facts),
     )
 
 
 _WITH_TENSOR_CORES = 7
-"""Major version from which NVIDIA's GPUs have tensor cores; AMD's matrix cores came with version 9."""
+"""Major version from which NVIDIA's GPUs have tensor cores."""
+_AMD_SERIES = {10: False, 11: True, 12: True}
+"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of version 9 those in `_AMD` do."""
+
+
+def _tensor_cores(facts: dict[str, Any]) -> bool | None:
+    major = int(_number(facts, "compute_cap_major"))
+    if facts.get("device_vendor") == "AMD":
+        return True if amd_architecture(facts) in _AMD else _AMD_SERIES.get(major)
+    return major >= _WITH_TENSOR_CORES if major else None
+
+
+@per_host(keep=True)
+def cores_called(host: Host) -> str:
+    """What the vendor of a host's GPUs calls the cores that multiply matrices."""
+    vendors = {plane.facts().get("device_vendor") for plane in host.gpus}
+    return "matrix cores" if vendors == {"AMD"} else "tensor cores"
 
 
 def _per_core(facts: dict[str, Any]) -> dict[str, int]:
     version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
     if facts.get("device_vendor") == "AMD":
-        return _AMD.get(str(facts.get("gpu_device_name") or _GFX.get(version, "")), {})
+        return _AMD.get(amd_architecture(facts), {})
     known = [entry for entry in _NVIDIA if entry <= version]
     return _NVIDIA[max(known)] if known else {}
+
+
+def amd_architecture(facts: dict[str, Any]) -> str:
+    """As AMD's compilers name it, e.g. ``gfx950``; empty where the plane's facts do not tell."""
+    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+    return str(facts.get("gpu_device_name") or _GFX.get(version, ""))
 
 
 def _number(facts: dict[str, Any], name: str) -> float:

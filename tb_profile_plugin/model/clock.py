@@ -36,6 +36,8 @@ def shifts(hosts: Sequence[Clocked]) -> list[int]:
     return [origin - min(starts) for origin in origins]
 
 
-def duration(hosts: Sequence[Clocked]) -> int:
-    """From the first event to the end of the last, ps."""
-    return max(host.window[1] + shift for host, shift in zip(hosts, shifts(hosts), strict=True))
+def duration(hosts: Sequence[Clocked], windows: Sequence[tuple[int, int]] = ()) -> int:
+    """From the first event to the end of the last, ps; or from begin to end of these ``windows`` of the hosts."""
+    spans = zip(windows or [host.window for host in hosts], shifts(hosts), strict=True)
+    moved = [(begin + shift, end + shift) for (begin, end), shift in spans]
+    return max(end for _, end in moved) - min(begin for begin, _ in moved)

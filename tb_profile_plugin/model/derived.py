@@ -1,7 +1,7 @@
 """Lanes that a capture lacks, made from a device's own record: steps, XLA programs, name scopes, framework ops, source.
 
 Events that follow one another on a stream and come from the same place become one slice; nothing bridges a change of
-step or of any level above.
+step or of any level above, nor a pause in which the device waits longer than it worked before.
 """
 
 from __future__ import annotations
@@ -166,11 +166,28 @@ def _carried(group: Array) -> Array:
     return answer
 
 
+_SHORT_PS = 100_000_000
+"""A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
+
+
+def _pauses(begin: Array, end: Array) -> Array:
+    """bool[n - 1]: between which of a stream's events it pauses: longer than usual, and than it worked before."""
+    if len(begin) < 2:
+        return np.zeros(max(len(begin) - 1, 0), bool)
+    gap = begin[1:] - np.maximum.accumulate(end)[:-1]
+    long = np.flatnonzero(gap > _SHORT_PS)
+    worked = np.add.reduceat(end - begin, np.append(0, long + 1))[:-1]
+    paused = np.zeros(len(gap), bool)
+    paused[long[gap[long] > worked]] = True
+    return paused
+
+
 def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Sequence[tuple[str, ...]]) -> Spans:
     """Slices of all levels of the paths of one stream's events."""
     names: dict[str, int] = {}
     prefixes: dict[tuple[str, ...], int] = {}
     begin, end = plane.events.begin[rows], plane.events.end[rows]
+    paused = _pauses(begin, end)
     found = []
     for level in range(max((len(path) for path in paths), default=0)):
         prefix_of, name_of = np.full(len(paths), -1), np.full(len(paths), -1)
@@ -179,7 +196,7 @@ def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Se
                 prefix_of[i] = prefixes.setdefault(path[: level + 1], len(prefixes))
                 name_of[i] = names.setdefault(path[level], len(names))
         prefix = prefix_of[origin_of]
-        change = np.append(True, (prefix[1:] != prefix[:-1]) | (group[1:] != group[:-1]))
+        change = np.append(True, (prefix[1:] != prefix[:-1]) | (group[1:] != group[:-1]) | paused)
         first = np.flatnonzero(change)
         ends = np.maximum.reduceat(end, first)
         used = prefix[first] >= 0

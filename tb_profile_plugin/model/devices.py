@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..columns import Plane
+from .capabilities import amd_architecture
 from .host import Host
 from .per_host import per_host
 
@@ -56,7 +57,8 @@ def _gpu_type(plane: Plane) -> str:
     vendor = str(facts.get("device_vendor") or "")
     major, minor = _whole(facts.get("compute_cap_major")), _whole(facts.get("compute_cap_minor"))
     if vendor == "AMD":
-        return f"AMD GPU - {facts.get('gpu_device_name') or f'gfx{major}{minor}2'}"
+        name = amd_architecture(facts)
+        return f"AMD GPU - {name}" if name else "AMD GPU"
     if vendor and vendor != "Nvidia":
         return "GPU"
     name = _nvidia_architecture(major, minor)

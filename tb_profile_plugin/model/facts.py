@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .devices import device_type, host_device_type
-from .host import Host, window
+from .host import Host, run_window
 from .per_host import per_host
 
 
@@ -16,14 +16,14 @@ def events(host: Host) -> int:
     return len(host.trace)
 
 
-NEEDS = (window, host_device_type, events, Host.steps_named)
+NEEDS = (run_window, host_device_type, events, Host.steps_named)
 """Per-host functions that `facts` merges."""
 
 
 def facts(hosts: Sequence[Host]) -> dict[str, Any]:
     """``device``, ``steps`` (of the host with most), ``duration_ms`` (over all hosts) and ``events`` (of all hosts)."""
-    begin = min(host.window[0] for host in hosts)
-    end = max(host.window[1] for host in hosts)
+    begin = min(run_window(host)[0] for host in hosts)
+    end = max(run_window(host)[1] for host in hosts)
     return {
         "device": device_type(hosts),
         "steps": max(len(host.steps) for host in hosts),

@@ -6,6 +6,7 @@ theirs, and decodes its capture anew for whatever else is needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -191,6 +192,40 @@ def window(host: Host) -> tuple[int, int]:
     if not len(host.trace):
         return 0, 0
     return int(host.trace.begin.min()), int(host.trace.end.max())
+
+
+_STARTS = re.compile(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
+_STOPS = re.compile(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
+"""Frames of JAX's and TensorFlow's profiler at work on itself."""
+_FRAME = "$"
+"""First letter of the names that Python's tracer gives to calls."""
+
+
+def _matches(pattern: re.Pattern[str], name: str) -> bool:
+    return pattern.match(name) is not None
+
+
+@per_host(keep=True)
+def run_window(host: Host) -> tuple[int, int]:
+    """`window` without the profiler's own start and stop, where Python's tracer recorded these and nothing else ran."""
+    trace, (begin, end) = host.trace, window(host)
+    starts, stops = (trace.named(partial(_matches, own)) for own in (_STARTS, _STOPS))
+    if not len(starts) and not len(stops):
+        return begin, end
+    running = np.ones(len(trace), bool)
+    running[trace.named(lambda name: name.startswith(_FRAME))] = False
+    _, last = trace.nesting
+    for own in [*starts.tolist(), *stops.tolist()]:
+        running[own : last[own]] = False
+    if not running.any():
+        return begin, end
+    low, high = int(trace.begin[running].min()), int(trace.end[running].max())
+    starts, stops = starts[trace.begin[starts] <= low], stops[trace.end[stops] >= high]
+    if len(starts):
+        begin = min(int(trace.end[starts].max()), low)
+    if len(stops):
+        end = max(int(trace.begin[stops].min()), high)
+    return begin, end
 
 
 _ARGUMENTS = 8

@@ -85,6 +85,15 @@ def is_collective(name: str) -> bool:
     return recognise(name).library == "NCCL"
 
 
+_LAYOUT = [re.compile(pattern) for pattern, _ in kerneltable.LAYOUT]
+
+
+@lru_cache(maxsize=65536)
+def changes_layout(name: str) -> bool:
+    """Whether a kernel of that name only puts arrays into another order; a product that reads transposed does more."""
+    return recognise(name).tensor_core is not True and any(pattern.search(name) for pattern in _LAYOUT)
+
+
 def uses_tensor_core(name: str) -> bool:
     """Whether a kernel of that name is known to run on tensor cores."""
     return recognise(name).tensor_core is True
@@ -112,8 +121,10 @@ class Launch:
     """Shared memory of a block (AMD: group memory), static and dynamic."""
     private_bytes: int | None = None
     """Scratch memory of a thread (AMD)."""
-    block: tuple[int, ...] = (1, 1, 1)
-    grid: tuple[int, ...] = (1, 1, 1)
+    block: tuple[int, ...] = ()
+    """Threads along x, y, z; empty where it is not said."""
+    grid: tuple[int, ...] = ()
+    """Blocks along x, y, z; empty where it is not said."""
     occupancy_percent: float | None = None
     """Theoretical: the share of a multiprocessor's threads that such blocks can fill."""
 
@@ -143,16 +154,13 @@ def parse_launch(details: str) -> Launch:
     )
 
 
+_DIGITS = 18
+
+
 def _whole(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() else None
+    return int(text) if text and text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def _triple(text: str) -> tuple[int, ...]:
-    parts = text.split(",")
-    return tuple(map(int, parts)) if len(parts) == 3 and all(part.isdecimal() for part in parts) else (1, 1, 1)
-
-
-def copied_bytes(details: str) -> int:
-    """The size in a ``memcpy_details`` stat, e.g. ``size:4096 dest:0 async:1``; 0 where there is none."""
-    found = re.search(r"\bsize:(\d+)", details)
-    return int(found.group(1)) if found else 0
+    sizes = [_whole(part) for part in text.split(",")]
+    return tuple(size for size in sizes if size is not None) if len(sizes) == 3 and None not in sizes else ()

@@ -153,3 +153,11 @@ GENERATIONS: tuple[tuple[str, str], ...] = (
     (r"gfx9", "CDNA"),
 )
 """Which generation of GPUs a kernel was built for; newer ones run it too."""
+
+LAYOUT: tuple[tuple[str, str], ...] = (
+    (r"transpose(?!d_conv)|Transpose(?!Conv)", "names in XLA, MIOpen, cuBLAS and PyTorch"),
+    (r"SwapDimension\d|ShuffleInTensor3", "names in TensorFlow's sources"),
+    (r"nchwToNhwc|nhwcToNchw|nchw2nhwc|nhwc2nchw|tensorTransformGeneric", "names in published profiles of cuDNN"),
+    (r"Im[23]d2Col|Col2Im[23]d|im2col|col2im", "names in MIOpen's and Caffe's sources"),
+)
+"""Kernels that only put arrays into another order, for the kernel that follows; with the source of that knowledge."""

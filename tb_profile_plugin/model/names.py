@@ -21,14 +21,21 @@ _ANNOTATED = {
 }
 """Copies as TensorFlow annotates them, by the first ten letters."""
 
-_ACTIVITIES = {
-    "memcpyh2d": "MemcpyHToD",
-    "memcpyd2h": "MemcpyDToH",
-    "memcpyd2d": "MemcpyDToD",
-    "memcpyp2p": "MemcpyDToD",
-    "memcpyh2h": "MemcpyHToH",
-}
-"""Copies as CUPTI and ROCm record them on a device, by the first nine letters."""
+_COPIED = re.compile(
+    r"(?:\[?cuda |cu|cuda|hip)?(?:mem(?:cpy|ory ?copy) ?([hdap])[a-z]*(?:to|2)([hdap])"
+    r"|(?:mem)?copy ?(host|device|peer)(?:to|2)(host|device|peer))",
+    re.IGNORECASE,
+)
+"""Copies as CUPTI, ROCm and drivers name them: MemcpyH2D, CopyDeviceToDevice, hipMemcpyHtoDAsync."""
+_UNDIRECTED = re.compile(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|\[CUDA memcpy")
+"""The same without a direction: MemcpyOther, hipMemcpyWithStream."""
+_COPY_KERNELS = "__amd_rocclr_copy"
+"""Kernels by which AMD's runtime copies (HIP's ROCclr, `blit` sources): their names tell no direction."""
+
+COPY = "Memcpy"
+"""A copy of which nothing tells the direction."""
+COPIES = ("MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH", COPY)
+"""What copies are called here, whoever recorded them."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,25 @@ def parse(full: str) -> OpName:
     return OpName(UNKNOWN, full, "")
 
 
+@lru_cache(maxsize=65536)
 def memcpy(name: str) -> str:
-    """The direction of a device's copy by its event name, e.g. ``MemcpyHToD``; empty for anything else."""
-    return _ANNOTATED.get(name[:10].lower(), "") or _ACTIVITIES.get(name[:9].lower(), "")
+    """The direction of a device's copy by the name of its event or of the call that launched it, one of `COPIES`.
+
+    Empty for anything else.
+    """
+    if name.startswith(_COPY_KERNELS):
+        return COPY
+    found = _COPIED.match(name)
+    if not found:
+        return COPY if _UNDIRECTED.match(name) else ""
+    source, target = ("H" if end[0] in "hH" else "D" for end in found.groups() if end)
+    return f"Memcpy{source}To{target}"
+
+
+def is_path(text: str) -> bool:
+    """Whether a text names an op: by a path of scopes, or with a type. XLA names copies of an argument after that."""
+    left, _, right = text.partition(":")
+    return bool(right) or "/" in left or "(" in left
 
 
 def is_gradient(name: str, kind: str) -> bool:

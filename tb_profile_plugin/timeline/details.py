@@ -15,8 +15,10 @@ from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
 from ..model.host import Host
+from ..model.kernels import parse_launch
 from ..model.links import CALL, RUN
 from ..model.per_host import per_host
+from ..model.plausible import impossible, vendor
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from .args import HIDDEN
@@ -80,6 +82,8 @@ def details(host: Host, event: int) -> dict[str, Any]:
     plane, index = host.trace.plane_of(event)
     full = plane.names[int(plane.events.name[index])]
     args = _args(_facts_of_name(plane, int(plane.events.name[index])) | plane.event_facts(index))
+    if impossible(parse_launch(str(args.get(vocabulary.KERNEL_DETAILS, ""))), vendor(plane.facts())):
+        del args[vocabulary.KERNEL_DETAILS]
     answer |= {"full_name": full[:_LONG], "args": args, "source": _source(full, args), "op": _op(host, full, args)}
     answer["own"] = _own(host, event)
     group = int(host.steps_in_full().of_event[event])
@@ -129,14 +133,16 @@ def _source(name: str, args: dict[str, Any]) -> str:
 
 
 def _op(host: Host, name: str, args: dict[str, Any]) -> str:
-    """The framework op that an event belongs to; empty where none is known."""
+    """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     known = host.modules.get(int(args.get("program_id", -1)))
     instruction = known.instructions.get(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
-    texts = [instruction.provenance if instruction else "", args.get("tf_op"), args.get("level 0"), name]
-    for text in texts:
+    module = str(args.get("hlo_module") or (known.name if known else ""))
+    own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
+    paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]
+    for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
         op = op_names.parse(str(text or "").partition("#")[0])
-        if op.known and op.type and op.category != op_names.MEMCPY:
-            return op.name
+        if op.known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
+            return f"{op.name} · {module}" if module else op.name
     return ""
 
 

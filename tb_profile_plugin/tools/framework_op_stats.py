@@ -7,20 +7,21 @@ from itertools import accumulate
 from operator import attrgetter
 
 from ..analysis.deviceops import device_ops
+from ..analysis.grouping import merged_scopes, most_telling
 from ..analysis.hostops import host_ops
-from ..analysis.ops import IDLE, Group, Op, OpTable, grouped, merged
+from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
 from ..analysis.shares import largest
+from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import tool
-from ..model.devices import host_device_type
+from ..model.devices import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
 from ..model.names import is_gradient
 from ..model.session import Session
-from ..problems import DEVICE as ON_DEVICE
-from ..problems import HOST as ON_HOST
+from ..problems import DEVICE as DEVICES
+from ..problems import HOST as THREADS
 
 _PS_PER_US = 1e6
-DEVICE, HOST = "Device", "Host"
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
 _TIMES = (
@@ -32,7 +33,7 @@ _TIMES = (
         "Share",
         unit="share",
         doc="Self time, of that of all ops in the same place.",
-        depends=(ON_HOST, ON_DEVICE),
+        depends=(THREADS, DEVICES),
     ),
 )
 _OPS = Table(
@@ -44,7 +45,12 @@ _OPS = Table(
         Column("name", "Operation", "string", doc="Full name of the op."),
         *_TIMES,
         Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it in the same place."),
-        Column("share_with_idle", "Share, idle included", unit="share", doc="The same with idle time as an op."),
+        Column(
+            "share_with_idle",
+            "Share, idle included",
+            unit="share",
+            doc="Of all time from the first to the last event, idle time included.",
+        ),
         Column("cumulative_with_idle", "Cumulative, idle included", unit="share", doc="The same with idle time."),
         Column("average_us", "Average time", unit="us", doc="Total time per occurrence."),
         Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
@@ -84,19 +90,71 @@ _SHARES = Table(
     ),
     doc="The largest of each division; the others are one row.",
 )
-_FACTS = (Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),)
+_SCOPES = Table(
+    "scopes",
+    "Ops, numbered scopes together",
+    (
+        _PLACE,
+        Column(
+            "name",
+            "Operation",
+            "string",
+            doc="Of ops that differ only in the numbers of scopes, such as layers.",
+        ),
+        Column("ops", "Ops", doc="How many ops that are."),
+        *_TIMES,
+    ),
+    doc="The ops by their names without the numbers of scopes, without idle time.",
+)
+_TRANSFERS = Table(
+    "transfers",
+    "Transfers",
+    (
+        Column("name", "Operation", "string", doc="The instruction that starts the transfer."),
+        Column("kind", "What", "string", doc="A collective, or a copy: on the device, from its host or to it."),
+        Column("occurrences", "Count", doc="How often it ran, over all devices."),
+        Column("bytes", "Bytes", unit="iB", doc="Of the array that each moves, by its shape; blank if not known."),
+        Column("waited_us", "Waited", unit="us", doc="Time of its start and its done: what the program waited for it."),
+        Column("flight_us", "In flight", unit="us", doc="From its start to its done, which other work may fill."),
+        Column("gib_per_s", "GiB/s", doc="Bytes by the time in flight; blank where unknown, or beyond any device."),
+    ),
+    doc="Asynchronous copies and collectives of XLA's programs: a start and its done are one transfer.",
+)
+_FACTS = (
+    Column("grouping", "Grouping", "string", doc="Which of the tables tells most in its first ten rows."),
+    Column("training", "Training", "boolean", doc="Whether any op computes a gradient, by its name."),
+    Column(
+        "host_memory_gib_per_s",
+        "Host memory, GiB/s",
+        doc="Between devices and their host's memory, while any such transfer is in flight; blank without one.",
+    ),
+)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _SHARES), needs=(device_ops, host_ops, host_device_type))
+_NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
+
+
+@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _SCOPES, _TRANSFERS, _SHARES), needs=_NEEDS)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
-    places = {DEVICE: merged([device_ops(h) for h in hosts]), HOST: merged([host_ops(h) for h in hosts])}
+    places = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}
     gradient = any(is_gradient(op.name, op.type) for table in places.values() for op in table.ops)
+    rate = host_bandwidth(hosts)
     types = {place: grouped(table.ops, kind) for place, table in places.items()}
+    scopes = {place: grouped(table.ops, lambda op: merged_scopes(op.name)) for place, table in places.items()}
+    seen = ON_DEVICE if types[ON_DEVICE] else ON_HOST
+    times = {"ops": [op.self_ps for op in places[seen].ops]}
+    times |= {id: [each.self_ps for each in of[seen]] for id, of in (("scopes", scopes), ("types", types))}
     return Answer(
-        {"training": gradient},
-        {"ops": _ops(places), "types": _types(types), "shares": _shares(places)},
-        _headline(DEVICE if types[DEVICE] else HOST, types[DEVICE] or types[HOST]),
+        {"grouping": most_telling(times), "training": gradient, "host_memory_gib_per_s": rate and rate / 2**30},
+        {
+            "ops": _ops(places, hardware_type(device_type(hosts)) == GPU),
+            "types": _groups("type", types),
+            "scopes": _groups("name", scopes),
+            "transfers": _transfers(transfers(hosts)),
+            "shares": _shares(places),
+        },
+        _headline(seen, types[seen]),
     )
 
 
@@ -115,12 +173,24 @@ def _headline(place: str, types: Sequence[Group]) -> Headline | None:
     return Headline(f"{types[0].name} takes {share:.0%} of the op time on the {place.lower()}{rest}.", "info")
 
 
-def _types(types: dict[str, list[Group]]) -> dict[str, list[object]]:
-    whole = {place: sum(each.self_ps for each in groups) for place, groups in types.items()}
-    rows = [(place, each) for place, groups in types.items() for each in groups]
+def _transfers(found: Sequence[Transfer]) -> dict[str, list[object]]:
+    return {
+        "name": [each.name for each in found],
+        "kind": [each.kind for each in found],
+        "occurrences": [each.occurrences for each in found],
+        "bytes": [each.size or None for each in found],
+        "waited_us": [each.waited_ps / _PS_PER_US for each in found],
+        "flight_us": [each.flight_ps / _PS_PER_US for each in found],
+        "gib_per_s": [each.bandwidth and each.bandwidth / 2**30 for each in found],
+    }
+
+
+def _groups(column: str, found: dict[str, list[Group]]) -> dict[str, list[object]]:
+    whole = {place: sum(each.self_ps for each in groups) for place, groups in found.items()}
+    rows = [(place, each) for place, groups in found.items() for each in groups]
     return {
         "place": [place for place, _ in rows],
-        "type": [each.name for _, each in rows],
+        column: [each.name for _, each in rows],
         "ops": [each.ops for _, each in rows],
         "occurrences": [each.occurrences for _, each in rows],
         "total_us": [each.total_ps / _PS_PER_US for _, each in rows],
@@ -140,10 +210,9 @@ def _shares(places: dict[str, OpTable]) -> dict[str, list[object]]:
     return by_column(_SHARES, [(of, idle, name, ps / _PS_PER_US) for of, idle, name, ps in rows])
 
 
-def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
-    listed = [(place, _with_idle(table)) for place, table in places.items()]
-    rows = [(place, op) for place, each in listed for op in each]
-    shares = [share for _, each in listed for share in _op_shares(each)]
+def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
+    rows = [(place, op) for place, table in places.items() for op in _with_idle(table)]
+    shares = [share for table in places.values() for share in _op_shares(table)]
     ops = [op for _, op in rows]
     return {
         "place": [place for place, _ in rows],
@@ -159,16 +228,15 @@ def _ops(places: dict[str, OpTable]) -> dict[str, list[object]]:
         "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "gflop_per_s": [op.gflop_per_s for op in ops],
-        "model_gflop_per_s": [
-            op.model_flops / (op.total_ps / 1e3) if op.model_flops and op.total_ps else None for op in ops
-        ],
-        "gib_per_s": [op.bytes / (op.total_ps / 1e3) * 1e9 / 2**30 if op.bytes and op.total_ps else None for op in ops],
+        "model_gflop_per_s": [op.model_gflop_per_s for op in ops],
+        "gib_per_s": [op.gib_per_s for op in ops],
         "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
         "tensor_core_share": [
-            op.tensor_core_ps / op.total_ps if place == DEVICE and op.total_ps else None for place, op in rows
+            op.tensor_core_ps / op.total_ps if on_gpu and place == ON_DEVICE and op.total_ps else None
+            for place, op in rows
         ],
         "execution": [None if op.type == IDLE else "Eager" if op.eager else "Function" for op in ops],
-        "kernels": [op.kernels if place == DEVICE else None for place, op in rows],
+        "kernels": [op.kernels if place == ON_DEVICE else None for place, op in rows],
         "min_us": [op.min_ps / _PS_PER_US for op in ops],
         "max_us": [op.max_ps / _PS_PER_US for op in ops],
         "module": [op.module for op in ops],
@@ -180,13 +248,20 @@ def _with_idle(table: OpTable) -> list[Op]:
     return sorted([*table.ops, *([idle] if table.window_ps else [])], key=lambda op: (-op.self_ps, op.name))
 
 
-def _op_shares(ops: Sequence[Op]) -> list[tuple[float | None, ...]]:
-    """Of each op, and of the idle time among them: share and running share without and with idle time."""
+def _op_shares(table: OpTable) -> list[tuple[float | None, ...]]:
+    """Of each op, and of the idle time among them: share and running share without and with idle time.
+
+    With idle time shares are of all time from the first to the last event: ops have what is not idle by self time.
+    """
+    ops = _with_idle(table)
     busy = [None if op.type == IDLE else op.self_ps for op in ops]
-    return list(zip(*_running(busy), *_running([op.self_ps for op in ops]), strict=True))
+    scale = table.busy_ps / table.self_ps if table.self_ps else 0.0
+    return list(
+        zip(*_running(busy), *_running([op.self_ps * (1 if op.type == IDLE else scale) for op in ops]), strict=True)
+    )
 
 
-def _running(times: Sequence[int | None]) -> tuple[list[float | None], list[float | None]]:
+def _running(times: Sequence[float | None]) -> tuple[list[float | None], list[float | None]]:
     """Shares and running shares of the sum; None where a time is, or where nothing took any."""
     whole = sum(filter(None, times))
     running = accumulate(time or 0 for time in times)

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..analysis import kernelstats
-from ..analysis.kernelstats import NOT_RECOGNISED, NOT_TOLD, Copies, Kernel, KernelGroup, grouped, tensor_core_use
+from ..analysis.grouping import merged_scopes, most_telling
+from ..analysis.kernelstats import (
+    NOT_RECOGNISED,
+    NOT_TOLD,
+    CopiesOfDevice,
+    Kernel,
+    KernelGroup,
+    grouped,
+    served_ops,
+    tensor_core_use,
+)
+from ..analysis.kernelverdict import verdict
 from ..analysis.shares import largest
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
-from ..model.capabilities import Capabilities, gpu_capabilities
+from ..model import kernelnames, kernels
+from ..model.capabilities import Capabilities, cores_called, gpu_capabilities
 from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.session import Session
@@ -49,7 +62,7 @@ _KERNELS = Table(
     "kernels",
     "Kernels",
     (
-        Column("kernel", "Kernel", "string", doc="As the compiler named it."),
+        Column("short", "Kernel", "string", doc="What it is called for short, told apart from the others."),
         *_TIMES,
         Column("op", "Op", "string", doc="Op that launched it: TensorFlow, JAX or HLO op."),
         Column(
@@ -70,8 +83,8 @@ _KERNELS = Table(
         Column(
             "shared_bytes", "Shared memory, B", doc="Shared memory of a block, static and dynamic (AMD: group memory)."
         ),
-        Column("block", "Block", "string", doc="Threads of a block along x, y, z."),
-        Column("grid", "Grid", "string", doc="Blocks along x, y, z."),
+        Column("block", "Block", "string", doc="Threads of a block along x, y, z; blank where unknown."),
+        Column("grid", "Grid", "string", doc="Blocks along x, y, z; blank where unknown."),
         Column(
             "occupancy_percent",
             "Occupancy",
@@ -84,26 +97,41 @@ _KERNELS = Table(
             "generation", "Built for", "string", doc="Generation of GPUs that its name mentions; newer ones run it too."
         ),
         Column("private_bytes", "Private bytes", doc="Scratch memory of a thread (AMD)."),
+        Column("full_name", "Full name", "string", doc="As a programmer would write it, demangled."),
+        Column("kernel", "Name in the capture", "string", doc="As the compiler named it."),
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
 )
 
 
-def _grouping(id: str, label: str, name: Column, others: str) -> Table:
+def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> Table:
     used = Column("tensor_core_share", "On tensor cores", unit="share", doc="Of this time.")
     return Table(
         id,
         label,
-        (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE),
+        (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE, *more),
         doc=f"{label}, by total time.",
         paged=True,
     )
 
 
-_BY_KERNEL = _grouping("by_kernel", "Kernels, whatever op and size", _KERNELS.columns[0], "Ops")
+_BY_KERNEL = _grouping(
+    "by_kernel",
+    "Kernels, whatever op and size",
+    Column("kernel", "Kernel", "string", doc="What kernels of one kind are called for short."),
+    "Ops",
+    Column("full_name", "Full name", "string", doc="Of the one with most time, demangled."),
+    Column("example", "Name in the capture", "string", doc="Of the one with most time, as the compiler named it."),
+)
 _BY_OP = _grouping(
     "by_op", "Ops by what they launch", Column("op", "Op", "string", doc="Op that launched them."), "Kernels"
+)
+_BY_SCOPE = _grouping(
+    "by_scope",
+    "Ops, numbered scopes together",
+    Column("op", "Op", "string", doc="Ops that differ only in the numbers of their scopes: replicas, layers, blocks."),
+    "Kernels",
 )
 _SHARES = Table(
     "shares",
@@ -121,13 +149,13 @@ _COPIES = Table(
     "Copies",
     (
         Column("device", "Device", "string", doc="Host and GPU that recorded the copies."),
-        Column("kind", "Direction", "string", doc="From where to where."),
+        Column("kind", "Direction", "string", doc="From where to where; blank where nothing tells."),
         Column("occurrences", "Copies", doc="How many."),
-        Column("bytes", "Bytes", unit="bytes", doc="Sum of their sizes; blank where the capture states none."),
+        Column("bytes", "Bytes", unit="bytes", doc="Sum of the sizes that are stated; blank where none is."),
         Column("total_us", "Total", unit="us", doc="Sum of their durations."),
         Column("average_us", "Average", unit="us", doc="Total per copy."),
         Column("longest_us", "Longest", unit="us", doc="Of the longest copy."),
-        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the total duration, in 10⁹ bytes per second."),
+        Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the time of the copies whose size is stated."),
     ),
     doc="Copies between host and devices and between devices, as the devices recorded them.",
 )
@@ -176,6 +204,14 @@ _FACTS = (
         unit="share",
         doc="Share of the kernels' time in kernels whose names do not tell whether they use tensor cores.",
     ),
+    Column(
+        "layout_share",
+        "Layout",
+        unit="share",
+        doc="Share of the kernels' time in kernels that only put arrays into another order, by their names.",
+    ),
+    Column("cores", "Cores for matrices", "string", doc="What the vendor calls them: tensor cores or matrix cores."),
+    Column("grouping", "Grouping", "string", doc="Which of the tables tells most in its first ten rows."),
     Column("tensor_cores", "Tensor cores", "boolean", doc="Whether any of the devices has them, or may have them."),
 )
 
@@ -184,8 +220,8 @@ _FACTS = (
     "Kernels",
     order=40,
     facts=_FACTS,
-    tables=(_KERNELS, _BY_KERNEL, _BY_OP, _SHARES, _COPIES, _DEVICES),
-    needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type),
+    tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, _DEVICES),
+    needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type, cores_called),
     precheck=(kernelstats.has_gpus, kernelstats.has_kernels),
     unavailable=_unavailable,
 )
@@ -195,25 +231,44 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     whole = sum(each.total_ps for each in found)
     gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
-    facts = _facts(found, whole) | {"tensor_cores": has_tensor_cores}
-    by_kernel, by_op = grouped(found, lambda each: each.name), grouped(found, lambda each: each.op)
+    groups: dict[str, Callable[[Kernel], str]] = {
+        "by_kernel": lambda each: kernelnames.family(each.name),
+        "by_op": lambda each: each.op,
+        "by_scope": lambda each: merged_scopes(each.op),
+    }
+    by_kernel, by_op, by_scope = (grouped(found, key) for key in groups.values())
+    times = {"kernels": [each.total_ps for each in found]}
+    times |= {
+        id: [each.total_ps for each in some] for id, some in zip(groups, (by_kernel, by_op, by_scope), strict=True)
+    }
+    facts = _facts(found, whole) | {"tensor_cores": has_tensor_cores, "grouping": most_telling(times)}
+    facts["cores"] = cores = next(iter(dict.fromkeys(cores_called(host) for host in hosts)), "tensor cores")
     return Answer(
         facts,
         {
             "kernels": _kernels(found, whole),
-            "by_kernel": {"kernel": _names(by_kernel), **_groups(by_kernel, whole, lambda kernel: kernel.op)},
+            "by_kernel": {
+                "kernel": _names(by_kernel),
+                **_groups(by_kernel, whole, lambda kernel: kernel.op),
+                "full_name": [kernelnames.full(each.members[0].name) for each in by_kernel],
+                "example": [each.members[0].name for each in by_kernel],
+            },
             "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)},
-            "shares": _shares(found, whole, has_tensor_cores),
-            "copies": _copies(kernelstats.copies(hosts)),
+            "by_scope": {"op": _names(by_scope), **_groups(by_scope, whole, lambda kernel: kernel.name)},
+            "shares": _shares(found, whole, cores if has_tensor_cores else ""),
+            "copies": _copies(kernelstats.all_copies(hosts)),
             "devices": _devices(gpus),
         },
-        _headline(facts, gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
+        _headline(facts, by_kernel[0], gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
 
 
 def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
     ranges = [each.occupancy_range or (None, None) for each in found]
+    called = kernelnames.short(each.name for each in found)
     return {
+        "short": [called[each.name] for each in found],
+        "full_name": [kernelnames.full(each.name) for each in found],
         "kernel": [each.name for each in found],
         **_times(found, whole),
         "op": [each.op for each in found],
@@ -248,8 +303,8 @@ def _names(groups: Sequence[KernelGroup]) -> list[object]:
     return [each.name for each in groups]
 
 
-def _size(size: tuple[int, ...]) -> str:
-    return ",".join(map(str, size))
+def _size(size: tuple[int, ...]) -> str | None:
+    return ",".join(map(str, size)) or None
 
 
 def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel], str]) -> dict[str, list[object]]:
@@ -265,15 +320,17 @@ def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel],
     }
 
 
-def _shares(found: Sequence[Kernel], whole: int, has_tensor_cores: bool) -> dict[str, list[object]]:
+def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[object]]:
+    """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
+    served = served_ops(found)
     divisions: dict[str, Callable[[Kernel], str]] = {
         "Kernels with the highest total time": lambda kernel: kernel.name,
-        "Tensor cores": tensor_core_use,
+        cores.capitalize(): lambda kernel: tensor_core_use(kernel, served, cores),
         "Type of the arithmetic": lambda kernel: kernel.known.dtype or NOT_TOLD,
         "Library": lambda kernel: kernel.known.library or NOT_RECOGNISED,
     }
-    if not has_tensor_cores:
-        del divisions["Tensor cores"]
+    if not cores:
+        del divisions[""]
     rows = [
         (of, *share) for of, key in divisions.items() for share in largest((key(each), each.total_ps) for each in found)
     ]
@@ -285,13 +342,10 @@ def _shares(found: Sequence[Kernel], whole: int, has_tensor_cores: bool) -> dict
     }
 
 
-_MUCH = 0.1
-"""Share of kernel time from which unused tensor cores are worth a warning."""
-
-
-def _facts(found: Sequence[Kernel], whole: int) -> dict[str, float | None]:
-    served = {each.op for each in found if each.known.tensor_core is not False}
+def _facts(found: Sequence[Kernel], whole: int) -> dict[str, Any]:
+    served = served_ops(found)
     sums = {
+        "layout_share": sum(each.total_ps for each in found if kernels.changes_layout(each.name)),
         "tensor_core_share": sum(each.total_ps for each in found if each.known.tensor_core),
         "missed_share": sum(each.total_ps for each in found if each.eligible and each.op not in served),
         "unknown_share": sum(each.total_ps for each in found if each.known.tensor_core is None),
@@ -304,35 +358,21 @@ def _facts(found: Sequence[Kernel], whole: int) -> dict[str, float | None]:
 _Gpus = Sequence[tuple[Host, str, Capabilities]]
 
 
-def _headline(facts: Mapping[str, float | None], gpus: _Gpus) -> Headline:
-    used, missed = facts["tensor_core_share"] or 0.0, facts["missed_share"] or 0.0
-    if not facts["tensor_cores"]:
-        text = (
-            f"This device ({host_device_type(gpus[0][0])}) has no tensor cores: all kernels run on its ordinary cores."
-        )
-        return Headline(text, "info")
-    if missed >= _MUCH:
-        text = (
-            f"{missed:.0%} of the kernel time are matrix products and convolutions that leave the tensor cores unused "
-            f"({used:.0%} use them): try mixed precision, and sizes that are multiples of 8."
-        )
-        return Headline(text, "warn", "framework_op_stats")
-    if not used and not missed:
-        return Headline("No kernel of this capture has a use for tensor cores.", "info", "framework_op_stats")
-    more = f"{missed:.0%} more could" if missed >= 0.005 else "no other kernel could"
-    text = f"{used:.0%} of the kernel time runs on tensor cores; {more}."
-    return Headline(text, "ok", "framework_op_stats")
+def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: _Gpus) -> Headline:
+    found = verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
+    return Headline(found.text, found.level, found.tool)
 
 
-_DIRECTIONS = {
+_DIRECTIONS: dict[str, str | None] = {
     "MemcpyHToD": "host to device",
     "MemcpyDToH": "device to host",
     "MemcpyDToD": "device to device",
     "MemcpyHToH": "host to host",
+    "Memcpy": None,
 }
 
 
-def _copies(found: Sequence[Copies]) -> dict[str, list[object]]:
+def _copies(found: Sequence[CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [each.device for each in found],
         "kind": [_DIRECTIONS[each.kind] for each in found],
@@ -341,9 +381,7 @@ def _copies(found: Sequence[Copies]) -> dict[str, list[object]]:
         "total_us": [each.total_ps / _PS_PER_US for each in found],
         "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
         "longest_us": [each.max_ps / _PS_PER_US for each in found],
-        "gigabytes_per_second": [
-            each.bytes / each.total_ps * 1e3 if each.bytes and each.total_ps else None for each in found
-        ],
+        "gigabytes_per_second": [each.bandwidth and each.bandwidth / 1e9 for each in found],
     }
 
 

@@ -190,7 +190,8 @@ def memories(host: Host) -> list[Memory]:
 def _at_peak(host: Host, memory: Allocations) -> Memory:
     at = memory.peak
     stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
-    count, most = int(memory.allocates.sum()), int(memory.peak_in_use.max())
+    # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
+    count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
     sizes = (stack + heap + free, most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free)
     return Memory(host.name, memory.memory, count, len(memory) - count, *sizes, float(memory.fragmentation[at]))
 
@@ -269,21 +270,22 @@ def _moment(memory: Allocations, at_ms: str) -> int:
     return max(0, int(np.searchsorted(memory.time, _ps(at_ms, 0) + 1)) - 1)
 
 
-_TIGHT, _FRAGMENTED, _MUCH = 0.9, 0.5, 0.25
-"""Shares of the capacity in use, of free memory in pieces, and of the peak held from before, that are worth a word."""
+_TIGHT, _FRAGMENTED, _MUCH, _LITTLE = 0.9, 0.5, 0.25, 0.01
+"""Shares of the capacity in use, of free memory in pieces, of the peak held from before, and of it by one allocation,
+that are worth a word."""
 
 
 def _headline(memory: Memory, held: Sequence[Holding]) -> Headline:
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
-    name = f"Memory {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
+    name = f"The memory of device {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
     text = f"{name} peaks at {amount(memory.peak_bytes)}, {share:.0%} of its {amount(memory.capacity_bytes)}"
     whole = sum(each.total for each in held)
     before = next((each for each in held if each.event < 0), None)
     if before and before.total > _MUCH * whole:
-        text += f", {before.total / whole:.0%} of it {before.op or _UNNAMED}"
-    made = [each for each in held if each.event >= 0]
-    if made:
-        largest = max(made, key=lambda each: each.total)
+        what = "reserved for the temporaries of programs" if before.op == analysis.STACK else before.op or _UNNAMED
+        text += f", {before.total / whole:.0%} of it {what}"
+    largest = max((each for each in held if each.event >= 0), key=lambda each: each.total, default=None)
+    if largest and largest.total > _LITTLE * whole:
         text += f". The largest allocation: {largest.op or _UNNAMED}, {amount(largest.total)}"
     worn = memory.fragmentation > _FRAGMENTED and share > _FRAGMENTED
     return Headline(f"{text}.", "warn" if share > _TIGHT or worn else "ok")

@@ -13,7 +13,7 @@ from ..analysis.deviceops import device_ops, is_training
 from ..analysis.functions import calls_of_host
 from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
-from ..analysis.ops import OpTable, merged
+from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..contract.answer import Answer, Column, Table, by_field
 from ..contract.steps import (
@@ -28,9 +28,10 @@ from ..contract.steps import (
     step_table,
 )
 from ..contract.tool import STEP_EVENT, tool
-from ..model import clock, kernels
+from ..model import clock, kernels, plausible
+from ..model.capabilities import gpu_capabilities
 from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
-from ..model.host import Host
+from ..model.host import Host, run_window
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 
@@ -51,7 +52,11 @@ _FACTS = (
         depends=(AVERAGE,),
     ),
     Column(
-        "window_ms", "Captured", unit="ms", doc="From the first to the last event of the capture.", depends=(CLOCKS,)
+        "window_ms",
+        "Captured",
+        unit="ms",
+        doc="From the first to the last event of the capture, without the profiler's own start and stop.",
+        depends=(CLOCKS,),
     ),
     Column("hosts", "Hosts", doc="Machines in this session."),
     Column("tasks", "Tasks", doc="Captures in this session."),
@@ -146,18 +151,20 @@ _PARTS = Table(
 
 _TOP_OPS = Table(
     "top_ops",
-    f"Top {_TOP} ops on the device",
+    f"Top {_TOP} ops",
     (
+        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
         Column(
             "share",
             "Self time",
             unit="share",
-            doc="Self time of the op as a share of all ops on the device.",
-            depends=(DEVICE,),
+            doc="Self time of the op as a share of all ops in the same place.",
+            depends=(DEVICE, HOST),
         ),
         Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
         Column("category", "Category", "string", doc="Type of the op."),
         Column("name", "Operation", "string", doc="Full name of the op."),
+        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
         Column("gflop_per_s", "GFLOP/s", doc="By the capture's own counts; blank where it holds none."),
         Column(
             "tensor_core_eligible",
@@ -166,10 +173,12 @@ _TOP_OPS = Table(
             doc="Whether tensor cores could run such an op.",
         ),
         Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
-        Column("self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op.", depends=(DEVICE,)),
+        Column(
+            "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
+        ),
         Column("occurrences", "Occurrences", doc="Executions of the op."),
     ),
-    doc="The ops with the largest self time on the device.",
+    doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
 )
 
 _HINTS = Table(
@@ -213,8 +222,8 @@ _ADDRESSES = {
 
 _NEEDS = (
     *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
-    *(host_device_type, device_count, host_facts, is_training, is_unrecorded),
-    *(stepfacts.coverage, stepfacts.candidates),
+    *(host_device_type, device_count, host_facts, is_training, is_unrecorded, gpu_capabilities),
+    *(stepfacts.coverage, stepfacts.candidates, run_window),
 )
 
 
@@ -251,7 +260,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
         "step_choices": step_choices(hosts),
         "parts": _parts(basis, whole),
         "bottlenecks": bottleneck_table(steps, tf_data),
-        "top_ops": _top_ops(on_device, hardware_type(kind) == GPU),
+        "top_ops": _top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "hints": by_field(_HINTS, hints),
         "hosts": by_field(_HOSTS, each),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
@@ -261,7 +270,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
 
 def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:
     return {
-        "window_ms": clock.duration(hosts) / PS_PER_MS,
+        "window_ms": clock.duration(hosts, [run_window(host) for host in hosts]) / PS_PER_MS,
         "hosts": len({host.hostname for host in hosts}),
         "tasks": len(hosts),
         "hosts_shown": ", ".join(host.name for host in hosts),
@@ -288,8 +297,8 @@ def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> d
 
 
 def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
-    """The mean over the hosts that state it."""
-    found = [each[name] for each in facts if name in each]
+    """The mean over the hosts that state it, as far as it can be."""
+    found = [value for each in facts if name in each and (value := plausible.percent(each[name])) is not None]
     return float(np.mean(found)) / 100 if found else None
 
 
@@ -320,13 +329,16 @@ def _parts(steps: StepTimes, whole: float | None) -> dict[str, Sequence[Any]]:
     }
 
 
-def _top_ops(table: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
-    ops, whole = table.ops[:_TOP], table.self_ps
+def _top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
+    place, table = (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
+    ops, whole, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
     return {
+        "place": [place] * len(ops),
         "share": [_of(op.self_ps, whole) for op in ops],
         "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
+        "module": [op.module or None for op in ops],
         "gflop_per_s": [op.gflop_per_s for op in ops],
         "tensor_core_eligible": [
             kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops

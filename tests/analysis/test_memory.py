@@ -115,7 +115,7 @@ def test_names_that_lost_their_first_letter_are_mended() -> None:
                 stat.str_value = stat.str_value.replace("XNUL", "\0")
     host = draw.decoded(space)
     assert sorted(allocations(host)) == ["GPU_0_bfc", "\N{REPLACEMENT CHARACTER}omething"]
-    assert allocations(host)["GPU_0_bfc"].text("shape", 0) == "[250"
+    assert allocations(host)["GPU_0_bfc"].text("shape", 0) == "[250,…]"
 
 
 def test_devices_by_number() -> None:
@@ -161,3 +161,10 @@ def test_the_sampled_timeline_keeps_the_peak() -> None:
     assert len(shown) == 1000
     assert found.in_use[shown].max() == found.in_use.max()
     assert analysis.sampled(random_memory(10), 1000).tolist() == list(range(10))
+
+
+def test_of_equal_peaks_the_one_that_stands_last_in_the_file_counts() -> None:
+    late, early = event(2, 1, 50, 70), event(1, 2, 20, 70)
+    found = allocations(draw.host(f"/host:CPU\n  a | {late}\n  b | {early} {event(3, 3, 80, 10)}"))["GPU_0_bfc"]
+    # Their order in time is the other way round.
+    assert (found.peak, found.event[found.peak]) == (0, 1)

@@ -95,6 +95,9 @@ def plain(value: Any) -> Any:
         return int(value) if value.is_integer() else value
     if isinstance(value, str):
         text = value.replace("\0PU_", "GPU_").replace("\0pu_", "gpu_").replace("\0", "[")
+        if text.startswith("[") and not text.endswith("]"):
+            # Cut at the first comma, and shown as such.
+            text += ",…]"
         return int(text) if text.lstrip("-").isdecimal() else text
     return value
 

@@ -18,6 +18,7 @@ export const PARTS: readonly Part[] = [
   { id: "kernel_launch", light: "#f08c1a", dark: "#f7a440", pattern: "upright" },
   { id: "host_compute", light: "#1f57b8", dark: "#4178d8", pattern: "plain" },
   { id: "device_to_device", light: "#7a4a21", dark: "#a87848", pattern: "dots" },
+  { id: "host_offload", light: "#4a2f6b", dark: "#c9a0dc", pattern: "dots" },
   { id: "collectives", light: "#e57fb3", dark: "#f09ac6", pattern: "level" },
   { id: "device_compute_16", light: "#7fc97f", dark: "#97d897", pattern: "plain" },
   { id: "device_compute_32", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },

@@ -23,6 +23,15 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   max_us: { hidden: true },
 };
 
+/** What the address says, the table, and its name in the menu. */
+const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } };
+
+const TABLES: readonly (readonly [string, string, string])[] = [
+  ["op", "ops", "by op"],
+  ["scope", "scopes", "by op, numbered scopes together"],
+  ["type", "types", "by type"],
+];
+
 /** Columns of the other way to count are left out. */
 function counted(ops: Table, idle: boolean): Table {
   const left = idle ? ["share", "cumulative"] : ["share_with_idle", "cumulative_with_idle"];
@@ -35,11 +44,12 @@ export default function OpsPage(props: PageProps) {
   const [counting, count] = useKept("idle");
   const [grouping, group] = useKept("group");
   const idle = counting === "in";
-  const grouped = grouping === "type";
-  const types = answer.table("types");
+  const by = TABLES.find(([value]) => value === grouping)?.[1] ?? (answer.text("grouping") || "ops");
+  const grouped = by !== "ops";
+  const transfers = answer.table("transfers");
   const shares = useMemo(() => answer.table("shares").where({ idle: String(idle) }), [answer, idle]);
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
-  const shown = grouped ? types : ops;
+  const shown = grouped ? answer.table(by) : ops;
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
@@ -51,12 +61,17 @@ export default function OpsPage(props: PageProps) {
         note={idle && !grouped ? "with idle time" : undefined}
         controls={
           <>
-            <Switch
-              label="Group by type"
-              doc="One row per type of op instead of one per op."
-              on={grouped}
-              set={(on) => group(on ? "type" : "")}
-            />
+            <select
+              aria-label="Grouping"
+              value={TABLES.find(([, table]) => table === by)?.[0]}
+              onChange={(event) => group(event.currentTarget.value)}
+            >
+              {TABLES.map(([value, , label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
             {!grouped && (
               <Switch
                 label="Include idle time"
@@ -69,16 +84,28 @@ export default function OpsPage(props: PageProps) {
         }
       >
         <Grid
-          key={grouped ? "type" : "op"}
+          key={by}
           table={shown}
           specs={SPECS}
           hideEmpty
-          name={exportName(props, grouped ? "types" : "ops")}
-          id={grouped ? "types" : "ops"}
+          name={exportName(props, by)}
+          id={by}
           sort={grouped ? [{ id: "self_us", desc: true }] : []}
           link={(row) => (grouped || isIdle(row) ? undefined : eventsOf(store, ops.text(row, "name")))}
         />
       </Section>
+      {transfers.rows.length > 0 && (
+        <Section title={transfers.label} doc={transfers.doc}>
+          <Grid
+            table={transfers}
+            specs={TRANSFERS}
+            hideEmpty
+            name={exportName(props, "transfers")}
+            id="transfers"
+            link={(row) => eventsOf(store, transfers.text(row, "name"))}
+          />
+        </Section>
+      )}
     </>
   );
 }

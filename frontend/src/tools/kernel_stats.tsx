@@ -1,7 +1,8 @@
 /** Which kernels take the GPU's time, and do they use its tensor cores? */
 
+import { useMemo } from "preact/hooks";
 import { count, time } from "../base/format";
-import type { Row } from "../base/table";
+import type { Answer, Row } from "../base/table";
 import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
@@ -11,32 +12,51 @@ import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 
+/** The columns that speak of tensor cores, in the vendor's word for them. */
+function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
+  const word = answer.text("cores") || "tensor cores";
+  const named = `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+  return {
+    // "No" everywhere is an answer about them, not an empty column.
+    eligible: { facet: true, hidden: false, label: `${named} possible` },
+    tensor_core: { facet: true, hidden: false, label: `${named} used` },
+    tensor_core_share: { label: `On ${word}` },
+  };
+}
+
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   share: { bar: true },
-  // "No" everywhere is an answer about tensor cores, not an empty column.
-  eligible: { facet: true, hidden: false },
-  tensor_core: { facet: true, hidden: false },
   library: { facet: true },
   dtype: { facet: true },
   generation: { hidden: true },
   occupancy_min_percent: { hidden: true },
   occupancy_max_percent: { hidden: true },
+  short: { full: "full_name" },
+  kernel: { full: "full_name" },
+  full_name: { hidden: true },
+  example: { hidden: true },
 };
+/** Of single kernels the name in the capture is beside the short one. */
+const KERNELS: Readonly<Record<string, ColumnSpec>> = { ...SPECS, kernel: { hidden: true } };
 
 /** What the address says, the table, and its name in the menu. */
 const GROUPINGS: readonly (readonly [string, string, string])[] = [
-  ["", "kernels", "by kernel and op"],
+  ["launch", "kernels", "by kernel, size and op"],
   ["kernel_name", "by_kernel", "by kernel"],
   ["op_name", "by_op", "by op"],
+  ["scope", "by_scope", "by op, numbered scopes together"],
 ];
 
 function Kernels({ page }: { page: PageProps }) {
   const { store, answer } = page;
-  const [by, setBy] = useKept("by");
-  const [, id] = GROUPINGS.find(([value]) => value === by) ?? ["", "kernels"];
+  const [chosen, setBy] = useKept("by");
+  const telling = GROUPINGS.find(([, table]) => table === answer.text("grouping"));
+  const [by, id] = GROUPINGS.find(([value]) => value === chosen) ?? telling ?? ["launch", "kernels"];
   const shown = answer.table(id);
+  const specs = useMemo(() => ({ ...(id === "kernels" ? KERNELS : SPECS), ...ofCores(answer) }), [answer, id]);
   const timeline = linkTo(store, TIMELINE);
-  const launches = (row: Row) => eventsOf(store, shown.text(row, shown.has("kernel") ? "kernel" : "op"));
+  const name = ["example", "kernel", "op"].find((column) => shown.has(column)) ?? "op";
+  const launches = (row: Row) => (id === "by_scope" ? undefined : eventsOf(store, shown.text(row, name)));
   return (
     <Section
       title="Kernels"
@@ -52,7 +72,7 @@ function Kernels({ page }: { page: PageProps }) {
         </select>
       }
     >
-      <Grid key={id} table={shown} specs={SPECS} hideEmpty name={exportName(page, id)} id={id} link={launches} />
+      <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={launches} />
     </Section>
   );
 }

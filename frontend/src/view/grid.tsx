@@ -192,12 +192,15 @@ function Head({ model, columns }: { model: GridModel; columns: readonly Presente
 interface CellProps {
   readonly column: Presented;
   readonly value: Value;
+  /** What it says in full, where that is another text. */
+  readonly full: Value;
   /** What the cell does when it is the one that stands for its row. */
   readonly act: { readonly href?: string; readonly go: () => void } | undefined;
 }
 
-function Cell({ column, value, act }: CellProps) {
+function Cell({ column, value, full, act }: CellProps) {
   const text = column.show(value);
+  const whole = typeof full === "string" ? full : text;
   if (column.fill) {
     const fill = `${Math.min(100, column.fill(value) * 100).toFixed(1)}%`;
     return (
@@ -207,7 +210,10 @@ function Cell({ column, value, act }: CellProps) {
     );
   }
   return (
-    <td class={column.numeric ? "number" : undefined} title={!column.numeric && text.length > 24 ? text : undefined}>
+    <td
+      class={column.numeric ? "number" : undefined}
+      title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
+    >
       {act ? <RowAct {...act} text={text} /> : text}
     </td>
   );
@@ -264,6 +270,7 @@ function Body({ rows, from, to, columns, naming, onRow, link }: BodyProps) {
                 key={column.id}
                 column={column}
                 value={row[at] ?? null}
+                full={row[column.full] ?? null}
                 act={column.id === naming ? act : undefined}
               />
             ))}

@@ -34,8 +34,12 @@ export interface ColumnSpec {
   readonly bar?: boolean;
   /** True or false whatever it holds; otherwise as the grid hides empty columns. */
   readonly hidden?: boolean;
+  /** Takes the place of the column's own. */
+  readonly label?: string;
   /** Offers the column's values as a filter. */
   readonly facet?: boolean;
+  /** The column whose text says in full what this one says for short. */
+  readonly full?: string;
 }
 
 export interface Presented {
@@ -54,6 +58,8 @@ export interface Presented {
   readonly show: (value: Value) => string;
   /** Length of the bar, 0–1; null without one. */
   readonly fill: ((value: Value) => number) | null;
+  /** Where in a row the text stands that says it in full; -1 where the cell does. */
+  readonly full: number;
 }
 
 export interface PresentedTable {
@@ -121,11 +127,13 @@ interface Context {
   readonly spec: ColumnSpec;
   readonly timeIn: (unit: string) => Scale;
   readonly hideEmpty: boolean;
+  /** Where in a row its text stands in full, or -1. */
+  readonly full: number;
 }
 
 const NOTHING: ReadonlySet<Value> = new Set<Value>([null, "", false]);
 
-function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }: Context): Presented {
+function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, full }: Context): Presented {
   const values = rows.map((row) => row[place] ?? null);
   const numeric = column.kind === "number";
   const [unit, number] = numeric ? numbers(column, values, timeIn) : ["", String];
@@ -136,7 +144,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }:
   };
   const size = sizeOf(column, () => values);
   const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
-  const label = column.label || column.id;
+  const label = spec.label ?? (column.label || column.id);
   const step = Math.max(1, Math.floor(rows.length / SAMPLE));
   const words = label.split(/\s/).map((word) => word.length);
   let characters = largest([...words, (label.length + unit.length) * 0.55]);
@@ -152,6 +160,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty }:
     hidden: spec.hidden ?? (hideEmpty && !known),
     width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
     show,
+    full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
   };
 }
@@ -163,9 +172,11 @@ export function present(
   hideEmpty = false,
 ): PresentedTable {
   const timeIn = tableScale(table);
-  const columns = table.columns.map((column, place) =>
-    presentColumn(column, { place, rows: table.rows, spec: specs[column.id] ?? {}, timeIn, hideEmpty }),
-  );
+  const columns = table.columns.map((column, place) => {
+    const spec = specs[column.id] ?? {};
+    const full = table.columns.findIndex(({ id }) => id === spec.full);
+    return presentColumn(column, { place, rows: table.rows, spec, timeIn, hideEmpty, full });
+  });
   return { columns, rows: table.rest ? [] : table.rows };
 }
 

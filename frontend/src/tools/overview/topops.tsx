@@ -1,4 +1,4 @@
-/** The ten ops that take most of the device's time, or why there are none. */
+/** The ten ops that take most of the device's time, or of the host's, or why there are none. */
 
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
@@ -7,15 +7,15 @@ import { Section } from "../../view/section";
 import { GoLink } from "../../view/verdict";
 import { exportName, linkTo, type PageProps } from "../page";
 
-const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true } };
+const SPECS: Readonly<Record<string, ColumnSpec>> = { share: { bar: true }, place: { facet: true } };
 
 export function TopOps({ page }: { page: PageProps }) {
   const ops = page.answer.table("top_ops");
   const more = linkTo(page.store, "framework_op_stats");
-  const hasDevice = ops.rows.length > 0;
+  const some = ops.rows.length > 0;
   return (
-    <Section title={ops.label} doc={ops.doc} controls={hasDevice && more && <GoLink {...more} label="All ops" />}>
-      {hasDevice ? (
+    <Section title={ops.label} doc={ops.doc} controls={some && more && <GoLink {...more} label="All ops" />}>
+      {some ? (
         <Grid
           table={ops}
           specs={SPECS}
@@ -27,14 +27,8 @@ export function TopOps({ page }: { page: PageProps }) {
       ) : (
         <p class="nothing">
           {page.answer.fact("device_recorded").value === false
-            ? "What ran on the accelerator was not recorded, so it cannot be ranked here."
-            : "No op ran on an accelerator in this capture, so there is nothing to rank here."}
-          {more && (
-            <>
-              {" "}
-              The ops of the host are there: <GoLink {...more} />
-            </>
-          )}
+            ? "Neither what ran on the accelerator nor ops of the host were recorded, so there is nothing to rank here."
+            : "No op was recorded in this capture, so there is nothing to rank here."}
         </p>
       )}
     </Section>

@@ -1,0 +1,123 @@
+"""Copies that a device recorded: from where to where, and how many bytes, as far as anything of the capture says it.
+
+A copy is told by its name, by its line where that holds nothing but copies, or as a kernel by which a driver copies;
+where it goes by its name, by the kinds of memory in ``memcpy_details``, or by the call that launched it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..columns import Plane, vocabulary
+from . import names
+from .codes import combine
+from .host import Host
+from .links import LAUNCH
+from .per_host import per_host
+
+_COPY_LINE = re.compile(r"Stream #\d+\(Memcpy\w*(?:,Memcpy\w*)*\)$")
+"""A stream that the profiler says ran copies only, e.g. ``Stream #8(MemcpyOther)``."""
+_HOST_KINDS = {"pageable", "pinned", "host"}
+_DEVICE_KINDS = {"device", "array", "device_static", "managed_static"}
+_ENDS = re.compile(r"\bkind_src:(\w+) kind_dst:(\w+)")
+_KIND = re.compile(r"\bkind:(\w+)")
+_SIZE = re.compile(r"\bsize:(\d{1,18})\b")
+
+
+@dataclass(frozen=True)
+class Copies:
+    """The copies of one device."""
+
+    row: Array
+    """int64[n]: the event's row on the plane, ascending."""
+    kind: Array
+    """int64[n]: place in `names.COPIES`."""
+    size: Array
+    """int64[n]: bytes; 0 where the capture does not say."""
+
+
+@per_host
+def copies(host: Host) -> dict[str, Copies]:
+    """The copies of each device that recorded events, by the plane's name; lines derived from others have none."""
+    return {plane.name: _copies(host, plane) for plane in host.devices}
+
+
+def _copies(host: Host, plane: Plane) -> Copies:
+    by_name = np.array([bool(names.memcpy(name)) for name in plane.names], bool)
+    copied = np.zeros(len(plane.events), bool)
+    for line, called in enumerate(plane.lines.name):
+        copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
+    copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
+    copied |= by_name[plane.events.name]
+    own = np.zeros(len(plane.lines), bool)
+    own[host.stream_lines(plane)] = True
+    row = np.flatnonzero(copied & own[plane.events.line])
+    (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
+    name: Array = plane.events.name[row]
+    example, code = combine(name, said, call, told)
+    kind, size = np.zeros(len(example), np.int64), np.zeros(len(example), np.int64)
+    for i, at in enumerate(example.tolist()):
+        details, of_call = texts[said[at]], more[told[at]]
+        kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
+        size[i] = _bytes(details) or _bytes(of_call)
+    return Copies(row, kind[code], size[code])
+
+
+def _kind(name: str, details: str, call: str, of_call: str) -> int:
+    """The first of these to name a direction does; place in `names.COPIES`."""
+    told = (names.memcpy(name), _stated(details), names.memcpy(call), _stated(of_call))
+    return names.COPIES.index(next((kind for kind in told if kind and kind != names.COPY), names.COPY))
+
+
+_Texts = tuple[Array, list[str]]
+"""Codes of rows, and the texts of codes; the last is empty and stands for -1."""
+
+
+def _details(plane: Plane, rows: Array) -> _Texts:
+    """What ``memcpy_details`` of these events says; of row -1 nothing."""
+    column = plane.stat(vocabulary.MEMCPY_DETAILS)
+    codes, texts = column.codes
+    code = np.full(len(plane.events) + 1, -1, np.int64)
+    code[column.owner] = codes
+    return code[rows], [*texts, ""]
+
+
+def _of_calls(host: Host, calls: Array) -> tuple[_Texts, _Texts]:
+    """Names and ``memcpy_details`` of events of the host's threads; of row -1 nothing."""
+    if host.cpu is None:
+        nothing: _Texts = np.full(len(calls), -1, np.int64), [""]
+        return nothing, nothing
+    return (np.append(host.cpu.events.name, -1)[calls], [*host.cpu.names, ""]), _details(host.cpu, calls)
+
+
+def _launches(host: Host, plane: Plane, rows: Array) -> Array:
+    """int64[n]: the row of the call on a thread of the host that launched each event, or -1."""
+    if not len(rows) or host.cpu is None:
+        return np.full(len(rows), -1, np.int64)
+    links, threads = host.trace.links, host.trace.rows(host.cpu)
+    caller = np.full(len(plane.events), -1, np.int64)
+    offset = host.trace.rows(plane).start
+    mine = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
+    mine &= (links.source >= threads.start) & (links.source < threads.stop)
+    caller[links.target[mine] - offset] = links.source[mine] - threads.start
+    answer: Array = caller[rows]
+    return answer
+
+
+def _stated(details: str) -> str:
+    """The direction that ``memcpy_details`` states; empty where it states none."""
+    ends = _ENDS.search(details)
+    if ends:
+        sides = ["H" if end in _HOST_KINDS else "D" if end in _DEVICE_KINDS else "" for end in ends.groups()]
+        return f"Memcpy{sides[0]}To{sides[1]}" if all(sides) else ""
+    kind = _KIND.search(details)
+    return names.memcpy(f"Memcpy{kind[1]}") if kind else ""
+
+
+def _bytes(details: str) -> int:
+    found = _SIZE.search(details)
+    return int(found[1]) if found else 0

@@ -1,0 +1,234 @@
+"""Names of C++ functions as compilers mangle them (Itanium C++ ABI, chapter 5.1), as far as kernels use it.
+
+Scopes, templates, types and substitutions are read; parameters are not, and what is not understood stays mangled.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_LONGEST = 20_000
+"""Of a name, and of what its substitutions make of it, which may double with each."""
+_DEEPEST = 120
+_BUILTIN = dict(
+    zip(
+        "vwbcahstijlmxynofdegz",
+        (
+            "void|wchar_t|bool|char|signed char|unsigned char|short|unsigned short|int|unsigned int|long|unsigned long"
+            "|long long|unsigned long long|__int128|unsigned __int128|float|double|long double|__float128|..."
+        ).split("|"),
+        strict=True,
+    )
+)
+_BUILTIN_D = {"Dh": "half", "Di": "char32_t", "Ds": "char16_t", "Du": "char8_t", "Dn": "nullptr_t", "Da": "auto"}
+_STANDARD = {"t": "std", "a": "std::allocator", "s": "std::string", "b": "std::basic_string", "i": "std::istream"}
+_SUFFIX = {"P": "*", "R": "&", "O": "&&", "K": " const", "V": " volatile", "r": " restrict"}
+_OPERATORS = {"cl": "operator()", "pl": "operator+", "mi": "operator-", "ml": "operator*", "dv": "operator/"}
+
+
+@lru_cache(maxsize=65536)
+def demangle(name: str) -> str:
+    """The function with its template arguments, without its parameters; the name itself where it cannot be read."""
+    plain = name.removesuffix(".kd")
+    if not plain.startswith("_Z") or len(plain) > _LONGEST:
+        return name
+    try:
+        return _Reader(plain).encoding()
+    except (_Unreadable, IndexError):
+        return name
+
+
+class _Unreadable(Exception):
+    """Not a name that this knows how to read."""
+
+
+class _Reader:
+    """Reads one name from left to right."""
+
+    def __init__(self, text: str):
+        self.text, self.at, self.depth = text, 2, 0
+        self.known: list[str] = []
+
+    def encoding(self) -> str:
+        return self._name()
+
+    def _take(self, wanted: str) -> bool:
+        found = self.text.startswith(wanted, self.at)
+        self.at += len(wanted) if found else 0
+        return found
+
+    def _learn(self, text: str) -> str:
+        if len(text) > _LONGEST:
+            raise _Unreadable
+        self.known.append(text)
+        return text
+
+    def _number(self) -> int:
+        start = self.at
+        while self.text[self.at : self.at + 1].isdecimal():
+            self.at += 1
+        if start == self.at or self.at - start > 5:
+            raise _Unreadable
+        return int(self.text[start : self.at])
+
+    def _source(self) -> str:
+        length = self._number()
+        found = self.text[self.at : self.at + length]
+        if len(found) < length:
+            raise _Unreadable
+        self.at += length
+        return "(anonymous namespace)" if found.startswith("_GLOBAL__N_") else found
+
+    def _name(self) -> str:
+        if self._take("N"):
+            return self._nested()
+        if self._take("S"):
+            found = f"std::{self._source()}" if self._take("t") else self._substitution()
+        else:
+            self._take("L")
+            found = self._unqualified("")
+        if self.text[self.at] != "I":
+            return found
+        if self.text[self.at - 1] != "_":
+            self._learn(found)
+        return found + self._arguments()
+
+    def _nested(self) -> str:
+        while self.text[self.at] in "rVKRO":
+            self.at += 1
+        found = ""
+        while not self._take("E"):
+            if self._take("S"):
+                found = "std" if self._take("t") else self._substitution()
+                continue
+            if self.text[self.at] == "I":
+                found += self._arguments()
+            elif self._take("T"):
+                found = self._parameter()
+            else:
+                self._take("L")
+                part = self._unqualified(found)
+                found = f"{found}::{part}" if found else part
+            if self.text[self.at] != "E":
+                self._learn(found)
+        return found
+
+    def _unqualified(self, scope: str) -> str:
+        if self.text[self.at].isdecimal():
+            return self._source()
+        two = self.text[self.at : self.at + 2]
+        self.at += 2
+        if two[0] in "CD" and two[1] in "0123456":
+            return scope.rpartition("::")[2]
+        if two in _OPERATORS:
+            return _OPERATORS[two]
+        if two in ("Ut", "Ul"):
+            return self._unnamed(two)
+        raise _Unreadable
+
+    def _unnamed(self, kind: str) -> str:
+        if kind == "Ul":
+            while not self._take("E"):
+                self._type()
+        while not self._take("_"):
+            self._number()
+        return "{lambda}" if kind == "Ul" else "{unnamed}"
+
+    def _substitution(self) -> str:
+        letter = self.text[self.at]
+        if letter in _STANDARD:
+            self.at += 1
+            return _STANDARD[letter]
+        return self.known[self._sequence(36)]
+
+    def _parameter(self) -> str:
+        return f"T{self._sequence(10)}"
+
+    def _sequence(self, base: int) -> int:
+        stop = self.text.index("_", self.at) if "_" in self.text[self.at : self.at + 6] else -1
+        digits = self.text[self.at : stop]
+        if stop < 0 or not all(each.isdecimal() or (base == 36 and "A" <= each <= "Z") for each in digits):
+            raise _Unreadable
+        self.at = stop + 1
+        return int(digits, base) + 1 if digits else 0
+
+    def _arguments(self) -> str:
+        if not self._take("I") and not self._take("J"):
+            raise _Unreadable
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise _Unreadable
+        found = []
+        while not self._take("E"):
+            found.append(self._argument())
+        self.depth -= 1
+        return f"<{', '.join(filter(None, found))}>"
+
+    def _argument(self) -> str:
+        if self.text[self.at] == "J":
+            return self._arguments()[1:-1]
+        if self._take("L"):
+            return self._literal()
+        return self._type()
+
+    def _literal(self) -> str:
+        if self._take("_Z"):
+            found = self._name()
+            self.at = self.text.index("E", self.at) + 1
+            return found
+        kind = self._type()
+        stop = self.text.index("E", self.at)
+        value = self.text[self.at : stop].replace("n", "-")
+        self.at = stop + 1
+        if kind == "bool":
+            return "true" if value == "1" else "false"
+        return value if kind in _BUILTIN.values() else f"({kind}){value}"
+
+    def _type(self) -> str:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise _Unreadable
+        found = self._of_type()
+        self.depth -= 1
+        return found
+
+    def _of_type(self) -> str:
+        letter, two = self.text[self.at], self.text[self.at : self.at + 2]
+        if letter in _BUILTIN:
+            self.at += 1
+            return _BUILTIN[letter]
+        if two in _BUILTIN_D:
+            self.at += 2
+            return _BUILTIN_D[two]
+        if self._take("DF"):
+            return self._float()
+        if letter in _SUFFIX:
+            self.at += 1
+            return self._learn(self._type() + _SUFFIX[letter])
+        if self._take("Dp"):
+            return self._learn(self._type())
+        if self._take("A"):
+            size = "" if self.text[self.at] == "_" else str(self._number())
+            self._take("_")
+            return self._learn(f"{self._type()} [{size}]")
+        if self._take("F"):
+            types = []
+            while not self._take("E"):
+                types.append(self._type())
+            return self._learn(f"{types[0]} ({', '.join(types[1:])})")
+        if self._take("T"):
+            return self._template(self._learn(self._parameter()))
+        if letter == "S" and self.text[self.at + 1] != "t":
+            self.at += 1
+            return self._template(self._substitution())
+        return self._learn(self._name())
+
+    def _template(self, found: str) -> str:
+        return self._learn(found + self._arguments()) if self.text[self.at : self.at + 1] == "I" else found
+
+    def _float(self) -> str:
+        """``DF16_`` and ``DF16b``."""
+        bits = self._number()
+        kind = self.text[self.at]
+        self.at += 1
+        return f"bfloat{bits}" if kind == "b" else f"float{bits}"

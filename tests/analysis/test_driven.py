@@ -1,0 +1,44 @@
+"""Devices that the host drove and that recorded nothing: not recorded is not idle."""
+
+import draw
+import pytest
+
+from tb_profile_plugin.analysis.driven import driven
+from tb_profile_plugin.analysis.health import findings_of_host
+
+JAX = """
+/host:CPU
+  py_xla_execute/-1 | CommonPjRtLoadedExecutable::ExecuteHelper[0,5]
+  py_xla_execute/-2 | CommonPjRtLoadedExecutable::ExecuteHelper[0,5]
+  py_xla_execute/-3 | Wait[0,5]
+/device:GPU:0 {device_vendor=AMD}
+  Stream #1(MemcpyOther) | CopyDeviceToDevice[10,5]
+/device:GPU:1 {device_vendor=AMD}
+  Stream #1(Kernel) | gemm[10,5]
+/device:GPU:2 {device_vendor=AMD}
+"""
+LAUNCHES = """
+/host:CPU
+  t | hipModuleLaunchKernel[0,1]{device_id=7u} hipModuleLaunchKernel[2,1]{device_id=8u}
+    | hipMemcpyAsync[4,1]{device_id=9u}
+/device:GPU:0 {device_vendor=AMD}
+  Stream #1(Kernel) | gemm[10,5]
+/device:GPU:1 {device_vendor=AMD}
+/device:GPU:2 {device_vendor=AMD}
+"""
+
+
+@pytest.mark.parametrize(("text", "recorded"), [(JAX, ("GPU:1",)), (LAUNCHES, ("GPU:0",))])
+def test_devices_that_were_driven_and_recorded_nothing(text: str, recorded: tuple[str, ...]) -> None:
+    host = draw.host(text)
+    assert (driven(host).driven, driven(host).recorded) == (2, recorded)
+    (said,) = [each for each in findings_of_host(host) if each.code == "devices_unrecorded"]
+    assert f"2 devices, but only {recorded[0]} recorded kernels" in said.message
+
+
+def test_devices_that_nobody_drove_are_no_finding() -> None:
+    text = "/host:CPU\n  tf_gpu_private_4/1 | ExecutorState::Process[0,9]\n"
+    text += "/device:GPU:3\n/device:GPU:4\n  Stream #1 | gemm[1,2]{kernel_details='regs:8'}"
+    host = draw.host(text)
+    assert driven(host).driven == 1
+    assert not [each for each in findings_of_host(host) if each.code == "devices_unrecorded"]

@@ -1,0 +1,75 @@
+"""Kernels by names that people can read: demangled, short, and different where the kernels are."""
+
+import pytest
+
+from tb_profile_plugin.model.demangle import demangle
+from tb_profile_plugin.model.kernelnames import family, full, short
+
+CAST = (
+    "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor"
+    "<{to}, 1, 1, {index}>, 16, Eigen::MakePointer>, Eigen::TensorConversionOp<{to}, Eigen::TensorMap<Eigen::Tensor"
+    "<{of} const, 1, 1, {index}>, 16, Eigen::MakePointer> const> const> const, Eigen::GpuDevice>, {index}>({index})"
+)
+MANGLED = {
+    "_Z11flip_filterIffEvPT0_PKT_iiii": "flip_filter<float, float>",
+    "_ZN10tensorflow7functor15RowReduceKernelIPKfPfN3cub3SumEEEvT_T0_iiT1_NSt15iterator_traitsIS7_E10value_typeE": (
+        "tensorflow::functor::RowReduceKernel<float const*, float*, cub::Sum>"
+    ),
+    "_ZN10tensorflow18_GLOBAL__N__36_abc22GenerateNormalizedProbIffLi4EEEvPKT_": (
+        "tensorflow::(anonymous namespace)::GenerateNormalizedProb<float, float, 4>"
+    ),
+    "_Z15fft2d_c2r_16x16IfLb0EEvPT_P6float2iii": "fft2d_c2r_16x16<float, false>",
+    "_ZN7ck_tile6kentryILi1ENS_7KernelAIDF16bNS_8sequenceIJLi1ELi2EEEES3_EEEEvT0_": (
+        "ck_tile::kentry<1, ck_tile::KernelA<bfloat16, ck_tile::sequence<1, 2>, ck_tile::sequence<1, 2>>>"
+    ),
+    "_Z1fIN1a1bE10someEnum_tEvT_.kd": "f<a::b, someEnum_t>",
+}
+
+
+@pytest.mark.parametrize("name", MANGLED)
+def test_names_are_demangled(name: str) -> None:
+    assert demangle(name) == MANGLED[name]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gemm", "_Z", "_ZN", "_Z9short", "_Z1fIS9_Evv", "_Z1fI" * 300, "_Z" + "9" * 40, "_Z1fIXsr1aEEvv"],
+)
+def test_what_cannot_be_read_stays(name: str) -> None:
+    assert demangle(name) == name
+
+
+def test_substitutions_that_double_are_given_up() -> None:
+    pair = "".join(f"1aIS{'' if i == 0 else chr(47 + i)}_S{'' if i == 0 else chr(47 + i)}_E" for i in range(9))
+    assert len(demangle(f"_Z1fI1bI1cE{pair}Evv")) < 25_000
+
+
+SHORT = {
+    CAST.format(to="Eigen::half", of="float", index="long"): "Eigen cast float→half",
+    CAST.format(to="float", of="bool", index="int"): "Eigen cast bool→float",
+    "_Z11flip_filterIffEvPT0_PKT_iiii": "flip_filter<float>",
+    "void tensorflow::functor::FillPhiloxRandomKernelLaunch<tensorflow::random::UniformDistribution<a, b> >(int)": (
+        "FillPhiloxRandomKernelLaunch<UniformDistribution>"
+    ),
+    "void ck_tile::kentry<ck_tile::gfx950_t, 1, ck_tile::FmhaFwdKernel<ck_tile::Pipe<int> > >(int) [clone .kd]": (
+        "FmhaFwdKernel<Pipe>"
+    ),
+    "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1_SN_1LDSB0_APM1": "Cijk_Ailk_Bljk_BBS_BH_MT256x128x64_MI16x16x16x1",
+    "loop_add_fusion.kd": "loop_add_fusion",
+    "ampere_sgemm_128x64_nn": "ampere_sgemm_128x64_nn",
+    "weird<": "weird<",
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_short_names(name: str) -> None:
+    assert family(name) == SHORT[name]
+    assert len(full(name)) <= len(name) + 20
+
+
+def test_short_names_tell_kernels_apart() -> None:
+    names = [CAST.format(to="Eigen::half", of="float", index=index) for index in ("long", "int")]
+    names += ["gemm_a.kd", "gemm_a", f"{SHORT['loop_add_fusion.kd']}_1.kd"]
+    found = short(names)
+    assert len(set(found.values())) == len(names)
+    assert [found[name] for name in names[:2]] == ["Eigen cast float→half (long)", "Eigen cast float→half (int)"]
