@@ -41,7 +41,7 @@ def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mappi
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
     docs = {_WORK[id]: doc for id, (_, doc, _) in work.items()}
-    advice = [[_linked(work[id][2])] for id in _WORK]
+    advice = [[_linked(work[id][2] or "")] for id in _WORK]
     return [
         data_table(),
         step_table(answer, hosts, options["step_event"]),

@@ -107,7 +107,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">Nothing: this pipeline keeps up.</p>}
+      {mine.rows.length === 0 && <p class="nothing">Nothing: the steps hardly wait for this pipeline.</p>}
       <ol class="hints">
         {mine.rows.map((each) => (
           <Advice key={mine.text(each, "finding")} table={mine} row={each} />
@@ -141,7 +141,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (
           <span class="gain" data-tip={table.column("gain_ms")?.doc}>
-            at most {time(gain)} of the capture
+            at most {time(gain)} per step
           </span>
         )}
         <div>{table.text(row, "evidence")}</div>
