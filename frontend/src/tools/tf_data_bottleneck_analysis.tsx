@@ -15,6 +15,8 @@ import { where } from "./tfdata/model";
 
 const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
   host: { facet: true },
+  total_us: { hidden: true },
+  filling_calls: { hidden: true },
   not_recorded_us: { hidden: true },
 };
 

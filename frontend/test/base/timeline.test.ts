@@ -39,6 +39,7 @@ describe("the place in the URL", () => {
     marks: [{ begin: 1000, end: 2_500_000, name: "warm, up: 1" }],
     find: "gemm & co",
     regex: true,
+    longest: true,
     lanes: "gpu 1",
     least: 5000,
     arrows: ["launch", "thread pool"],

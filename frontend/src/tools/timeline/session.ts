@@ -99,12 +99,12 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
     follow(
       TYPING_MS,
       (signal) => {
-        const [text, regex] = [state.find.value.trim(), state.regex.value];
+        const [text, regex, longest] = [state.find.value.trim(), state.regex.value, state.longest.value];
         state.hit.value = -1;
         if (!text) state.hits.value = null;
         return text
           ? async () => {
-              const slab = await api.search(text, regex, signal);
+              const slab = await api.search(text, regex, longest, signal);
               if (!signal.aborted) state.hits.value = hitsOf(slab);
             }
           : null;
@@ -161,7 +161,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
   };
 }
 
-/** Goes to the next or the previous hit, beginning at what is in view. */
+/** Goes to the next or the previous hit, beginning at what is in view, or at the longest where they are by length. */
 export function walkHits(engine: Engine, step: 1 | -1): void {
   const { scene } = engine;
   const { hits, hit } = scene.state;
@@ -169,8 +169,8 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
   if (!found?.count) return;
   let place = hit.peek() + step;
   if (hit.peek() < 0) {
-    place = found.begin.findIndex((begin) => begin >= scene.view.begin);
-    if (place < 0) place = 0;
+    const ahead = found.begin.findIndex((begin) => begin >= scene.view.begin);
+    place = scene.state.longest.peek() ? 0 : Math.max(ahead, 0);
   }
   place = (place + found.count) % found.count;
   hit.value = place;

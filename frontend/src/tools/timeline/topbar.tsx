@@ -56,7 +56,7 @@ function Tools({ scene }: { scene: Scene }) {
 }
 
 function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
-  const { find, regex, hits, hit } = scene.state;
+  const { find, regex, longest, hits, hit } = scene.state;
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") actions.walk(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
@@ -95,6 +95,17 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       {found && (
         <>
           <output class="number">{found.total ? `${place}${count(found.total)}` : "none"}</output>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={longest.value}
+            data-tip="Walk from the longest hit on, those of devices first; otherwise by time"
+            onClick={() => {
+              longest.value = !longest.value;
+            }}
+          >
+            longest first
+          </button>
           <button type="button" class="button" aria-label="Hit before" onClick={() => actions.walk(-1)}>
             ‹
           </button>
