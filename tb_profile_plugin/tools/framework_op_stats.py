@@ -57,7 +57,8 @@ _OPS = Table(
         Column("max_us", "Longest", unit="us", doc="Longest occurrence, of kernels on a device."),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
     ),
-    doc="Device ops first, each place by self time; what ran between ops is the row of type IDLE.",
+    doc="Device ops first, each place by self time; the time without any op is the row of type IDLE. All "
+    "times are summed over threads and streams, so that they may exceed the capture's length.",
 )
 _TYPES = Table(
     "types",
