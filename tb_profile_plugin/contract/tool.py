@@ -28,6 +28,8 @@ class Param:
     choices: tuple[str, ...] = ()
     kind: str = "text"
     """``text``, or ``count`` for a whole number of 1 or more."""
+    candidates: str = ""
+    """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
     def value(self, text: str) -> str | int:
         """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
@@ -44,7 +46,12 @@ class Param:
 _DIGITS = 10
 """Numbers of so many digits are mistakes."""
 
-STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
+STEP_EVENT = Param(
+    "step_event",
+    "",
+    "Name of the events to count as steps, instead of the rule that finds them.",
+    candidates="step_choices.name",
+)
 """The option of every tool that speaks of steps."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]

@@ -240,7 +240,8 @@ def arrows(workspace: Workspace, request: Request) -> Response:
         some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
         found += _arrows(shown, index, some)
         total += all_of_them
-    return answers.data_json(request, {"arrows": found, "total": total})
+    kinds = sorted({kind for host in shown.hosts for kind in details.kinds(host)})
+    return answers.data_json(request, {"arrows": found, "total": total, "kinds": kinds})
 
 
 def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:

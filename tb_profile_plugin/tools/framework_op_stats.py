@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -18,6 +19,8 @@ from ..problems import DEVICE as ON_DEVICE
 from ..problems import HOST as ON_HOST
 
 _PS_PER_US = 1e6
+_NUMBER = re.compile(r"(?:[._-]\d+)+$")
+"""With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 DEVICE, HOST = "Device", "Host"
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
@@ -89,7 +92,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
 
 def kind(op: Op) -> str:
     """What an op is listed as."""
-    return op.type or op.category or "Unknown"
+    return op.type or op.category or _NUMBER.sub("", op.name) or "Unknown"
 
 
 def _headline(place: str, types: Sequence[Group]) -> Headline | None:

@@ -85,7 +85,7 @@ export interface TimelineApi {
     begin: number,
     end: number,
     signal: AbortSignal,
-  ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number }>;
+  ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number; readonly kinds: readonly string[] }>;
   readonly search: (text: string, regex: boolean, longest: boolean, signal: AbortSignal) => Promise<Slab>;
   readonly statistics: (lanes: string, begin: number, end: number, signal: AbortSignal) => Promise<Statistics>;
   /** The trace as a file, all of it or a window. */

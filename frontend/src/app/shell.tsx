@@ -68,6 +68,10 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
+  const title = [store.tool.value?.title, store.view.value.run, "Profile"].filter(Boolean).join(" · ");
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   const doubts = useDoubts(store);
   const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
   return (

@@ -97,6 +97,9 @@ describe("colours of slices", () => {
   it("are those of the step's part where the work has a meaning of its own", () => {
     expect(sliceColour("ncclAllReduceKernel", false)).toEqual([0xe5, 0x7f, 0xb3]);
     expect(sliceColour("MemcpyD2D", true)).toEqual([0xa8, 0x78, 0x48]);
+    expect(sliceColour("copy-done.3", true)).toEqual(sliceColour("copy-start", true));
+    expect(sliceColour("copy-done", false)).not.toEqual(sliceColour("add", false));
+    expect(sliceColour("copyright", true)).not.toEqual(sliceColour("copy", true));
   });
 
   it("stay light enough for dark text", () => {

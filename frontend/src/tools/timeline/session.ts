@@ -185,6 +185,22 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
   });
 }
 
+/** Selects the first event that begins in view, on the topmost lane that has one. */
+export function selectFirst(engine: Engine): void {
+  const { scene } = engine;
+  for (const [band] of scene.shown()) {
+    const held = band.lane && scene.loader.held.get(band.lane.key);
+    if (!band.lane || !held) continue;
+    for (let at = 0; at < (held.rowStart[1] ?? held.count); at++) {
+      const begin = held.origin + (held.begin[at] as number) * held.unit;
+      if (begin < scene.view.begin || begin > scene.view.end) continue;
+      const end = begin + (held.width[at] as number) * held.unit;
+      engine.show({ event: `${held.host}.${held.event[at]}`, lane: band.lane.key, row: 0, name: "", begin, end });
+      return;
+    }
+  }
+}
+
 /** Selects the event before or after the selected one on its row. */
 export function selectNeighbour(engine: Engine, step: 1 | -1): void {
   const { scene } = engine;
