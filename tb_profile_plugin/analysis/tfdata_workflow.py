@@ -128,6 +128,9 @@ def _fast(asked: Mapping[str, Array], found: Sequence[Diagnosis]) -> Check:
     costly = [each.cost for each in found if each.slow]
     cost = max(costly or [each.cost for each in found], key=lambda each: each.share)
     parts.append(waiting(cost))
+    if costly and all(each.pipeline.contended for each in found if each.slow):
+        answer = "Elements were ready, but the thread that asks for them was held up."
+        return Check("fast", _FAST, "warn", answer, "; ".join(parts) + ".", "See whether the host's cores are used up.")
     if costly:
         answer = "No." if 2 * slow >= requests else "Not always."
         level = "bad" if cost.share >= _MUCH else "warn"

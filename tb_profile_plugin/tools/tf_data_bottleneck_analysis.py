@@ -261,9 +261,11 @@ def _headline(found: Sequence[Diagnosis]) -> Headline:
     advice = first.findings[0] if first.findings else None
     if advice and advice.code.startswith("filling_"):
         return Headline(f"{lead} {advice.title}", "warn")
+    if pipeline.contended:
+        held = "Elements were ready, but the program's thread was held up, most likely by other threads"
+        return Headline(f"{held}: {figures}{_gain(first)}", "warn")
     if first.bottleneck is None:
-        held = "Elements were ready; the program's thread was held up, most likely by other threads."
-        return Headline(f"{lead} {held}{_gain(first)}" if pipeline.contended else lead, "warn")
+        return Headline(lead, "warn")
     share = 100 * first.bottleneck.blame_ps / pipeline.total_ps
     text = f"{lead} {first.bottleneck.label} is to blame for {share:.0f} % of the wait.{_gain(first)}"
     return Headline(text, "bad" if advice and advice.level == "bad" else "warn")

@@ -69,6 +69,21 @@ BEHIND = """
 """
 
 
+HELD = """
+  python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{id=1} Iterator::Root::Prefetch[13,795]{id=2, parent_id=1}
+         | PrefetchConsume[20,1]{element_id=7}
+"""
+
+
+def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
+    answer = pages(tmp_path, HELD, 3, 2000)["tf_data_bottleneck_analysis"]
+    assert answer["headline"]["text"].startswith("Elements were ready, but the program's thread was held up")
+    assert "tf.data holds" not in answer["headline"]["text"]
+    assert checks(answer)["fast"][0] == "warn"
+    assert column(answer, "advice", "finding") == ["contention"]
+
+
 @pytest.mark.parametrize(("own", "lacks"), [(20, False), (600, True)])
 def test_what_stands_behind_a_prefetch_needs_another_only_if_it_costs(own: int, lacks: bool) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + BEHIND.replace("OWN", str(own)).replace("PART", str(805 - own))))
@@ -248,6 +263,9 @@ def test_pages_never_contradict_each_other(path: Path) -> None:
     on_input, on_tf_data = texts.values()
     if "holds the steps up" in on_tf_data:
         assert not on_input.startswith("Not input-bound")
+    elif on_tf_data.startswith("Elements were ready"):
+        assert "Input-bound" in on_input or "input-bound" in on_input
+        assert not on_input.startswith("Not")
     elif "keeps up" in on_tf_data:
         assert on_input.startswith("Not input-bound") or "lasted as long" in on_input
     ends = [tfdata_shape.lacks_prefetch(each) for host in capture.select() for each in pipelines(host)]
