@@ -117,3 +117,12 @@ def test_the_copy_button_covers_no_code_and_fit_shows_the_whole_graph(cpu: Any, 
         place = box(node)
         assert frame["x"] - 1 <= place["x"]
         assert place["x"] + place["width"] <= frame["x"] + frame["width"] + 1
+
+
+def test_a_name_beside_a_pie_filters_the_table(cpu: Any, page: Page) -> None:
+    page.goto(cpu.link(run="keras_fit/run", tool="framework_op_stats"))
+    body = cpu.body(page)
+    name = body.locator(".pie .pick").first
+    text = name.inner_text()
+    name.click()
+    expect(body.locator("main input[data-filter], main input[type=search]").first).to_have_value(text)

@@ -5,7 +5,7 @@ import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
-import { useKept } from "../view/kept";
+import { useChoices, useKept } from "../view/kept";
 import { Pie } from "../view/pie";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
@@ -31,6 +31,7 @@ function counted(ops: Table, idle: boolean): Table {
 }
 
 function Pies({ types, ops }: { types: Table; ops: Table }) {
+  const [, choose] = useChoices();
   const pies = useMemo(
     () =>
       ["Device", "Host"].flatMap((place) =>
@@ -53,7 +54,7 @@ function Pies({ types, ops }: { types: Table; ops: Table }) {
       {pies
         .filter(({ shares }) => shares.some(({ value }) => value > 0))
         .map((pie) => (
-          <Pie key={pie.title} {...pie} />
+          <Pie key={pie.title} {...pie} pick={(name) => choose({ group: "", "ops.find": name })} />
         ))}
     </div>
   );

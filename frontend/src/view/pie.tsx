@@ -58,7 +58,14 @@ export function pieOption(slices: readonly Share[], palette: Palette) {
   };
 }
 
-export function Pie({ title, shares }: { title: string; shares: readonly Share[] }) {
+interface PieProps {
+  readonly title: string;
+  readonly shares: readonly Share[];
+  /** What a click on a share's name does. */
+  readonly pick?: (name: string) => void;
+}
+
+export function Pie({ title, shares, pick }: PieProps) {
   const slices = useMemo(() => largestShares(shares), [shares]);
   const sum = sumOf(slices);
   const build = useCallback((palette: Palette) => pieOption(slices, palette), [slices]);
@@ -66,12 +73,18 @@ export function Pie({ title, shares }: { title: string; shares: readonly Share[]
     <figure class="pie">
       <figcaption>{title}</figcaption>
       <Chart label={`${title}: shares of ${time(sum, "us")}`} height={132} build={build} />
-      <PieLegend slices={slices} sum={sum} />
+      <PieLegend slices={slices} sum={sum} pick={pick} />
     </figure>
   );
 }
 
-function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
+interface LegendProps {
+  readonly slices: readonly Share[];
+  readonly sum: number;
+  readonly pick: ((name: string) => void) | undefined;
+}
+
+function PieLegend({ slices, sum, pick }: LegendProps) {
   return (
     <ol>
       {slices.map((share, place) => (
@@ -80,7 +93,13 @@ function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
             class="swatch both"
             style={{ "--on-light": colour(share, place, false), "--on-dark": colour(share, place, true) }}
           />
-          <span>{share.name}</span>
+          {pick && place < SLICES ? (
+            <button type="button" class="pick" onClick={() => pick(share.name)}>
+              {share.name}
+            </button>
+          ) : (
+            <span>{share.name}</span>
+          )}
           <span class="number quiet">{time(share.value, "us")}</span>
           <span class="number">{percent(share.value / sum)}</span>
         </li>
