@@ -27,6 +27,11 @@ logger = logging.getLogger(__name__)
 
 _SMALL_BYTES = 500_000
 """Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
+_WRONG_CALLS = frozenset(
+    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table"}
+)
+"""Codes of problems with what was asked, whatever it was asked of."""
+
 _SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
 
 
@@ -48,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except ProblemError as error:
         warn(f"tb-profile: {error.problem}")
-        return 1
+        return 2 if error.problem.code in _WRONG_CALLS else 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
@@ -229,7 +234,7 @@ def _doctor(asked: argparse.Namespace) -> None:
         found += doctor.server(target)
     elif target:
         survey = Logdir(target).survey()
-        found += doctor.logdir(survey.searched, survey.captures, survey.near_misses)
+        found += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
     marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
     for problem in found:
         say(f"{marks[problem.severity]}  {problem}")

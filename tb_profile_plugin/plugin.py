@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
@@ -44,20 +45,35 @@ class Plugin(base_plugin.TBPlugin):
         self.plugin_name = name
         self._app = app
         # Looked for now, sessions are known when the first page asks.
-        threading.Thread(target=app.active, name="first look", daemon=True).start()
+        threading.Thread(target=app.look, name="first look", daemon=True).start()
 
     def get_plugin_apps(self) -> Mapping[str, Callable[..., Any]]:
         """Every route, answered by the one application."""
         return {"/*": self._app}
 
     def is_active(self) -> bool:
-        """Whether there is a session; asked at each load of TensorBoard's page, so it answers from memory."""
-        return self._app.active()
+        """Always: what to do where there is no capture yet, and Capture itself, are in the tab."""
+        return True
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """The module whose ``render`` draws the page, and the tab's name."""
         title = "Profile" if self.plugin_name == NAME else "Profile (tb-profile)"
         return base_plugin.FrontendMetadata(es_module_path="/index.js", tab_name=title)
+
+
+def _alone() -> None:
+    """TensorBoard's notice that a profile plugin could be installed is out of place where one is: not loaded.
+
+    It looks for a module of the older plugin's name. To bring one would get in that plugin's way.
+    """
+    with suppress(Exception):
+        from tensorboard.plugins.profile_redirect import profile_redirect_plugin as notice
+
+        # This module is imported before any plugin is loaded.
+        vars(notice)["ProfileRedirectPluginLoader"].load = lambda loader, context: None
+
+
+_alone()
 
 
 def _rival() -> str:

@@ -219,3 +219,11 @@ def answers(name: str, session: Capture) -> None:
         tools.get(name).unavailable(session)
     except ProblemError as error:
         assert error.problem.message and error.problem.remedy
+
+
+def test_candidates_of_options_stand_in_tables_that_tools_declare() -> None:
+    columns = {
+        f"{table.id}.{column.id}" for tool in tools.find().values() for table in tool.tables for column in table.columns
+    }
+    asked = {param.candidates for tool in tools.find().values() for param in tool.params}
+    assert {"step_choices.name", "memories.memory_id"} <= asked <= columns | {""}

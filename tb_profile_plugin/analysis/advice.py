@@ -17,6 +17,8 @@ from .functions import function_calls
 from .ops import Op, OpTable
 from .parts import COMMUNICATION, DEVICE, DEVICE_COMPUTE, INPUT, Part
 from .steptime import PS_PER_MS, StepTimes
+from .tfdata import pipelines
+from .tfdata_shape import lacks_prefetch, last
 
 UNRECORDED_REMEDY = (
     "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the errors "
@@ -149,15 +151,11 @@ def _waiting(e: Evidence) -> Hint | None:
 
 
 def _no_prefetch(e: Evidence) -> Hint | None:
-    outer = [
-        op.name.removeprefix("Iterator::").removeprefix("Root::").removeprefix("Model::")
-        for op in e.host_ops.ops
-        if op.is_dataset
-    ]
-    roots = {name.split("::")[0] for name in outer} - {"Root", "Model", "Iterator", ""}
-    if e.steps.percent(Part.INPUT_WAIT) < 5 or not roots or any("Prefetch" in name for name in roots):
+    without = [each for host in e.hosts for each in pipelines(host) if lacks_prefetch(each)]
+    percent = e.steps.percent(Part.INPUT_WAIT)
+    if percent < 5 or not without:
         return None
-    percent, ends = e.steps.percent(Part.INPUT_WAIT), ", ".join(sorted(roots))
+    ends = ", ".join(sorted({each.stages[last(each)].label for each in without}))
     text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
     return Hint(
         "prefetch",

@@ -11,6 +11,7 @@ from .. import store
 from ..columns import vocabulary
 from ..model import clock
 from ..model.devices import host_device_type
+from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
 from ..model.recorded import levels, versions
@@ -62,7 +63,7 @@ def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_impossible(host), *_record(host)]
 
 
-NEEDS = (findings_of_host, between.waits, Host.steps_named, window)
+NEEDS = (events, findings_of_host, between.waits, Host.steps_named, window)
 """Per-host functions that `findings` merges."""
 
 
@@ -94,6 +95,17 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
+def nothing(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
+    if any(events(host) for host in hosts):
+        return None
+    found = findings(session, hosts)
+    causes = [each for each in found if each.severity == "error"]
+    causes += [each for each in found if each.code in ("tracer_off", "reported_by_profiler")]
+    empty = Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
+    return next(iter(causes), empty)
+
+
 def doubt(found: Sequence[Problem]) -> str:
     """Why the figures may be wrong, in a sentence; empty where nothing speaks against them."""
     grave = [problem for problem in found if problem.severity == "error"]
@@ -118,6 +130,8 @@ def _missing(session: Session) -> Iterator[Problem]:
 
 def _steps(host: Host, step_event: str) -> Iterator[Problem]:
     steps = host.steps_named(step_event)
+    if not events(host):
+        return
     if not len(steps):
         message = "No step was found, so figures cover the whole capture."
         yield Problem("no_steps", message, _MARK_STEPS, host.name, "warning")

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..model import names
+from ..model import iterators, names
 from ..model.host import Host
 from ..model.per_host import per_host
 from .hostops import host_ops
 from .ops import INPUT_PIPELINE, Op, merged
 from .parts import Part
 from .steptime import StepTimes
+from .tfdata_functions import READERS, transforming_ps
 
 ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"
-PREPROCESSING, UNKNOWN = "Preprocessing", "Unknown"
+PREPROCESSING, WAITING, UNKNOWN = "Preprocessing", "Waiting for elements", "Unknown"
 
 _STAGES = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
-_READERS = ("TFRecord", "TextLine", "FixedLengthRecord", "SSTable", "RecordIO", "ArrayRecord")
 _AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
 
 
@@ -34,6 +34,8 @@ class HostInput:
     advanced_ps: float
     """Reading files ahead: inside interleave, prefetch, parallel map."""
     preprocessing_ps: float
+    """Transforming data, the functions that run for it on the executor's threads with it. Waiting for elements that
+    other threads make is none."""
     enqueue_ps: float
     """Handing data to the device."""
     other_ps: float
@@ -52,9 +54,11 @@ def kind_of(op: Op) -> str:
         return ENQUEUE
     if not op.is_dataset:
         return ""
-    if op.name.rpartition("::")[2] in _READERS and "::" in op.name:
+    last = op.name.rpartition("::")[2]
+    if iterators.kind_of(last) in READERS and "::" in op.name:
         return ADVANCED if any(ahead in op.name for ahead in _AHEAD) else DEMANDED
-    return PREPROCESSING
+    # It has threads of its own: the one that asks it waits for them.
+    return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
 
 
 def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
@@ -65,9 +69,10 @@ def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
     """
     table = merged([host_ops(host) for host in hosts])
     ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
-    spent = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, UNKNOWN), 0)
+    spent = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
     for op, kind in ops:
         spent[kind] += op.self_ps
+    spent[PREPROCESSING] += sum(_functions(host) for host in hosts)
     rest = spent[DEMANDED] + spent[ADVANCED] + spent[PREPROCESSING]
     ratio = _enqueue_ratio(hosts, steps)
     enqueue = float(spent[ENQUEUE])
@@ -75,6 +80,16 @@ def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
     shares = [outside * spent[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
     demanded, advanced, preprocessing = shares
     return HostInput(ops, demanded, advanced, preprocessing, enqueue, max(0.0, outside - sum(shares)))
+
+
+def _functions(host: Host) -> int:
+    """What the self times of a host's iterators lack of, or have too much as, its preprocessing, ps; see `HostInput`.
+
+    They hold the waiting for functions that run on the executor's threads, but not these functions.
+    """
+    known = transforming_ps(host)
+    counted = sum(op.self_ps for op in host_ops(host).ops if op.is_dataset and kind_of(op) == PREPROCESSING)
+    return 0 if known is None else known - counted
 
 
 def _enqueues(op_type: str) -> bool:

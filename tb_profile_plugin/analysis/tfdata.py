@@ -10,11 +10,15 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
-from ..model.iterators import ASYNCHRONOUS, WRAPPERS, Calls, calls, kind_of, place_of
+from ..model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, place_of
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from ..runtime.memo import lazy
+from .tfdata_filling import filling
 from .tfdata_work import Work, work
+
+_MULTI_DEVICE = "tf_data_multi_device_iterator"
+"""How TensorFlow names the threads that fetch for all devices of a strategy."""
 
 SLOW_PS = 50_000_000
 """A pipeline that answers within 50 µs keeps up: that is what fetching a ready element costs (TensorFlow's guide)."""
@@ -37,6 +41,8 @@ class Stage:
     """Waited for elements that other threads made."""
     held_ps: int
     """Of the critical time, what passed after an element was in hand: the thread did not get on, for want of a core."""
+    filled_ps: int
+    """Of the requests' time, what went into filling it: a shuffle's buffer, or a cache in the first epoch."""
     python_calls: int
     """How many of its functions ran Python code."""
     begin_ps: int
@@ -69,11 +75,6 @@ class Stage:
         """Whether it works ahead on threads of its own."""
         return self.kind in ASYNCHRONOUS
 
-    @property
-    def wrapper(self) -> bool:
-        """Whether tf.data put it there, not the program."""
-        return self.kind in WRAPPERS
-
 
 @dataclass(frozen=True)
 class Pipeline:
@@ -97,10 +98,28 @@ class Pipeline:
     between_ps: int
     """Time between requests, when the program did something else."""
 
+    filling_ps: Array
+    """int64[m]: of each latency, what went into filling shuffles' buffers and caches."""
+
+    served: bool
+    """Whether a distribution strategy's multi-device iterator asks it, on a thread of its own: ahead of the program."""
+
     @lazy
     def slow(self) -> int:
         """How many requests took longer than 50 µs."""
         return int((self.latency_ps > SLOW_PS).sum())
+
+    @lazy
+    def starting(self) -> Array:
+        """bool[m]: requests most of whose latency went into filling; later ones do not have to."""
+        answer: Array = 2 * self.filling_ps > self.latency_ps
+        return answer
+
+    @lazy
+    def typical_ps(self) -> float:
+        """The median latency, of requests that did not fill anything where there are such."""
+        steady = self.latency_ps[~self.starting]
+        return float(np.median(steady if len(steady) else self.latency_ps))
 
     @property
     def max_ps(self) -> int:
@@ -178,6 +197,8 @@ class TfData:
         self.calls = found
         self.work = work(found)
         self._stage_of, places, parents = _stages(found)
+        kinds = [kind_of(place.rsplit("::", 1)[-1]) for place in places]
+        self._filling = filling(found, self._stage_of[found.iterator], kinds, parents)
         self.pipelines = self._pipelines(host.name, places, parents)
 
     def _pipelines(self, host: str, places: list[str], parents: Array) -> list[Pipeline]:
@@ -188,7 +209,8 @@ class TfData:
         order = roots[np.argsort(found.begin[roots], kind="stable")]
         _, first = np.unique(found.iterator[order], return_index=True)
         counts = {True: 0, False: 0}
-        figures = self._figures(len(places))
+        figures = _Figures(found, self.work, self._stage_of[found.iterator], self._filling, len(places))
+        filled = np.bincount(found.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(found))
         pipeline_of = np.full(len(places), -1, np.int64)
         pipeline_of[self._stage_of] = table.pipeline
         answer = []
@@ -208,11 +230,17 @@ class TfData:
             counts[device] += 1
             span = int(found.end[mine].max() - found.begin[mine].min())
             between = max(span - int(latency.sum()), 0)
-            answer.append(Pipeline(host, name, device, top, mine[slowest], latency[slowest], stages, unserved, between))
+            mine, latency = mine[slowest], latency[slowest]
+            filling_ps, served = filled[mine].astype(np.int64), self._served(int(mine[0]))
+            answer.append(
+                Pipeline(host, name, device, top, mine, latency, stages, unserved, between, filling_ps, served)
+            )
         return answer
 
-    def _figures(self, size: int) -> _Figures:
-        return _Figures(self.calls, self.work, self._stage_of[self.calls.iterator], size)
+    def _served(self, request: int) -> bool:
+        plane = self.calls.plane
+        thread: str = plane.lines.name[plane.events.line[self.calls.row[request]]]
+        return thread.startswith(_MULTI_DEVICE)
 
     def nodes(self, request: int) -> list[Node]:
         """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
@@ -261,11 +289,12 @@ class TfData:
 class _Figures:
     """Sums over the calls of each stage."""
 
-    def __init__(self, found: Calls, done: Work, stage: Array, size: int):
+    def __init__(self, found: Calls, done: Work, stage: Array, filling: Array, size: int):
         duration = found.end - found.begin
         self._found, self._size, self._stage = found, size, stage
         held = np.where(found.ready == MISSING, 0, np.minimum(found.end - found.ready, done.critical_ps)).clip(0)
         python = found.functions.call[found.functions.python]
+        fills = np.flatnonzero(filling >= 0)
         self._sums = {
             "calls": np.bincount(stage, minlength=size),
             "iterators": np.bincount(stage[found.iterators.first], minlength=size),
@@ -274,6 +303,7 @@ class _Figures:
             "critical_ps": self._sum(done.critical_ps),
             "wait_ps": self._sum(done.wait_ps),
             "held_ps": self._sum(held),
+            "filled_ps": np.bincount(stage[filling[fills]], done.critical_ps[fills], size).astype(np.int64),
             "python_calls": np.bincount(stage[python], minlength=size),
         }
         served = np.zeros(len(found), bool)
@@ -340,6 +370,13 @@ def tf_data(host: Host) -> TfData | None:
     """The host's pipelines; None where the capture holds none."""
     found = calls(host)
     return None if found is None else TfData(host, found)
+
+
+@per_host(keep=True)
+def pipelines(host: Host) -> Sequence[Pipeline]:
+    """The host's pipelines, in the order of their first calls."""
+    data = tf_data(host)
+    return data.pipelines if data else ()
 
 
 @per_host(keep=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..model.iterators import CACHES, REPEATS, TRANSPARENT
+from . import tfdata_code as code
 from .tfdata import SLOW_PS, Pipeline, Stage
+from .tfdata_shape import filled, has_cache, lacks_prefetch, last, prefetch, prefetch_gain_ps
 from .words import duration
 
 FILES = frozenset(
@@ -17,8 +21,7 @@ REMOTE = frozenset(
 )
 PARALLELISABLE = frozenset(["Map", "Interleave"])
 SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
-REPEATS = frozenset(["Repeat", "ForeverRepeat", "FiniteRepeat", "ShuffleAndRepeat"])
-CACHES = frozenset(["MemoryCache", "MemoryCacheImpl", "Cache", "FileCache", "FileCacheImpl"])
+_BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 
 
 @dataclass(frozen=True)
@@ -30,25 +33,26 @@ class Finding:
     title: str
     evidence: str
     snippet: str
-    """The code to write; empty where code does not help."""
+    """The code to write, which runs as it stands; empty where code does not help."""
     stage: int
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
-    gain_ps: int
-    """At most, of all requests together: the critical time that would go."""
+    gain: float
+    """At most: the part of the time waited for this pipeline that would go, 0–1."""
     level: str
     """``bad``, ``warn`` or ``info``."""
 
 
-def findings(pipeline: Pipeline) -> list[Finding]:
-    """What to do about a pipeline of a host, the largest gain first; small print for one that is fast."""
-    found = [
-        _bottleneck(pipeline),
-        *_caches(pipeline),
-        _prefetch(pipeline),
-        *_shuffles(pipeline),
-        _contention(pipeline),
-    ]
-    return sorted((each for each in found if each), key=lambda each: (each.level == "info", -each.gain_ps))
+def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
+    """What to do about a pipeline of a host, the largest gain first.
+
+    ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
+    """
+    rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
+    found = [finding for rule in rules if (finding := rule(pipeline))]
+    found = sorted([*found, *_shuffles(pipeline)], key=lambda each: (each.level == "info", -each.gain))
+    start = _filling(pipeline) if costs else None
+    # What only the start costs makes all else that is found doubtful.
+    return [start, *found] if start else found
 
 
 def _bottleneck(pipeline: Pipeline) -> Finding | None:
@@ -56,166 +60,212 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
     if row < 0 or not pipeline.slow or pipeline.contended:
         return None
     stage = pipeline.stages[row]
-    code, title, snippet = _cure(pipeline, row)
-    share = 100 * stage.blame_ps / pipeline.total_ps
+    name, title, snippet = _cure(pipeline, row)
+    share = stage.blame_ps / pipeline.total_ps
     evidence = (
-        f"{stage.label} is to blame for {share:.0f} % of what the program waited for {pipeline.name}: "
+        f"{stage.label} is to blame for {100 * share:.0f} % of what the program waited for {pipeline.name}: "
         f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
     )
-    return Finding(code, title, evidence, snippet, row, stage.blame_ps, "bad" if share >= 50 else "warn")
+    level = "bad" if share >= 0.5 else "warn"
+    return Finding(name, title, evidence, code.ready(snippet), row, share, level)
 
 
-def _cure(pipeline: Pipeline, row: int) -> tuple[str, str, str]:
-    """(code, what to do, how to write it) for the stage that holds the pipeline up."""
+_Cure = tuple[str, str, str]
+"""(code, what to do, how to write it)."""
+
+
+def _cure(pipeline: Pipeline, row: int) -> _Cure:
+    """For the stage that holds the pipeline up; nothing that it has already."""
     stage, kind = pipeline.stages[row], pipeline.stages[row].kind
-    if kind == "Generator":
-        return _GENERATOR
-    if stage.python_calls:
+    if stage.python_calls and kind != "Generator":
         return _PYTHON
-    if kind == "DataService":
-        return _SERVICE
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
     if kind in REMOTE:
         return "remote_source", "Profile the host that serves this data: the time is spent there.", ""
     if kind in FILES:
         return _source(pipeline.above(row))
-    if kind in _BY_KIND:
-        return _BY_KIND[kind]
-    if kind == "Prefetch" or stage.wrapper:
+    if kind in _MAPS:
+        return _MAPS[kind](pipeline, row)
+    if kind == "ParallelInterleave":
+        return _slow_interleave(stage)
+    if kind in TRANSPARENT:
         return _UNSEEN
-    return (
-        "slow_transformation",
-        f"Look into what {stage.label} does per element, and cache its result if it fits.",
-        ("dataset = dataset.cache()  # after the slow transformation"),
+    cached = has_cache(pipeline)
+    title = f"Look into what {stage.label} does per element{'' if cached else ', and cache its result if it fits'}."
+    return "slow_transformation", title, "" if cached else code.CACHE
+
+
+def _source(above: list[Stage]) -> _Cure:
+    interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
+    if interleave is None:
+        title = "Reading is slow: split the data into several files and read them in parallel, near this host."
+        return "slow_source", title, code.interleave()
+    if interleave.kind == "Interleave":
+        title = "The interleave reads one source at a time: let it read several in parallel."
+        return "sequential_interleave", title, code.interleave()
+    title = "The sources are slow though they are read in parallel: keep the data nearer, or read more at a time."
+    return "slow_source", title, code.interleave(_more(interleave))
+
+
+def _slow_interleave(stage: Stage) -> _Cure:
+    title = (
+        "The interleave waits for its sources though it reads them in parallel: raise its cycle_length, "
+        "or keep the data nearer."
     )
+    return "slow_parallel_interleave", title, code.interleave(_more(stage))
 
 
-def _source(above: list[Stage]) -> tuple[str, str, str]:
-    kinds = [stage.kind for stage in above]
-    if "Interleave" in kinds and "ParallelInterleave" not in kinds:
-        return (
-            "sequential_interleave",
-            "The interleave reads one source at a time: let it read several in parallel.",
-            "dataset = files.interleave(open_one, cycle_length=8,\n"
-            "                           num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-        )
-    if "ParallelInterleave" in kinds:
-        return (
-            "slow_source",
-            "The sources are slow though they are read in parallel: keep the data nearer, or read more at a time.",
-            "dataset = files.interleave(open_one, cycle_length=32,\n"
-            "                           num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
-        )
-    return (
-        "slow_source",
-        "Reading is slow: split the data into several files and read them in parallel, near this host.",
-        "files = tf.data.Dataset.list_files(pattern)\n"
-        "dataset = files.interleave(tf.data.TFRecordDataset, cycle_length=8,\n"
-        "                           num_parallel_calls=tf.data.AUTOTUNE)",
-    )
+def _more(interleave: Stage) -> int:
+    """Sources to read at a time: twice as many as now."""
+    now = interleave.settings.get("cycle_length")
+    return 2 * now if isinstance(now, int) and now > 0 else 32
 
 
-_OUTER = (
-    "def part(index):\n"
-    "    return make_dataset().shard(PARTS, index).filter(predicate)  # and what else is sequential\n\n"
-    "dataset = tf.data.Dataset.range(PARTS).interleave(part, cycle_length=PARTS,\n"
-    "                                                  num_parallel_calls=tf.data.AUTOTUNE)"
-)
-_PARALLEL_MAP = (
-    "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE)\n"
-    "# dataset = dataset.cache()  # if the results fit into memory"
-)
-_GENERATOR = (
-    "generator",
-    "The Python generator makes one element at a time, under Python's lock: "
-    "write its data to files, or run several generators.",
-    "dataset = tf.data.Dataset.range(4).interleave(\n"
-    "    lambda part: tf.data.Dataset.from_generator(numbers, args=[part], output_signature=spec),\n"
-    "    cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)",
-)
+def _map(pipeline: Pipeline, row: int) -> _Cure:
+    if has_cache(pipeline):
+        return "slow_map", "Run the map's function in parallel.", code.PARALLEL_MAP
+    title = "Run the map's function in parallel, and cache its results if they fit."
+    return "slow_map", title, f"{code.PARALLEL_MAP}\n{code.CACHE}"
+
+
+def _parallel_map(pipeline: Pipeline, row: int) -> _Cure:
+    """It is parallel: what is left is to do less, once, or elsewhere."""
+    batched = any(pipeline.stages[below].kind in _BATCHES for below in _below(pipeline, row))
+    cached = has_cache(pipeline)
+    ways = [
+        "make its function cheaper",
+        *([] if cached else ["cache its results"]),
+        *([] if batched else ["batch before it"]),
+        "give it more cores with the tf.data service",
+    ]
+    title = f"The map already runs in parallel: {', '.join(ways[:-1])}, or {ways[-1]}."
+    snippet = [] if batched else [code.BATCH_FIRST]
+    return "slow_parallel_map", title, "\n".join([*snippet, *([] if cached else [code.CACHE])])
+
+
+_MAPS: dict[str, Callable[[Pipeline, int], _Cure]] = {
+    "Map": _map,
+    "ParallelMap": _parallel_map,
+    "MapAndBatch": _parallel_map,
+}
 _PYTHON = (
     "py_function",
     "The function runs Python code, one thread at a time: write it with TensorFlow's ops, or prepare the data offline.",
-    "dataset = dataset.map(function_of_tensorflow_ops, num_parallel_calls=tf.data.AUTOTUNE)",
+    code.TENSORFLOW_OPS,
 )
-_SERVICE = ("data_service", "Profile the workers of the tf.data service: the time is spent there.", "")
 _UNSEEN = (
     "unrecorded",
     "The program waited for work that is not in this capture: capture longer, so that it holds whole elements.",
     "",
 )
-_BY_KIND = {
-    "Map": ("slow_map", "Run the map's function in parallel, and cache its results if they fit.", _PARALLEL_MAP),
-    "ParallelMap": (
-        "slow_parallel_map",
-        "The map already runs in parallel: make its function cheaper, cache its results, batch before it, "
-        "or give it more cores with the tf.data service.",
-        "dataset = dataset.batch(size).map(function_of_batches, num_parallel_calls=tf.data.AUTOTUNE)\n"
-        "dataset = dataset.cache()",
+_SIMPLE: dict[str, _Cure] = {
+    "Generator": (
+        "generator",
+        "The Python generator makes one element at a time, under Python's lock: "
+        "write its data to files, or run several generators.",
+        code.GENERATORS,
     ),
-    "MapAndBatch": (
-        "slow_parallel_map",
-        "The map's function, run in parallel and fused with batch, does not keep up: make it cheaper, cache its "
-        "results, batch before it, or give it more cores with the tf.data service.",
-        "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE).cache().batch(size)",
-    ),
-    "Interleave": (
-        "sequential_interleave",
-        "Open and read the interleave's sources in parallel.",
-        "dataset = files.interleave(open_one, cycle_length=8, num_parallel_calls=tf.data.AUTOTUNE)",
-    ),
-    "ParallelInterleave": (
-        "slow_parallel_interleave",
-        "The interleave waits for its sources though it reads them in parallel: raise its cycle_length, "
-        "or keep the data nearer.",
-        "dataset = files.interleave(open_one, cycle_length=32, num_parallel_calls=tf.data.AUTOTUNE)",
-    ),
+    "DataService": ("data_service", "Profile the workers of the tf.data service: the time is spent there.", ""),
+    "Prefetch": _UNSEEN,
+    "Interleave": ("sequential_interleave", "Open and read the interleave's sources in parallel.", code.interleave()),
     "Filter": (
         "slow_filter",
         "Filter runs one element at a time: filter several parts of the data side by side.",
-        _OUTER,
+        code.side_by_side(".filter(keep)"),
     ),
-    "Unbatch": ("slow_unbatch", "Unbatch runs one element at a time: work on several parts side by side.", _OUTER),
+    "Unbatch": (
+        "slow_unbatch",
+        "Unbatch runs one element at a time: work on several parts side by side.",
+        code.side_by_side(".batch(batch_size).unbatch()"),
+    ),
     "Batch": (
         "slow_batch",
         "Batching copies one batch at a time: copy several in parallel, or make elements smaller first.",
-        "dataset = dataset.batch(size, num_parallel_calls=tf.data.AUTOTUNE)",
+        code.PARALLEL_BATCH,
     ),
-    "PaddedBatch": ("slow_batch", "Padding and copying runs one batch at a time: work on parts side by side.", _OUTER),
+    "ParallelBatch": (
+        "slow_parallel_batch",
+        "Batches are already copied in parallel: make elements smaller before they are batched.",
+        "",
+    ),
+    "PaddedBatch": (
+        "slow_batch",
+        "Padding and copying runs one batch at a time: work on parts side by side.",
+        code.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
+    ),
     "Shuffle": (
         "slow_shuffle",
-        "Filling the shuffle buffer takes this time: make the buffer smaller, or shuffle file names before reading.",
-        "files = files.shuffle(number_of_files)\ndataset = files.interleave(open_one).shuffle(buffer_size=1000)",
+        "The shuffle's buffer takes this time: make it smaller, or shuffle file names before reading.",
+        code.SHUFFLE_FILES,
     ),
 }
 
 
-def _caches(pipeline: Pipeline) -> list[Finding]:
-    row = pipeline.bottleneck
+def _filling(pipeline: Pipeline) -> Finding | None:
+    """Most of the time went into what only the start of a pipeline, or of an epoch, needs."""
+    row = filled(pipeline)
     if row < 0:
-        return []
-    found = []
-    stages, slow = pipeline.stages, pipeline.stages[row]
-    for at, stage in enumerate(stages):
-        if stage.kind not in CACHES or stages[stage.parent].kind in CACHES:
-            continue
-        below = _below(pipeline, at)
-        repeat = next((stages[i] for i in below if stages[i].kind in REPEATS), None)
-        gain = sum(stages[i].blame_ps for i in below)
+        return None
+    stage, reads = pipeline.stages[row], _reads(pipeline, row)
+    share = stage.filled_ps / pipeline.total_ps
+    calls = f"{int(pipeline.starting.sum())} of {len(pipeline.requests)} calls"
+    spent = f"{calls} of {pipeline.name} spent {duration(stage.filled_ps)} on it, in which {reads} elements were taken"
+    if stage.kind in CACHES:
+        title = "This is the first epoch: capture a later one, which reads from the cache."
+        evidence = f"{stage.label} was being filled: {spent}. From the second epoch on what is before it costs nothing."
+        return Finding("filling_cache", title, evidence, "", row, share, "warn")
+    title = "This is warm-up: capture some steps later, when the shuffle's buffer is full."
+    evidence = f"{stage.label} was filling its buffer: {spent}. Later calls take one element for each that they give."
+    return Finding("filling_shuffle", title, evidence, "", row, share, "warn")
+
+
+def _reads(pipeline: Pipeline, row: int) -> int:
+    """How many elements a stage took from the one that it asks."""
+    below = pipeline.children[row]
+    while below and pipeline.stages[below[0]].kind in CACHES:
+        below = pipeline.children[below[0]]
+    return sum(pipeline.stages[each].calls for each in below)
+
+
+def _caches(pipeline: Pipeline) -> list[int]:
+    """The caches (rows); their inner halves belong to them."""
+    stages = pipeline.stages
+    return [
+        row
+        for row, stage in enumerate(stages)
+        if stage.kind in CACHES and not (stage.parent >= 0 and stages[stage.parent].kind in CACHES)
+    ]
+
+
+def _late_cache(pipeline: Pipeline) -> Finding | None:
+    for row in _caches(pipeline):
+        below = _below(pipeline, row)
+        repeat = next((pipeline.stages[each] for each in below if pipeline.stages[each].kind in REPEATS), None)
         if repeat:
+            cost = sum(pipeline.stages[each].blame_ps for each in below)
             evidence = (
                 f"The cache stands behind {repeat.label}, so it never sees the data end and never serves from memory: "
-                f"what is before it cost {duration(gain)} of the {duration(pipeline.total_ps)} waited."
+                f"what is before it cost {duration(cost)} of the {duration(pipeline.total_ps)} waited."
             )
-            code = "dataset = dataset.map(function).cache().repeat()"
-            found.append(Finding("late_cache", "Put cache() before repeat().", evidence, code, at, gain, "bad"))
-        elif row not in below and slow.kind not in CACHES and not slow.wrapper and pipeline.slow:
-            if any(above is stage for above in pipeline.above(row)) or not _is_above(pipeline, row, at):
-                continue
-            evidence = f"{slow.label} runs after the cache, so every epoch pays for it again."
-            code = "dataset = dataset.map(function, num_parallel_calls=tf.data.AUTOTUNE).cache()"
-            title = "Put cache() behind the slow transformation, if its results fit and are not random."
-            found.append(Finding("early_cache", title, evidence, code, at, slow.blame_ps, "info"))
-    return found
+            gain = cost / max(pipeline.total_ps, 1)
+            snippet = code.ready(code.CACHE_BEFORE_REPEAT)
+            return Finding("late_cache", "Put cache() before repeat().", evidence, snippet, row, gain, "bad")
+    return None
+
+
+def _early_cache(pipeline: Pipeline) -> Finding | None:
+    row = pipeline.bottleneck
+    if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
+        return None
+    slow, below = pipeline.stages[row], set(_below(pipeline, row))
+    cache = next((each for each in _caches(pipeline) if each in below), -1)
+    if cache < 0:
+        return None
+    evidence = f"{slow.label} runs after the cache, so every epoch pays for it again."
+    title = "Put cache() behind the slow transformation, if its results fit and are not random."
+    snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
+    return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
 
 
 def _below(pipeline: Pipeline, row: int) -> list[int]:
@@ -226,34 +276,22 @@ def _below(pipeline: Pipeline, row: int) -> list[int]:
     return answer
 
 
-def _is_above(pipeline: Pipeline, upper: int, lower: int) -> bool:
-    return lower in _below(pipeline, upper)
-
-
-def outermost(pipeline: Pipeline) -> int:
-    """The program's last transformation, -1 if there is none; a Prefetch before ones that cost nothing counts as it."""
-    cheap = 0
-    last = -1
-    for row, stage in enumerate(pipeline.stages):
-        if stage.kind == "Prefetch" and 20 * cheap <= pipeline.total_ps:
-            return row
-        last = row if last < 0 and not stage.wrapper else last
-        cheap += stage.blame_ps
-        if len(pipeline.children[row]) != 1:
-            break
-    return last
-
-
 def _prefetch(pipeline: Pipeline) -> Finding | None:
-    row = outermost(pipeline)
-    if row < 0 or pipeline.stages[row].kind == "Prefetch" or not pipeline.slow:
+    if not lacks_prefetch(pipeline) or not pipeline.slow:
         return None
-    label = pipeline.stages[row].label
-    evidence = f"{label} is the last transformation: it starts on an element only when the program asks for it."
-    gain = min(pipeline.total_ps, pipeline.between_ps)
-    code = "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # the last call on the dataset"
+    row = last(pipeline)
+    stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline) / pipeline.total_ps
+    how = (
+        "works ahead only as far as its own buffer goes"
+        if stage.asynchronous
+        else "starts on an element only when the program asks for it"
+    )
+    evidence = f"{stage.label} is the last transformation: it {how}."
     title = "Prefetch, so that the input is made while the model computes."
-    return Finding("missing_prefetch", title, evidence, code, row, gain, "bad")
+    if prefetch(pipeline) >= 0:
+        evidence = f"{stage.label} stands behind Prefetch: it {how}."
+        title = "Prefetch last, so that all of the input is made while the model computes."
+    return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
 
 
 def _shuffles(pipeline: Pipeline) -> list[Finding]:
@@ -265,9 +303,9 @@ def _shuffles(pipeline: Pipeline) -> list[Finding]:
         if stage.kind != "Shuffle" or not isinstance(size, int) or not 0 < size < batch:
             continue
         evidence = f"Its buffer holds {size} elements, a batch {batch}: elements hardly leave their place."
-        code = "dataset = dataset.shuffle(buffer_size=1000)"
+        snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
         # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
-        found.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, code, row, 0, "warn"))
+        found.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, snippet, row, 0.0, "warn"))
     return found
 
 
@@ -281,10 +319,5 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         "to go on with them: most likely other threads had the cores."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
-    code = (
-        "options = tf.data.Options()\n"
-        "options.threading.private_threadpool_size = cores - 1\n"
-        "options.threading.max_intra_op_parallelism = 1\n"
-        "dataset = dataset.with_options(options)"
-    )
-    return Finding("contention", title, evidence, code, pipeline.bottleneck, held, level)
+    snippet = code.ready(code.FEWER_THREADS)
+    return Finding("contention", title, evidence, snippet, pipeline.bottleneck, held / pipeline.total_ps, level)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..model.host import Host
 from ..model.per_host import per_host
-from .tfdata import Node, Pipeline, TfData, tf_data
+from .tfdata import Node, Pipeline, TfData, pipelines, tf_data
 from .tfdata_workflow import Threads, threads
 
 
@@ -32,7 +32,7 @@ def shown(host: Host, calls: int) -> Shown | None:
     if not data:
         return None
     first = host.trace.rows(data.calls.plane).start
-    return Shown(data.pipelines, _nodes(data, calls), first, threads(data), data.calls.damage)
+    return Shown(pipelines(host), _nodes(data, calls), first, threads(data), data.calls.damage)
 
 
 def _nodes(data: TfData, limit: int) -> dict[int, list[Node]]:

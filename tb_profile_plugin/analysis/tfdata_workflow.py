@@ -11,9 +11,12 @@ from ..arrays import Array
 from ..model.host import Host
 from ..model.per_host import per_host
 from . import steptime
+from .inputcost import InputCost
 from .parts import Part
-from .tfdata import Pipeline, TfData
-from .tfdata_advice import Finding, findings, outermost
+from .tfdata import SLOW_PS, TfData
+from .tfdata_diagnosis import Diagnosis
+from .tfdata_functions import handed_over_ps
+from .tfdata_shape import behind_ps, lacks_prefetch, last, prefetch
 from .words import duration
 
 _POOL = "tf_"
@@ -59,7 +62,7 @@ def threads(data: TfData) -> Threads:
     outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
     begin = trace.begin[rows][outer].clip(low, high)
     end = trace.end[rows][outer].clip(low, high)
-    idle = int(data.work.wait_ps[wanted[line]].sum()) + _handed_over(data, wanted)
+    idle = int(data.work.wait_ps[wanted[line]].sum()) + handed_over_ps(data, wanted)
     occupied = max(int((end - begin).sum()) - idle, 0)
     budgets = [stage.settings.get("cpu_budget", 0) for pipeline in data.pipelines for stage in pipeline.stages[:1]]
     cores = max((int(value) for value in budgets if isinstance(value, int)), default=0)
@@ -67,38 +70,16 @@ def threads(data: TfData) -> Threads:
     return Threads(used, occupied / max(high - low, 1), cores)
 
 
-_BLOCKING = frozenset(
-    f"InstantiatedCapturedFunction::{how}" for how in ("Run", "RunWithBorrowedArgs", "RunInstantiated")
-)
-
-
-def _handed_over(data: TfData, wanted: Array) -> int:
-    """Time in which these lines' threads waited while an executor's thread ran a function for them, ps."""
-    plane, trace = data.calls.plane, data.trace
-    rows = trace.rows(plane)
-    waits = np.array([name in _BLOCKING for name in plane.names], bool)[plane.events.name]
-    called = np.flatnonzero(waits & wanted[plane.events.line])
-    here = np.array([name == "ExecutorState::Process" for name in plane.names], bool)[plane.events.name]
-    ran = np.concatenate(([0], np.cumsum(np.where(here, plane.events.duration, 0))))
-    last = trace.nesting[1][rows][called] - rows.start
-    inside = ran[last] - ran[called + 1]
-    return int((plane.events.duration[called] - inside).clip(0).sum())
-
-
 def checklist(
-    asked: Mapping[str, Array],
-    pipelines: Sequence[Pipeline],
-    busy: Threads,
-    steps: steptime.StepTimes,
+    asked: Mapping[str, Array], found: Sequence[Diagnosis], busy: Threads, steps: steptime.StepTimes
 ) -> list[Check]:
-    """For the slowest pipeline, which comes first, and the threads of its host; `asked` is what `entries` gives."""
-    pipeline = pipelines[0]
-    found = findings(pipeline)
+    """For the first pipeline, and the threads of its host; `asked` is what `entries` gives."""
+    first = found[0]
     return [
-        _fast(asked, pipelines),
-        _prefetching(pipeline),
-        _saturated(busy, pipeline.contended),
-        _transformation(pipeline, found),
+        _fast(asked, found),
+        _prefetching(first),
+        _saturated(busy, first.slow and first.pipeline.contended),
+        _transformation(first),
         _steps(steps),
     ]
 
@@ -127,13 +108,14 @@ def entries_of_host(host: Host) -> dict[str, Array]:
     return found
 
 
-def _fast(asked: Mapping[str, Array], pipelines: Sequence[Pipeline]) -> Check:
+def _fast(asked: Mapping[str, Array], found: Sequence[Diagnosis]) -> Check:
     parts = []
     for name, label in _ENTRIES.items():
         took = asked[name]
         if len(took):
             calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
             parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
+    pipelines = [each.pipeline for each in found]
     for device, label in ((False, "host"), (True, "device")):
         chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
         if chosen:
@@ -143,33 +125,70 @@ def _fast(asked: Mapping[str, Array], pipelines: Sequence[Pipeline]) -> Check:
             parts.append(f"{count}: {slow} of {requests} calls took more than 50 µs")
     slow = sum(pipeline.slow for pipeline in pipelines)
     requests = sum(len(pipeline.requests) for pipeline in pipelines)
-    level = "ok" if not slow else "bad" if 2 * slow >= requests else "warn"
-    answer = {"ok": "Yes: every element was there at once.", "warn": "Not always.", "bad": "No."}[level]
-    todo = "" if level == "ok" else "Go on with the next questions."
-    return Check("fast", "Does tf.data deliver fast enough?", level, answer, "; ".join(parts) + ".", todo)
+    costly = [each.cost for each in found if each.slow]
+    cost = max(costly or [each.cost for each in found], key=lambda each: each.share)
+    parts.append(waiting(cost))
+    if costly and all(each.pipeline.contended for each in found if each.slow):
+        answer = "Elements were ready, but the thread that asks for them was held up."
+        return Check("fast", _FAST, "warn", answer, "; ".join(parts) + ".", "See whether the host's cores are used up.")
+    if costly:
+        answer = "No." if 2 * slow >= requests else "Not always."
+        level = "bad" if cost.share >= _MUCH else "warn"
+        return Check("fast", _FAST, level, answer, "; ".join(parts) + ".", "Go on with the next questions.")
+    answer = "Yes: every element was there at once." if not slow else "Fast enough: the steps hardly wait for it."
+    return Check("fast", _FAST, "ok", answer, "; ".join(parts) + ".", "")
 
 
-def _prefetching(pipeline: Pipeline) -> Check:
-    question = "Does the pipeline prefetch?"
-    row = outermost(pipeline)
+_FAST = "Does tf.data deliver fast enough?"
+_MUCH = 0.2
+"""Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
+
+
+def waiting(cost: InputCost) -> str:
+    """What a step waits for input, in words."""
+    what = f"an average step of {duration(cost.step_ps)}" if cost.steps else f"the capture of {duration(cost.step_ps)}"
+    text = f"{what} waits {duration(cost.waited_ps)} for input ({100 * cost.share:.1f} %)"
+    return f"{text}, though steps that did not wait lasted as long" if cost.notable and not cost.costly else text
+
+
+def _prefetching(found: Diagnosis) -> Check:
+    question, pipeline = "Does the pipeline prefetch?", found.pipeline
+    if pipeline.device:
+        evidence = f"{pipeline.name} is a device's side of a distribution strategy; the host's made no call meanwhile."
+        return Check("prefetch", question, "unknown", "The capture does not tell.", evidence, "Capture for longer.")
+    row, at = last(pipeline), prefetch(pipeline)
     if row < 0:
         return Check("prefetch", question, "unknown", "The capture does not tell.", "No transformation is in it.", "")
-    stage = pipeline.stages[row]
-    if stage.kind != "Prefetch":
-        evidence = f"The last transformation of {pipeline.name} is {stage.label}."
+    behind = pipeline.stages[row].label
+    if lacks_prefetch(pipeline):
+        level = "bad" if found.slow else "warn"
+        answer = "No." if at < 0 else f"Not at its end: {behind} stands behind it."
+        evidence = f"The last transformation of {pipeline.name} is {behind}."
         todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
-        return Check("prefetch", question, "bad", "No.", evidence, todo)
+        return Check("prefetch", question, level, answer, evidence, todo)
+    if at < 0:
+        evidence = (
+            f"{pipeline.name} ends with {behind}; the strategy's multi-device iterator asks it ahead of the devices."
+        )
+        return Check("prefetch", question, "ok", "Yes: the distribution strategy does.", evidence, "")
+    stage = pipeline.stages[at]
     limit = stage.settings.get("buffer_limit")
     buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
+    ends = (
+        "ends with Prefetch"
+        if row == at
+        else f"has Prefetch before {behind}, which takes {duration(behind_ps(pipeline))}"
+    )
     share = 100 * stage.wait_ps / max(stage.total_ps, 1)
+    calls = f"{stage.calls} call{'' if stage.calls == 1 else 's'}"
     evidence = (
-        f"{pipeline.name} ends with Prefetch.{buffer} Over {stage.calls} calls the program waited "
+        f"{pipeline.name} {ends}.{buffer} Over {calls} the program waited "
         f"{duration(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
     )
-    if stage.wait_ps > stage.calls * 50_000_000:
-        answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
-        return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
-    return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
+    if stage.wait_ps <= stage.calls * SLOW_PS:
+        return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
+    answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
+    return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
 
 
 def _saturated(found: Threads, contended: bool) -> Check:
@@ -193,22 +212,32 @@ def _saturated(found: Threads, contended: bool) -> Check:
     return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
 
 
-def _transformation(pipeline: Pipeline, found: Sequence[Finding]) -> Check:
-    question = "Which transformation holds the pipeline up?"
-    if not pipeline.slow:
-        return Check("transformation", question, "ok", "None: it keeps up.", "No call took more than 50 µs.", "")
-    if pipeline.contended or pipeline.bottleneck < 0:
-        first = next((each for each in found if each.code == "contention"), None)
-        evidence = first.evidence if first else ""
+def _transformation(found: Diagnosis) -> Check:
+    question, pipeline = "Which transformation holds the pipeline up?", found.pipeline
+    if not found.slow:
+        evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(found.cost)}."
+        return Check("transformation", question, "ok", "None holds up the steps.", evidence, "")
+    if pipeline.device:
+        evidence = (
+            f"{pipeline.name} fetches what a pipeline of the host makes: its Generator is the strategy's own, and "
+            "waits for the host's pipeline and the copy to the device. That pipeline made no call in this capture."
+        )
+        return Check("transformation", question, "unknown", "One of the host's pipeline.", evidence, _LONGER)
+    first = found.findings[0] if found.findings else None
+    if found.bottleneck is None:
+        why = next((each for each in found.findings if each.code == "contention"), None)
+        evidence = why.evidence if why else ""
         return Check("transformation", question, "warn", "None of them: elements were ready.", evidence, "")
-    stage = pipeline.stages[pipeline.bottleneck]
+    stage, todo = found.bottleneck, first.title if first else ""
     share = 100 * stage.blame_ps / pipeline.total_ps
     evidence = (
         f"{stage.place}: {duration(stage.blame_ps)} of the {duration(pipeline.total_ps)} that the program waited "
-        f"({share:.0f} %); so much could be won at most."
+        f"({share:.0f} %)."
     )
-    todo = found[0].title if found else ""
     return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
+
+
+_LONGER = "Capture for longer, until the host's pipeline is asked; what it shows is what to speed up."
 
 
 def _steps(steps: steptime.StepTimes) -> Check:

@@ -23,6 +23,8 @@ _FRAMEWORKS = ("tensorflow", "tensorflow-cpu", "tf-nightly", "jax", "jaxlib", "t
 _CUDA_DRIVERS = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
 """The oldest driver that runs programs of each CUDA, by its first two numbers."""
 _SYS_ADMIN = 1 << 21
+_ROOM = 100_000_000
+"""Bytes that a disk should have free for a capture."""
 
 
 def machine(root: Path = Path("/")) -> list[Problem]:
@@ -37,28 +39,44 @@ def server(addresses: str) -> list[Problem]:
     return [problem or _fine("answers", "A profiler answers.", str(address)) for address, problem in findings]
 
 
-def logdir(searched: Sequence[str], captures: int, near_misses: Sequence[str]) -> Iterator[Problem]:
+def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses: Sequence[str]) -> Iterator[Problem]:
     """What a look at a logdir found, in words, and whether a capture could be written there."""
     for folder in searched:
-        if "://" in folder:
-            yield _fine("remote", "The logdir lies on another machine; captures cannot be written to it.", folder)
-        elif not os.path.isdir(folder):
-            remedy = "Check the path; a capture into it makes it."
-            yield Problem("no_logdir", "The logdir does not exist.", remedy, folder, "warning")
-        elif not os.access(folder, os.W_OK | os.X_OK):
-            remedy = "Captures from the page and from tb-profile go elsewhere, or grant writing."
-            yield Problem("unwritable", "The logdir cannot be written by this user.", remedy, folder, "warning")
-        else:
-            yield _fine("writable", "The logdir can be written.", folder)
+        yield _folder(folder)
     where = ", ".join(searched)
     if captures:
-        yield _fine("captures", f"It holds {captures} captures, so TensorBoard shows the tab.", where)
+        yield _fine("captures", f"It holds {captures} capture{'' if captures == 1 else 's'}.", where)
     else:
         remedy = "Make one: tb-profile capture ADDRESS LOGDIR, or try tb-profile capture --demo LOGDIR."
-        yield Problem("no_captures", "It holds no capture, so TensorBoard hides the tab.", remedy, where, "warning")
+        yield Problem("no_captures", "It holds no capture.", remedy, where, "warning")
+    if event_files and not captures:
+        message = "There are event files, but nothing was profiled: Keras 3's callback profiles nothing by itself."
+        remedy = "Say which batches: tf.keras.callbacks.TensorBoard(log_dir, profile_batch=(10, 20))."
+        yield Problem("no_profile_batch", message, remedy, where, "warning")
     for miss in near_misses:
-        remedy = "Captures end in .xplane.pb: look whether the one that belongs here was written elsewhere."
-        yield Problem("near_miss", "This is nearly a capture.", remedy, miss, "warning")
+        place, _, reason = miss.partition(": ")
+        # That a folder does not exist is said above.
+        if reason and place not in searched:
+            remedy = "Captures end in .xplane.pb: look whether the one that belongs here was written elsewhere."
+            yield Problem("near_miss", f"No capture, but near it: {reason}.", remedy, place, "warning")
+
+
+def _folder(path: str) -> Problem:
+    """Whether captures can be written to a folder of a logdir."""
+    if "://" in path:
+        return _fine("remote", "The logdir lies on another machine; captures cannot be written to it.", path)
+    if not os.path.exists(path):
+        return Problem("no_logdir", "The logdir does not exist.", "Check the path; a capture into it makes it.", path)
+    if not os.path.isdir(path):
+        return Problem("no_folder", "The logdir is a file.", "Name the folder that it lies in.", path)
+    if not os.access(path, os.W_OK | os.X_OK):
+        remedy = "Captures from the page and from tb-profile go elsewhere, or grant writing."
+        return Problem("unwritable", "The logdir cannot be written by this user.", remedy, path, "warning")
+    free = shutil.disk_usage(path).free
+    if free < _ROOM:
+        message = f"Its disk is full: {free / 1e6:.0f} MB are free."
+        return Problem("full", message, "Free some space: captures take up to some hundred MB.", path, "warning")
+    return _fine("writable", "The logdir can be written.", path)
 
 
 def _fine(code: str, message: str, where: str = "") -> Problem:

@@ -149,7 +149,8 @@ _CAUSES: tuple[_Cause, ...] = (
         lambda code, text: "profiling session active" in text.lower() or code is grpc.StatusCode.ALREADY_EXISTS,
         "busy",
         "The program is being profiled already.",
-        "Wait until the other capture ends, or end it: a process has one profiler.",
+        "A process has one profiler: wait until the other capture ends, or stop what records all the time "
+        "(tb-profile capture ADDRESS --recorder stop).",
     ),
     (
         lambda _, text: "no continuous profiling session" in text.lower(),

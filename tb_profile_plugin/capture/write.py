@@ -23,15 +23,16 @@ class Target:
     def __init__(self, logdir: str | os.PathLike[str], run: str = ""):
         """An empty run takes the time of day. Raises `ProblemError` where nothing could be written later."""
         if re.match(r"[a-z0-9+]+://", str(logdir)):
-            raise _unwritable(Path(logdir), "Captures cannot be written to a remote address.")
+            remedy = "Capture into a folder of this machine, and copy it there."
+            raise _unwritable(str(logdir), "Captures cannot be written to a remote address.", remedy)
         self.root = Path(logdir).expanduser().absolute() / "plugins" / "profile"
         self.run = _checked(run, self.root) if run else _free_name(self.root)
         self.folder = self.root / self.run
         above = next(parent for parent in [self.root, *self.root.parents] if parent.exists())
         if not above.is_dir():
-            raise _unwritable(above, f"{above} is a file, not a folder.")
+            raise _unwritable(str(above), f"{above} is a file, not a folder.", "Name a folder.")
         if not os.access(above, os.W_OK | os.X_OK):
-            raise _unwritable(above, f"{above} is not writable.")
+            raise _unwritable(str(above), f"{above} is not writable.", _ELSEWHERE)
 
     def path(self, host: str) -> Path:
         """Where that host's capture will lie."""
@@ -56,7 +57,8 @@ class Target:
                 draft.unlink(missing_ok=True)
             self._drop_if_empty()
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise _unwritable(path, "The disk is full." if full else f"Cannot be written: {error.strerror}.") from error
+            message = "The disk is full." if full else f"Cannot be written: {error.strerror}."
+            raise _unwritable(str(path), message, "Free some space." if full else _ELSEWHERE) from error
         return path
 
     def _drop_if_empty(self) -> None:
@@ -84,6 +86,8 @@ def _free_name(root: Path) -> str:
     return free
 
 
-def _unwritable(path: Path, message: str) -> ProblemError:
-    remedy = "Free some space, or capture into a folder that can be written."
-    return ProblemError(Problem("unwritable", message, remedy, str(path)), 507)
+_ELSEWHERE = "Capture into a folder that can be written, or grant writing."
+
+
+def _unwritable(where: str, message: str, remedy: str) -> ProblemError:
+    return ProblemError(Problem("unwritable", message, remedy, where), 507)

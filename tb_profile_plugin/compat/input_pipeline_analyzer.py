@@ -26,6 +26,7 @@ _WORK = {
     "other": "unclassified_nonequeue_us",
 }
 """Kinds of input work in the order of the old recommendations, and the property that measures each."""
+_NOTHING = "Nothing of this kind is to be done, as far as this capture shows."
 _GUIDE = "https://www.tensorflow.org/guide/data_performance"
 _LINKS = {
     "parallel map": "parallelizing_data_transformation",
@@ -41,7 +42,7 @@ def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mappi
     work = {id: row for id, *row in answer.rows("input_work", "work", "time_ms", "doc", "advice")}
     times = {_WORK[id]: f"{1000 * ms:.3f}" for id, (ms, _, _) in work.items()}
     docs = {_WORK[id]: doc for id, (_, doc, _) in work.items()}
-    advice = [[_linked(work[id][2])] for id in _WORK]
+    advice = [[_linked(work[id][2] or _NOTHING)] for id in _WORK]
     return [
         data_table(),
         step_table(answer, hosts, options["step_event"]),

@@ -126,7 +126,16 @@ SHAPES: Schema = {
     ),
     "Param": _object(
         "An option of a tool.",
-        {"name": _TEXT, "default": _TEXT, "doc": _TEXT, "choices": _NAMES, "kind": {"enum": ["text", "count"]}},
+        {
+            "name": _TEXT,
+            "default": _TEXT,
+            "doc": _TEXT,
+            "choices": _NAMES,
+            "kind": {"enum": ["text", "count"]},
+            "candidates": _says(
+                _TEXT, "Where the answer lists values worth choosing: table.column; empty for nowhere."
+            ),
+        },
     ),
     "ToolEntry": _object(
         "A tool, as the route tools lists it.",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..analysis import health
+from ..model.facts import events
 from ..model.host import Host
 from ..model.per_host import Need, need
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from .answer import Answer, Column, Json, Table, named
+from .answer import Answer, Column, Headline, Json, Table, named
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Param:
     choices: tuple[str, ...] = ()
     kind: str = "text"
     """``text``, or ``count`` for a whole number of 1 or more."""
+    candidates: str = ""
+    """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
     def value(self, text: str) -> str | int:
         """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
@@ -42,7 +46,12 @@ class Param:
 _DIGITS = 10
 """Numbers of so many digits are mistakes."""
 
-STEP_EVENT = Param("step_event", "", "Name of the events to count as steps, instead of the rule that finds them.")
+STEP_EVENT = Param(
+    "step_event",
+    "",
+    "Name of the events to count as steps, instead of the rule that finds them.",
+    candidates="step_choices.name",
+)
 """The option of every tool that speaks of steps."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
@@ -97,8 +106,12 @@ class Tool:
         """
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
-        known = self.options(options)
-        answer: Answer = self.function(session, self.hosts(session, host, **options), **known)
+        known, hosts = self.options(options), self.hosts(session, host, **options)
+        answer: Answer = self.function(session, hosts, **known)
+        cause = health.nothing(session, hosts)
+        if cause:
+            headline = Headline(f"{cause.message} {cause.remedy}", "bad" if cause.severity == "error" else "unknown")
+            answer = replace(answer, headline=headline)
         return named(self.name, self.facts, self.tables, answer)
 
     def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
@@ -112,19 +125,20 @@ class Tool:
         return session.select(host, self.needed(**options))
 
     def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
-        """Why a session has nothing to show in it and how to get it; None where it has.
+        """Why a session has nothing to show in it and how to get it; None where it has. What is to blame for a capture
+        without any event is the reason for every tool.
 
         `others` that are about to be asked of each host are worked out with it. Raises `ProblemError` where no host can
         be read.
         """
-        if not self.lacking:
-            return None
-        return self.lacking(session, session.select("", [*others, *(need(each) for each in self.precheck)]))
+        asked: tuple[PerHost, ...] = (*health.NEEDS, *self.precheck)
+        hosts = session.select("", [*others, *(need(each) for each in asked)])
+        return health.nothing(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
 
     def needed(self, **options: str) -> list[Need]:
         """`needs` with these options; raises `ProblemError` as `run` does."""
         known = self.options(options)
-        return [need(function, **known) for function in self.needs]
+        return [need(function, **known) for function in dict.fromkeys((events, *self.needs))]
 
     def options(self, given: Mapping[str, str]) -> dict[str, str | int]:
         """All options with their values; raises `ProblemError` for one that does not exist, or a bad value."""

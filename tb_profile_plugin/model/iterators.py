@@ -32,6 +32,17 @@ MAKERS = frozenset(
 WRAPPERS = frozenset("Root Model MaxIntraOpParallelism PrivateThreadPool Options".split())
 """Kinds that tf.data puts around a program's own transformations."""
 
+REPEATS = frozenset("Repeat ForeverRepeat FiniteRepeat ShuffleAndRepeat".split())
+SHUFFLES = frozenset("Shuffle ShuffleAndRepeat".split())
+CACHES = frozenset("MemoryCache MemoryCacheImpl Cache FileCache FileCacheImpl".split())
+
+TRANSPARENT = (
+    WRAPPERS
+    | (REPEATS - SHUFFLES)
+    | frozenset("Take FiniteTake Skip FiniteSkip AssertCardinality AssertNext AssertPrev".split())
+)
+"""Kinds that hand on the elements they are given, as they are and at once."""
+
 _PRODUCE = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
 _CONSUME = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
 _DEVICE = re.compile(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")

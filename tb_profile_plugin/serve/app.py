@@ -70,9 +70,9 @@ class App:
             clear_frames(error.__traceback__)
         return client.hurried(response(environ, start_response))
 
-    def active(self) -> bool:
-        """Whether there is a session, as far as a moment of looking tells."""
-        return self._logdir.active()
+    def look(self) -> None:
+        """Look for sessions, for those who ask later."""
+        self._logdir.survey()
 
     def _answer(self, request: Request) -> Response:
         if self._gate:

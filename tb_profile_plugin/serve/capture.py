@@ -137,5 +137,8 @@ def doctor(workspace: Workspace, request: Request) -> Response:
     from ..capture import doctor as checks
 
     survey = workspace.logdir.survey()
-    found = [*checks.machine(), *checks.logdir(survey.searched, survey.captures, survey.near_misses)]
+    found = [
+        *checks.machine(),
+        *checks.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses),
+    ]
     return answers.data_json(request, [problem.as_json() for problem in found])

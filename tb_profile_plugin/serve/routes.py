@@ -191,7 +191,7 @@ ROUTES = (
     Route("/timeline/steps", ("run", "host"), timeline.steps),
     Route("/timeline/event", ("run", "host", "event"), timeline.event),
     Route("/timeline/arrows", ("run", "host", "lanes", "begin", "end"), timeline.arrows),
-    Route("/timeline/search", ("run", "host", "text", "regex", "args"), timeline.search),
+    Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline.search),
     Route("/timeline/statistics", ("run", "host", "lanes", "begin", "end"), timeline.statistics),
     Route("/runs", (), _runs),
     Route("/run_tools", ("run",), _run_tools),

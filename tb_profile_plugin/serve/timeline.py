@@ -219,7 +219,8 @@ def arrows(workspace: Workspace, request: Request) -> Response:
         some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
         found += _arrows(shown, index, some)
         total += all_of_them
-    return answers.data_json(request, {"arrows": found, "total": total})
+    kinds = sorted({kind for host in shown.hosts for kind in details.kinds(host)})
+    return answers.data_json(request, {"arrows": found, "total": total, "kinds": kinds})
 
 
 def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
@@ -243,11 +244,11 @@ def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str,
 
 
 def search(workspace: Workspace, request: Request) -> Response:
-    """A slab with the events that match a text, by begin."""
+    """A slab with the events that match a text, by begin or by length."""
     import numpy as np
 
     from ..store.slabs import pack
-    from ..timeline.search import Pattern
+    from ..timeline.search import Pattern, ordered
     from ..timeline.search import search as find
 
     shown = _Shown(workspace, request)
@@ -255,21 +256,21 @@ def search(workspace: Workspace, request: Request) -> Response:
     if not text:
         raise bad("text", "There is no text to search for.")
     wanted = Pattern(text, request.args.get("regex") == "1")
-    args = request.args.get("args", "1") == "1"
+    args, longest = request.args.get("args", "1") == "1", request.args.get("longest") == "1"
     parts: list[Any] = []
     matching: list[list[str]] = []
     total = 0
     for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
-        hits = find(shown.hosts[index], wanted, args)
+        hits = find(shown.hosts[index], wanted, args, longest)
         total += len(hits)
         part = slice(_HITS)
         size = len(hits.event[part])
         times = [(column[part] + shift).astype(np.float64) for column in (hits.begin, hits.end)]
         columns = (hits.lane[part], hits.row[part], hits.event[part], hits.name[part])
-        parts.append((np.full(size, place, np.uint16), *columns, *times))
+        parts.append((np.full(size, place, np.uint16), *columns, *times, hits.on_device[part]))
         matching.append([f"{place}.{name}" for name in hits.names[:20_000].tolist()])
-    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    order = np.argsort(joined[5], kind="stable")[:_HITS]
+    *joined, on_device = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = ordered(joined[5], joined[6], on_device, longest)[:_HITS]
     arrays = dict(
         zip(("host", "lane", "row", "event", "name", "begin", "end"), (c[order] for c in joined), strict=True)
     )

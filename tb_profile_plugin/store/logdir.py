@@ -104,7 +104,6 @@ class Logdir:
         self._due = 0.0
         self._walk: Future[Survey] | None = None
         self._held: dict[tuple[str, str], _Held] = {}
-        self._seen_one = False
 
     def sessions(self) -> list[StoredSession]:
         """All sessions, newest first; new ones appear within seconds."""
@@ -120,18 +119,8 @@ class Logdir:
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
         raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
 
-    def active(self, patience: float = 1.0) -> bool:
-        """Whether a session exists, as far as so many seconds of looking tell."""
-        survey = self._survey(patience)
-        return bool(survey.sessions) if survey else self._seen_one
-
     def survey(self) -> Survey:
         """What is there, from a recent walk."""
-        survey = self._survey(None)
-        assert survey is not None, "a walk without a time limit always answers"
-        return survey
-
-    def _survey(self, patience: float | None) -> Survey | None:
         with self._lock:
             latest = self._latest
             if latest is not None and time.monotonic() < self._due:
@@ -141,8 +130,9 @@ class Logdir:
                 threading.Thread(target=self._look, args=(self._walk,), name="logdir walk", daemon=True).start()
             walk = self._walk
         try:
-            return walk.result(_PATIENCE_S if latest else patience)
+            return walk.result(_PATIENCE_S if latest else None)
         except WalkTimeout:
+            assert latest is not None, "a walk without a time limit always answers"
             return latest
 
     def _look(self, walk: Future[Survey]) -> None:
@@ -180,7 +170,6 @@ class Logdir:
                     key = root.prefix, folder.path
                     held[key] = _hold(folder, tree, root, self._held.get(key))
                     sessions += [_named(session, names) for session in held[key].sessions if session]
-                    self._seen_one = self._seen_one or bool(sessions)
         self._held = held
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)

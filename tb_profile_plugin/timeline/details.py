@@ -164,6 +164,12 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     return [*found, *_iterator(host, event)]
 
 
+@per_host
+def kinds(host: Host) -> list[str]:
+    """The kinds of links that a host has, in words."""
+    return sorted({word(kind) for kind in np.unique(host.trace.links.kind).tolist()})
+
+
 def word(kind: int) -> str:
     """What a kind of link is called."""
     return _KINDS.get(kind, _KINDS[0])

@@ -33,7 +33,7 @@ _LOOK = 16
 
 @dataclass(frozen=True)
 class Hits:
-    """Events that match, by begin."""
+    """Events that match, by begin, or the longest first."""
 
     lane: Array
     """uint16[n]."""
@@ -47,6 +47,8 @@ class Hits:
     """int64[n] ps."""
     end: Array
     """int64[n] ps."""
+    on_device: Array
+    """bool[n]."""
     names: Array
     """uint32[k]: names that match by themselves."""
 
@@ -107,8 +109,8 @@ def _refused(message: str, remedy: str) -> ProblemError:
     return ProblemError(Problem("bad_expression", message, remedy))
 
 
-def search(host: Host, wanted: Pattern, args: bool = True) -> Hits:
-    """The events of a host whose name or (with ``args``) whose stats match."""
+def search(host: Host, wanted: Pattern, args: bool = True, longest: bool = False) -> Hits:
+    """The events of a host whose name or (with ``args``) whose stats match; see `ordered` for ``longest``."""
     shown = timeline(host)
     names = shown.lane_set.names.matching(wanted)
     extra = _by_args(host, wanted) if args else None
@@ -123,9 +125,17 @@ def search(host: Host, wanted: Pattern, args: bool = True) -> Hits:
         event = lane.events(at).astype(np.uint32)
         found.append((np.full(len(at), place, np.uint16), rows.row[at], event, name, lane.begin[at], lane.end[at]))
     lanes, row, events, name, begin, end = (np.concatenate(column) for column in zip(*found, strict=True))
-    by = np.argsort(begin, kind="stable")
+    device = np.array([each.kind == "device" for each in shown.sections for _ in each.lanes], bool)[lanes]
+    by = ordered(begin, end, device, longest)
     own = np.flatnonzero(names).astype(np.uint32)
-    return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], own)
+    return Hits(lanes[by], row[by], events[by], name[by], begin[by], end[by], device[by], own)
+
+
+def ordered(begin: Array, end: Array, on_device: Array, longest: bool) -> Array:
+    """int64[n]: hits by begin; with ``longest`` those of devices before those of hosts, each the longest first."""
+    if not longest:
+        return np.argsort(begin, kind="stable")
+    return np.lexsort((begin, begin - end, ~on_device))
 
 
 def _by_args(host: Host, wanted: Pattern) -> Array:

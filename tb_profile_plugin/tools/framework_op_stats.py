@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import attrgetter
@@ -22,6 +23,8 @@ from ..problems import DEVICE as DEVICES
 from ..problems import HOST as THREADS
 
 _PS_PER_US = 1e6
+_NUMBER = re.compile(r"(?:[._-]\d+)+$")
+"""With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
 _TIMES = (
@@ -65,7 +68,8 @@ _OPS = Table(
         Column("max_us", "Longest", unit="us", doc="Longest occurrence, of kernels on a device."),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
     ),
-    doc="Device ops first, each place by self time; what ran between ops is the row of type IDLE.",
+    doc="Device ops first, each place by self time; the time without any op is the row of type IDLE. All "
+    "times are summed over threads and streams, so that they may exceed the capture's length.",
     paged=True,
 )
 _TYPES = Table(
@@ -160,7 +164,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
 
 def kind(op: Op) -> str:
     """What an op is listed as."""
-    return op.type or op.category or "Unknown"
+    return op.type or op.category or _NUMBER.sub("", op.name) or "Unknown"
 
 
 def _headline(place: str, types: Sequence[Group]) -> Headline | None:

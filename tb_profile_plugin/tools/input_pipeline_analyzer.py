@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ..analysis import advice, between, health, parts, stepfacts, steptime
+from ..analysis import advice, between, health, parts, stepfacts, steptime, tfdata_diagnosis
 from ..analysis.hostops import host_ops
+from ..analysis.inputcost import input_cost
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS, StepTimes
+from ..analysis.tfdata_functions import READERS, transforming_ps
 from ..contract.answer import Answer, Column, Table
 from ..contract.steps import (
     BOTTLENECKS,
@@ -84,7 +86,7 @@ _WORK = Table(
         Column("time_ms", "Time", unit="ms", doc="Over the whole capture, summed over threads.", depends=(HOST,)),
         Column("share", "Share", unit="share", doc="Of all work for input."),
         Column("doc", "What it is", "string"),
-        Column("advice", "What can be done", "string"),
+        Column("advice", "What can be done", "string", doc="Blank where the pipelines already do it."),
         Column("guide", "More about it", "string", doc="Address of a guide."),
     ),
     doc="Time of all threads of the input pipeline over the whole capture, by kind of work.",
@@ -123,7 +125,7 @@ _KINDS = (
     _Kind(
         "preprocessing",
         "Preprocessing",
-        "Transforming the data: all iterators that read no file.",
+        "Transforming the data, with the functions that maps and filters run; waiting for other threads is none.",
         "Data preprocessing: run it in parallel with num_parallel_calls=tf.data.AUTOTUNE (parallel map), "
         "or do it once, offline.",
         "parallelizing_data_transformation",
@@ -143,13 +145,16 @@ _KINDS = (
         "top_of_page",
     ),
 )
-
+_OF_TF_DATA = ("demanded", "advanced", "preprocessing")
+"""Kinds of work that its pipelines do."""
 
 _NEEDS = (
     *steptime.NEEDS,
     steptime.whole_parts,
     *health.NEEDS,
+    *tfdata_diagnosis.NEEDS,
     host_ops,
+    transforming_ps,
     enqueuing,
     host_device_type,
     stepfacts.coverage,
@@ -175,24 +180,39 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": _steps(steps, hosts),
         "bottlenecks": bottleneck_table(steps, tf_data),
-        "input_work": _work(work),
+        "input_work": _work(work, _advice(hosts, step_event)),
         "input_ops": _ops(found),
     }
-    verdict = _verdict(basis, len(steps) > 0, between.worst(hosts, step_event))
+    verdict = _verdict(hosts, step_event, basis, len(steps) > 0)
     return Answer(facts, tables, headline(verdict, notes), notes)
 
 
-def _verdict(steps: StepTimes, counted: bool, waits: between.Waits | None) -> advice.Verdict:
+def _verdict(hosts: Sequence[Host], step_event: str, steps: StepTimes, counted: bool) -> advice.Verdict:
     """The input's share of the steps, unless the loop waits longer for it between them."""
-    found = advice.verdict_of_input(steps, counted)
+    found, waits = advice.verdict_of_input(steps, counted), between.worst(hosts, step_event)
     inside = float(steps.ms(*parts.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
     if waits is None or waits.average_ms <= inside:
+        costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
+        if costs and not any(cost.costly for cost in costs):
+            return replace(found, text=f"{found.text} Steps that did not wait lasted as long.", level="info")
         return found
     text = (
         f"Input-bound outside the steps: between their marks the loop waits {waits.average_ms:.3g} ms "
         f"for each batch, {100 * waits.share:.0f} % of its time."
     )
     return advice.Verdict(text, "bad" if waits.share > 0.2 else "warn", "tf_data_bottleneck_analysis")
+
+
+def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:
+    """What tf.data's pipelines are advised, by the kind of work that it is about; None without pipelines."""
+    found = [each for host in hosts for each in tfdata_diagnosis.diagnoses(host, step_event)]
+    answer: dict[str, str] = {}
+    for diagnosis in found:
+        for finding in diagnosis.findings:
+            reads = finding.stage >= 0 and diagnosis.pipeline.stages[finding.stage].kind in READERS
+            for kind in ("demanded", "advanced") if reads else ("preprocessing",):
+                answer.setdefault(kind, finding.title)
+    return answer if found else None
 
 
 def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
@@ -204,7 +224,7 @@ def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _work(times: Sequence[float]) -> dict[str, Sequence[Any]]:
+def _work(times: Sequence[float], advised: dict[str, str] | None) -> dict[str, Sequence[Any]]:
     whole = sum(times)
     return {
         "work": [kind.id for kind in _KINDS],
@@ -212,7 +232,9 @@ def _work(times: Sequence[float]) -> dict[str, Sequence[Any]]:
         "time_ms": list(times),
         "share": [time / whole if whole else None for time in times],
         "doc": [kind.doc for kind in _KINDS],
-        "advice": [kind.advice for kind in _KINDS],
+        "advice": [
+            advised.get(kind.id) if advised is not None and kind.id in _OF_TF_DATA else kind.advice for kind in _KINDS
+        ],
         "guide": [f"{_GUIDE}#{kind.section}" if kind.section else None for kind in _KINDS],
     }
 

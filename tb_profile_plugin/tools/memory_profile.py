@@ -200,7 +200,12 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     "Memory",
     order=50,
     params=[
-        Param("memory_id", "", "Memory to show, as summary lists it; the one with the highest peak by default."),
+        Param(
+            "memory_id",
+            "",
+            "Memory to show; the one with the highest peak by default.",
+            candidates="memories.memory_id",
+        ),
         Param("begin_ms", "", "Where the timeline begins; at the first event by default."),
         Param("end_ms", "", "Where the timeline ends; at the last event by default."),
         Param("at_ms", "", "Moment whose allocations are listed; the peak by default."),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import advice, health, stepfacts, steptime
+from ..analysis import advice, health, stepfacts, steptime, tfdata
 from ..analysis.deviceops import device_ops, is_training
 from ..analysis.functions import calls_of_host
 from ..analysis.hostactivity import is_unrecorded
@@ -223,7 +223,7 @@ _ADDRESSES = {
 _NEEDS = (
     *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
     *(host_device_type, device_count, host_facts, is_training, is_unrecorded, gpu_capabilities),
-    *(stepfacts.coverage, stepfacts.candidates, run_window),
+    *(stepfacts.coverage, stepfacts.candidates, tfdata.pipelines, run_window),
 )
 
 

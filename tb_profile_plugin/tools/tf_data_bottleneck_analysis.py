@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import steptime, tfdata
-from ..analysis.tfdata import Pipeline
-from ..analysis.tfdata_advice import Finding, findings
-from ..analysis.tfdata_shown import shown, slowest_first
-from ..analysis.tfdata_workflow import checklist, entries, entries_of_host
+from ..analysis import steptime, tfdata, tfdata_diagnosis
+from ..analysis.inputcost import input_cost
+from ..analysis.tfdata_diagnosis import Diagnosis, diagnosed
+from ..analysis.tfdata_shown import Shown, shown, slowest_first
+from ..analysis.tfdata_workflow import checklist, entries, entries_of_host, waiting
 from ..analysis.words import duration
 from ..contract import pipelines as shared
 from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
@@ -48,6 +48,8 @@ _PIPELINES = Table(
         Column("num_slow_calls", "# slow calls", doc="Calls of more than 50 µs."),
         us("median_us", "Median", "Half of the calls were faster."),
         us("total_us", "Total", "All calls together: what the program waited for this pipeline."),
+        us("step_wait_us", "Per step", "What an average step of its host, or the capture without steps, waits for it."),
+        Column("filling_calls", "# filling", doc="Calls that went mostly into filling a shuffle's buffer or a cache."),
         us("not_recorded_us", "Not recorded", "Waited for elements whose making began before the capture."),
         Column("bottleneck", "Bottleneck over all calls", "string", doc="To blame for most of the total."),
     ),
@@ -87,7 +89,12 @@ _ADVICE = Table(
         Column("evidence", "Why", "string", doc="The figures that caused this advice."),
         Column("code", "Code", "string", doc="How to write it."),
         Column("stage", "Stage", doc="The transformation that it is about, -1 for the whole pipeline."),
-        Column("gain_ms", "Gain at most", unit="ms", doc="Over the whole capture, if this cost vanished altogether."),
+        Column(
+            "gain_ms",
+            "Gain at most",
+            unit="ms",
+            doc="Per step, if this cost vanished altogether; by steps that did not wait, where there are some.",
+        ),
         Column("level", "Level", "string"),
     ),
 )
@@ -95,6 +102,7 @@ _FACTS = (
     Column("pipelines", "Pipelines", doc="How many there are on all hosts shown."),
     Column("calls_described", "Calls described", doc="Slowest calls of each pipeline in the table of calls."),
     Column("slow", "Slow", "boolean", doc="Whether any call of a host's pipeline took more than 50 µs."),
+    Column("costly", "Holds steps up", "boolean", doc="Whether the steps wait notably for a slow pipeline."),
     Column("slowest_host", "Slowest host", "string"),
     Column("slowest_pipeline", "Slowest pipeline", "string"),
 )
@@ -110,7 +118,7 @@ _TABLES = (
     params=[_CALLS, STEP_EVENT],
     facts=_FACTS,
     tables=_TABLES,
-    needs=(shown, entries_of_host, *steptime.NEEDS),
+    needs=(shown, entries_of_host, *tfdata_diagnosis.NEEDS),
     precheck=(tfdata.has_tf_data,),
     unavailable=_unavailable,
 )
@@ -118,21 +126,26 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
     """Does the tf.data pipeline keep up, what in it is slow, and how is it fixed?"""
     by_host = {host.name: each for host in hosts if (each := shown(host, calls))}
     ordered = slowest_first(list(by_host.values()))
-    found = [(pipeline, findings(pipeline)) for _, pipeline in ordered if not pipeline.device]
-    slowest = found[0][0] if found else None
+    judged = {
+        id(each.pipeline): each for host in hosts for each in _diagnosed(host, by_host.get(host.name), step_event)
+    }
+    everything = [judged[id(pipeline)] for _, pipeline in ordered]
+    found = [each for each in everything if not each.pipeline.device]
+    slowest = found[0].pipeline if found else None
     histogram = shared.histogram(ordered)
     return Answer(
         {
             "pipelines": len(ordered),
             "calls_described": calls,
             "slow": bool(slowest and slowest.slow),
+            "costly": any(each.slow for each in everything),
             "slowest_host": slowest and slowest.host,
             "slowest_pipeline": slowest and slowest.name,
         },
         {
-            "pipelines": _pipelines(ordered),
+            "pipelines": _pipelines(everything),
             "bottlenecks": _bottlenecks(ordered, found),
-            "checks": _checks(hosts, ordered, step_event),
+            "checks": _checks(hosts, ordered, everything, step_event),
             "advice": _advice(found),
             "stages": shared.stages(ordered),
             "requests": shared.requests(ordered, calls),
@@ -140,14 +153,19 @@ def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: 
             "histogram": histogram,
             "latencies": shared.latencies(histogram),
         },
-        _headline(found),
+        _headline(everything),
         shared.damage(by_host),
     )
 
 
-def _pipelines(ordered: Ordered) -> dict[str, list[Any]]:
+def _diagnosed(host: Host, found: Shown | None, step_event: str) -> list[Diagnosis]:
+    return diagnosed(found.pipelines, input_cost(host, step_event)) if found else []
+
+
+def _pipelines(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = []
-    for _, pipeline in ordered:
+    for each in found:
+        pipeline = each.pipeline
         latency = pipeline.latency_ps / PS_PER_US
         at = pipeline.bottleneck
         figures = [latency.min(), latency.mean(), latency.max(), len(latency), pipeline.slow]
@@ -158,6 +176,8 @@ def _pipelines(ordered: Ordered) -> dict[str, list[Any]]:
                 *figures,
                 float(np.median(latency)),
                 pipeline.total_ps / PS_PER_US,
+                each.waited_ps / PS_PER_US,
+                int(pipeline.starting.sum()),
                 pipeline.unserved_ps / PS_PER_US,
                 pipeline.stages[at].label if at >= 0 else "",
             ]
@@ -165,9 +185,10 @@ def _pipelines(ordered: Ordered) -> dict[str, list[Any]]:
     return by_column(_PIPELINES, rows)
 
 
-def _bottlenecks(ordered: Ordered, found: Sequence[tuple[Pipeline, list[Finding]]]) -> dict[str, list[Any]]:
+def _bottlenecks(ordered: Ordered, found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = []
-    for (each, pipeline), (_, advice) in zip([pair for pair in ordered if not pair[1].device], found, strict=True):
+    for (each, pipeline), diagnosis in zip([pair for pair in ordered if not pair[1].device], found, strict=True):
+        advice = diagnosis.findings
         nodes = each.nodes[int(pipeline.requests[0])]
         worst = max((node for node in nodes if node.blocking), key=lambda node: node.self_ps, default=None)
         at = pipeline.bottleneck
@@ -190,29 +211,29 @@ def _bottlenecks(ordered: Ordered, found: Sequence[tuple[Pipeline, list[Finding]
     return by_column(_BOTTLENECKS, rows)
 
 
-def _checks(hosts: Sequence[Host], ordered: Ordered, step_event: str) -> dict[str, Sequence[Any]]:
+def _checks(
+    hosts: Sequence[Host], ordered: Ordered, found: Sequence[Diagnosis], step_event: str
+) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
     asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
-    pipelines = [pipeline for _, pipeline in ordered]
-    checks = checklist(asked, pipelines, ordered[0][0].threads, steps) if ordered else []
-    return by_field(_CHECKS, checks)
+    return by_field(_CHECKS, checklist(asked, found, ordered[0][0].threads, steps) if found else [])
 
 
-def _advice(found: Sequence[tuple[Pipeline, list[Finding]]]) -> dict[str, list[Any]]:
+def _advice(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
     rows = [
         [
-            pipeline.host,
-            pipeline.name,
+            diagnosis.pipeline.host,
+            diagnosis.pipeline.name,
             each.code,
             each.title,
             each.evidence,
             each.snippet,
             each.stage,
-            each.gain_ps / 1e9,
+            diagnosis.gain_ps(each) / 1e9,
             each.level,
         ]
-        for pipeline, advice in found
-        for each in advice
+        for diagnosis in found
+        for each in diagnosis.findings
     ]
     return by_column(_ADVICE, rows)
 
@@ -220,22 +241,38 @@ def _advice(found: Sequence[tuple[Pipeline, list[Finding]]]) -> dict[str, list[A
 NO_PIPELINE = "No tf.data pipeline of a host ran during the capture: capture for longer."
 
 
-def _headline(found: Sequence[tuple[Pipeline, list[Finding]]]) -> Headline:
+def _headline(found: Sequence[Diagnosis]) -> Headline:
     if not found:
         return Headline(NO_PIPELINE, "unknown")
-    pipeline, advice = found[0]
-    calls = len(pipeline.requests)
-    if not pipeline.slow:
-        return Headline(f"tf.data keeps up: none of {calls} calls of {pipeline.name} took more than 50 µs.", "ok")
-    few = "the only call" if calls == 1 else f"{pipeline.slow} of {calls} calls"
-    lead = f"tf.data is slow: {few} of {pipeline.name} took more than 50 µs, up to {duration(pipeline.max_ps)}."
-    stage = pipeline.stages[pipeline.bottleneck] if pipeline.bottleneck >= 0 else None
+    first, pipeline = found[0], found[0].pipeline
+    hosts = len({each.pipeline.host for each in found})
+    name = f"{pipeline.name} on {pipeline.host}" if hosts > 1 else pipeline.name
+    calls = f"a call of {name} takes {duration(pipeline.typical_ps)}"
+    if pipeline.max_ps > 10 * pipeline.typical_ps:
+        calls += f" (the longest {duration(pipeline.max_ps)})"
+    if len(pipeline.requests) == 1:
+        calls = f"the only call of {name} took {duration(pipeline.max_ps)}"
+    figures = f"{calls}, and {waiting(first.cost)}."
+    if not first.slow:
+        return Headline(f"tf.data keeps up: {figures}", "ok")
+    lead = f"tf.data holds the steps up: {figures}"
+    if pipeline.device:
+        return Headline(f"{lead} It fetches from the host's pipeline, which made no call in this capture.", "warn")
+    advice = first.findings[0] if first.findings else None
+    if advice and advice.code.startswith("filling_"):
+        return Headline(f"{lead} {advice.title}", "warn")
     if pipeline.contended:
-        return Headline(
-            f"{lead} Elements were ready; the program's thread was held up, most likely by other threads.", "warn"
-        )
-    if not stage:
+        held = "Elements were ready, but the program's thread was held up, most likely by other threads"
+        return Headline(f"{held}: {figures}{_gain(first)}", "warn")
+    if first.bottleneck is None:
         return Headline(lead, "warn")
-    share = 100 * stage.blame_ps / pipeline.total_ps
-    bad = advice and advice[0].level == "bad"
-    return Headline(f"{lead} {stage.label} is to blame for {share:.0f} % of the wait.", "bad" if bad else "warn")
+    share = 100 * first.bottleneck.blame_ps / pipeline.total_ps
+    text = f"{lead} {first.bottleneck.label} is to blame for {share:.0f} % of the wait.{_gain(first)}"
+    return Headline(text, "bad" if advice and advice.level == "bad" else "warn")
+
+
+def _gain(found: Diagnosis) -> str:
+    """What steps that did not wait tell."""
+    if not found.cost.compared:
+        return ""
+    return f" By the steps that did not wait, an average step would be {duration(found.cost.gain_ps)} shorter."

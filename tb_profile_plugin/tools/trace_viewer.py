@@ -6,16 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from ..contract.tool import Param, tool
 from ..export.chrome import Excerpt, pieces
-from ..model.facts import events
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-
-
-def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(events(host) for host in hosts):
-        return None
-    return Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
 
 
 @tool(
@@ -26,8 +19,6 @@ def _nothing_recorded(session: Session, hosts: Sequence[Host]) -> Problem | None
         Param("end_time_ms", "0", "Leave out what begins after, in ms since the first event; 0 keeps all."),
         Param("resolution", "0", "Leave out what could not be seen in so many columns of pixels; 0 keeps all."),
     ],
-    precheck=(events,),
-    unavailable=_nothing_recorded,
     streamed=True,
 )
 def trace_viewer(

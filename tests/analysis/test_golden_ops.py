@@ -253,3 +253,11 @@ def test_b21_tensor_cores(tmp_path: Path) -> None:
 def test_names_of_ops(full: str, category: str, name: str, kind: str) -> None:
     parsed = parse(full)
     assert (parsed.category, parsed.name, parsed.type) == (category, name, kind)
+
+
+def test_ops_of_unknown_type_are_listed_by_their_names(tmp_path: Path) -> None:
+    text = "/host:CPU\n  t | x[0,5]{hlo_op='dot.3', hlo_module=m} x[10,5]{hlo_op='dot.12', hlo_module=m} "
+    text += "x[20,1]{hlo_op=copy-done, hlo_module=m}"
+    answer = draw.session(tmp_path, vm=draw.space(text)).answer("framework_op_stats")
+    assert column(answer, "types", "type") == ["dot", "copy-done"]
+    assert "dot takes" in answer["headline"]["text"]

@@ -8,7 +8,7 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis import health
-from tb_profile_plugin.problems import AVERAGE, DEVICE, Problem
+from tb_profile_plugin.problems import AVERAGE, DEVICE, Problem, ProblemError
 from tb_profile_plugin.protos import message
 from tb_profile_plugin.tools import find
 
@@ -125,3 +125,31 @@ def test_what_findings_affect_is_what_figures_depend_on() -> None:
     depends = {name for each in declared for name in each.depends}
     affects = {name for names in health.AFFECTS.values() for name in names}
     assert affects == depends
+
+
+@pytest.mark.parametrize("name", list(find()))
+def test_what_is_to_blame_for_an_empty_capture_is_the_headline_of_every_tool(name: str, tmp_path: Path) -> None:
+    # A plane that says to be longer than the file is.
+    cut = draw.space("/host:CPU\n  python |").SerializeToString() + b"\x0a\xff\x7f\x12\x03abc"
+    capture = draw.session(tmp_path, vm=cut)
+    reason = find()[name].unavailable(capture)
+    assert reason is not None
+    assert (reason.code, reason.severity) == ("damaged_capture", "error")
+    if find()[name].streamed:
+        return
+    try:
+        answer = capture.answer(name)
+    except ProblemError:
+        return
+    assert answer["headline"]["text"].startswith(reason.message)
+    assert reason.remedy in answer["headline"]["text"]
+    assert not any("Mark them" in note["remedy"] for note in answer["notes"])
+
+
+def test_an_empty_capture_says_which_tracer_was_off(tmp_path: Path) -> None:
+    empty = draw.session(tmp_path / "a", vm=draw.space("/host:CPU\n  python |"))
+    reason = find()["overview_page"].unavailable(empty)
+    assert reason is not None and reason.code == "no_events"
+    off = draw.session(tmp_path / "b", vm=draw.space("/host:CPU\n  python |\nerror: Failed to load libcupti"))
+    reason = find()["overview_page"].unavailable(off)
+    assert reason is not None and "libcupti" in reason.message

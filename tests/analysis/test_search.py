@@ -37,6 +37,24 @@ def test_it_looks_at_names_and_stats_whatever_the_case() -> None:
     assert found("nothing like it") == []
 
 
+def test_the_longest_on_a_device_comes_first() -> None:
+    drawn = host("""
+/host:CPU
+  python | net/dense/MatMul:MatMul[0,5]  net/dense/MatMul:MatMul[10,500]
+/device:GPU:0
+  Stream #13(Compute) | gemm[120,80]{tf_op='net/dense/MatMul'}  gemm[220,90]{tf_op='net/dense/MatMul'}
+""")
+    first = search(drawn, Pattern("^net/dense/MatMul(:[^:]*)?$", True), longest=True)
+    lengths = ((first.end - first.begin) // 10**6).tolist()
+    devices = first.on_device.tolist()
+    assert devices == sorted(devices, reverse=True)
+    assert lengths[devices.count(True) :] == [500, 5]
+    assert lengths[: devices.count(True)] == sorted(lengths[: devices.count(True)], reverse=True)
+    assert {80, 90} <= set(lengths)
+    by_time = search(drawn, Pattern("MatMul"))
+    assert (by_time.begin[1:] >= by_time.begin[:-1]).all()
+
+
 @pytest.mark.parametrize(
     ("expression", "names"),
     [

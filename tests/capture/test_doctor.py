@@ -103,17 +103,32 @@ def test_another_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_logdir(tmp_path: Path, capsys: Output) -> None:
-    assert cli.main(["doctor", str(tmp_path / "none")]) == 0
+    assert cli.main(["doctor", str(tmp_path / "none")]) == 1
     out = capsys.readouterr().out
-    assert "The logdir does not exist." in out and "TensorBoard hides the tab" in out
+    assert "The logdir does not exist." in out and "near" not in out
     run = tmp_path / "plugins/profile/r1"
     run.mkdir(parents=True)
     assert cli.main(["doctor", str(tmp_path)]) == 0
-    assert "nearly a capture" in capsys.readouterr().out
+    assert "No capture, but near it: a run folder without a *.xplane.pb." in capsys.readouterr().out
     (run / "vm.xplane.pb").write_bytes(b"x")
     assert cli.main(["doctor", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "The logdir can be written." in out and "It holds 1 captures" in out
+    assert "The logdir can be written." in out and "It holds 1 capture." in out
+    assert cli.main(["doctor", str(run / "vm.xplane.pb")]) == 1
+    assert "The logdir is a file." in capsys.readouterr().out
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = type("Usage", (), {"free": 2_000_000})
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    [found, *_] = doctor.logdir([str(tmp_path)], 1, 0, [])
+    assert (found.code, found.message) == ("full", "Its disk is full: 2 MB are free.")
+
+
+def test_event_files_without_a_capture_are_keras_default(tmp_path: Path) -> None:
+    found = {each.code: each for each in doctor.logdir([str(tmp_path)], 0, 2, [])}
+    assert "profile_batch=(10, 20)" in found["no_profile_batch"].remedy
+    assert "no_profile_batch" not in codes(list(doctor.logdir([str(tmp_path)], 1, 2, [])))
 
 
 def test_addresses(fake: Callable[..., Any], closed_port: int, capsys: Output) -> None:

@@ -52,15 +52,17 @@ def test_a_logdir_that_cannot_be_written_is_told_before_anything_is_captured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ProblemError, match="is a file"):
+    with pytest.raises(ProblemError, match=r"is a file.* Name a folder"):
         Target(tmp_path / "file")
     # Root may write anywhere, so that no folder would do here.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(ProblemError, match="not writable"):
+    with pytest.raises(ProblemError, match=r"not writable.* grant writing"):
         Target(tmp_path / "logs")
 
 
-@pytest.mark.parametrize(("number", "told"), [(errno.ENOSPC, "disk is full"), (errno.EIO, "Cannot be written")])
+@pytest.mark.parametrize(
+    ("number", "told"), [(errno.ENOSPC, "disk is full.* Free some space"), (errno.EROFS, "Cannot be written.* grant")]
+)
 def test_a_file_that_fails_half_way_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: str
 ) -> None:
@@ -87,6 +89,8 @@ def test_what_a_crash_leaves_is_no_capture(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_remote_address_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ProblemError, match="remote"):
+    with pytest.raises(ProblemError, match="remote") as raised:
         Target("s3://bucket/logs")
+    assert raised.value.problem.where == "s3://bucket/logs"
+    assert "space" not in raised.value.problem.remedy
     assert not list(tmp_path.iterdir())

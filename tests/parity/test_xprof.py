@@ -70,6 +70,9 @@ DIFFERENCES = (
         r"framework_op_stats.*\.(occurrences|avg_time|avg_self_time|\w+_percent)$|\.Host IDLE\.",
         ("starved_input",),
     ),
+    Difference(
+        "I2", r"input_pipeline_analyzer\[2\]\.(.*\.category|p\.(preprocessing|\w*file_read|unclassified)\w*_us)$"
+    ),
     Difference("B1", r"podStatsMap\[\d+\]\.(podStatsPerCore\.\d+\.)?stepNum$", ("two_workers",)),
 )
 

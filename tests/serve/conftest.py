@@ -125,6 +125,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
     monkeypatch.setattr(health, "findings", lambda session, hosts, step_event="": session.problems())
+    monkeypatch.setattr(health, "nothing", lambda session, hosts: None)
     monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes

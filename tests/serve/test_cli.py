@@ -59,10 +59,8 @@ def test_the_list_of_sessions(logdir: str, tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["tool", "none", "{}"], "There is no tool named 'none'."),
         (["tool", "echo", "{}/none"], "There is no such file or folder."),
         (["tool", "echo", "{}", "--host", "c"], "There is no host 'c'."),
-        (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is none of its choices."),
         (["tool", "echo", "{}", "--out", "{}/none/x"], "No such file or directory"),
     ],
 )
@@ -73,6 +71,21 @@ def test_a_problem_is_told_and_exits_with_1(
     answer = capsys.readouterr()
     assert answer.err.startswith("tb-profile: ") and told in answer.err
     assert "Traceback" not in answer.err and answer.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["tool", "none", "{}"], "There is no tool named 'none'."),
+        (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is none of its choices."),
+        (["capture", "localhost:1"], "A LOGDIR is missing."),
+    ],
+)
+def test_what_is_wrong_whatever_it_is_asked_of_exits_with_2(
+    logdir: str, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    assert run(*(argument.format(logdir) for argument in arguments)) == 2
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")

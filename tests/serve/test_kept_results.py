@@ -62,7 +62,7 @@ def test_the_command_line_answers_from_the_cache(
 def test_a_problem_is_not_kept(fakes: Any, put: Callable[[str], Path], tmp_path: Path) -> None:
     put("vm.xplane.pb")
     for _ in range(2):
-        assert cli.main(["tool", "echo", str(tmp_path), "-o", "size=huge"]) == 1
+        assert cli.main(["tool", "echo", str(tmp_path), "-o", "size=huge"]) == 2
     assert cache.usage()["results"] == (0, 0)
 
 

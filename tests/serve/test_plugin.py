@@ -1,7 +1,6 @@
 import logging
 import subprocess
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Callable
 from importlib.metadata import EntryPoint
@@ -32,14 +31,10 @@ def test_importing_needs_next_to_nothing() -> None:
     assert answer.stdout.strip() == "[]"
 
 
-def test_active_as_soon_as_a_session_exists(tmp_path: Path, put: Callable[[str], Path]) -> None:
-    plugin = load(str(tmp_path))
-    assert plugin.is_active() is False
-    put(RUN)
-    deadline = time.monotonic() + 10
-    while not plugin.is_active():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+def test_the_tab_is_there_before_the_first_capture(tmp_path: Path) -> None:
+    assert load(str(tmp_path)).is_active() is True
+    assert load(None).is_active() is True
+    assert Loader().load(base_plugin.TBContext()).is_active() is True
 
 
 @pytest.mark.parametrize("flags", [{"logdir_spec": "a:{0},b:{0}/none"}, {"logdir": "{0}"}])
@@ -49,12 +44,8 @@ def test_the_logdir_is_taken_from_wherever_it_is_told(
     put(RUN)
     values = {name: text.format(tmp_path) for name, text in flags.items()}
     context = base_plugin.TBContext(logdir="", flags=Namespace(**values))
-    assert Loader().load(context).is_active() is True
-
-
-def test_nothing_told_is_no_error() -> None:
-    assert load(None).is_active() is False
-    assert Loader().load(base_plugin.TBContext()).is_active() is False
+    runs = Client(TensorBoardWSGI([Loader().load(context)])).get("/data/plugin/profile/runs")
+    assert [name.rpartition("/")[2] for name in runs.get_json()][:1] == ["r1"]
 
 
 def test_it_steps_aside_for_another_profile_plugin(
@@ -97,3 +88,10 @@ def test_inside_tensorboards_application(
     missing = client.get("/a/b/data/plugin/profile/none")
     assert (missing.status_code, missing.get_json()["code"]) == (404, "no_such_route")
     assert caplog.messages == [], "TensorBoard warns about responses that its next version will refuse"
+
+
+def test_tensorboards_notice_that_a_profile_plugin_could_be_installed_is_not_loaded() -> None:
+    from tensorboard.plugins.profile_redirect.profile_redirect_plugin import ProfileRedirectPluginLoader
+
+    assert ProfileRedirectPluginLoader().load(base_plugin.TBContext()) is None
+    assert "tensorboard_plugin_profile" not in sys.modules

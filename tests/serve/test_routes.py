@@ -66,6 +66,7 @@ def test_tools_say_what_they_take_and_why_not(client: Client) -> None:
     assert list(answer) == ["echo", "one", "slow", "broken", "absent"]
     assert answer["echo"]["params"] == [
         {"name": "size", "default": "small", "doc": "How large.", "choices": ["small", "large"], "kind": "text"}
+        | {"candidates": ""}
     ]
     assert answer["echo"]["unavailable"] is None
     assert answer["one"]["all_hosts"] is False

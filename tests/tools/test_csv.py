@@ -34,5 +34,5 @@ def test_the_command_line_writes_a_table(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["tool", "framework_op_stats", CAPTURE, "--format", "csv", "--table", "nosuch"]) == 1
+    assert cli.main(["tool", "framework_op_stats", CAPTURE, "--format", "csv", "--table", "nosuch"]) == 2
     assert "ops, types" in capsys.readouterr().err

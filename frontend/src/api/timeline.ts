@@ -85,8 +85,8 @@ export interface TimelineApi {
     begin: number,
     end: number,
     signal: AbortSignal,
-  ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number }>;
-  readonly search: (text: string, regex: boolean, signal: AbortSignal) => Promise<Slab>;
+  ) => Promise<{ readonly arrows: readonly Arrow[]; readonly total: number; readonly kinds: readonly string[] }>;
+  readonly search: (text: string, regex: boolean, longest: boolean, signal: AbortSignal) => Promise<Slab>;
   readonly statistics: (lanes: string, begin: number, end: number, signal: AbortSignal) => Promise<Statistics>;
   /** The trace as a file, all of it or a window. */
   readonly download: (begin?: number, end?: number) => string;
@@ -106,7 +106,8 @@ export function timelineApi(run: string, host: string): TimelineApi {
     steps: (signal) => get("timeline/steps", common, signal),
     event: (event, signal) => get("timeline/event", { ...common, event }, signal),
     arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...common, lanes, ...range(begin, end) }, signal),
-    search: (text, regex, signal) => getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "" }, signal),
+    search: (text, regex, longest, signal) =>
+      getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),
     statistics: (lanes, begin, end, signal) =>
       get("timeline/statistics", { ...common, lanes, ...range(begin, end) }, signal),
     download: (begin, end) =>

@@ -56,7 +56,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
   const session = store.session.value;
   const answer = store.answer.state.value;
   if (tool.unavailable) {
-    return <ProblemPage problem={{ ...tool.unavailable, severity: "info" }} />;
+    return <ProblemPage problem={tool.unavailable} />;
   }
   if (problem) return <ProblemPage problem={problem} />;
   if (answer.problem && answer.value === null) {

@@ -11,9 +11,9 @@ export function Health({ store }: { store: Store }) {
   if (!problems.length) return null;
   const sorted = [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
   const [first] = sorted;
-  const amiss = problems.filter(({ severity }) => severity !== "info").length;
+  const amiss = problems.filter(({ severity, affects }) => severity !== "info" || affects?.length).length;
   return (
-    <details class={`health ${first?.severity ?? "info"}`}>
+    <details class={`health ${first?.severity ?? "info"}`} open={first?.severity === "error"}>
       <summary>
         Capture health: {amiss ? plural(amiss, "finding") : "nothing amiss"}{" "}
         <span class="quiet">({first?.message})</span>

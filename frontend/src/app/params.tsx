@@ -8,6 +8,13 @@ function readable(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
 }
 
+/** Values that the answer lists for an option, without those that it lists twice. */
+function candidates(store: Store, { candidates }: Param): string[] {
+  const [name = "", column = ""] = candidates.split(".");
+  const table = store.answer.state.value.value?.table(name);
+  return table?.has(column) ? [...new Set(table.rows.map((row) => table.text(row, column)))] : [];
+}
+
 function Field({ store, param }: { store: Store; param: Param }) {
   const value = store.view.value.options[param.name] ?? param.default;
   const set = (text: string) => {
@@ -27,7 +34,20 @@ function Field({ store, param }: { store: Store; param: Param }) {
           ))}
         </select>
       ) : (
-        <input id={id} type="search" value={value} onChange={(event) => set(event.currentTarget.value.trim())} />
+        <>
+          <input
+            id={id}
+            type="search"
+            list={`${id}-candidates`}
+            value={value}
+            onChange={(event) => set(event.currentTarget.value.trim())}
+          />
+          <datalist id={`${id}-candidates`}>
+            {candidates(store, param).map((candidate) => (
+              <option key={candidate} value={candidate} />
+            ))}
+          </datalist>
+        </>
       )}
       <small class="quiet">{param.doc}</small>
     </div>

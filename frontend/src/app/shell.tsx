@@ -11,6 +11,7 @@ import { DoubtContext } from "../view/doubt";
 import { Icon } from "../view/icons";
 import { KeeperContext } from "../view/kept";
 import { TipLayer } from "../view/tip";
+import { Arrivals } from "./arrivals";
 import { CaptureButton, CaptureDialog } from "./capture";
 import { Content } from "./content";
 import { Health } from "./health";
@@ -67,6 +68,10 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
+  const title = [store.tool.value?.title, store.view.value.run, "Profile"].filter(Boolean).join(" · ");
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   const doubts = useDoubts(store);
   const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
   return (
@@ -75,6 +80,7 @@ export function Shell({ store }: { store: Store }) {
         <div class="strip">
           <Picker store={store} />
           <span class="spring" />
+          <Arrivals store={store} />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
           <CaptureButton capture={capture} />
           <ShareButton store={store} />

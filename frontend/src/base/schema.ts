@@ -123,6 +123,10 @@ export interface Param {
   doc: string;
   choices: string[];
   kind: "text" | "count";
+  /**
+   * Where the answer lists values worth choosing: table.column; empty for nowhere.
+   */
+  candidates: string;
 }
 /**
  * A tool, as the route tools lists it.

@@ -9,7 +9,7 @@ export type Rgb = readonly [number, number, number];
 /** Work with a meaning of its own has the colour of the part of a step that it counts into. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^(nccl|rccl)|AllReduce|all-reduce|all-gather|reduce-scatter|collective/i, "collectives"],
-  [/^Memcpy(D2D|P2P|DToD)/i, "device_to_device"],
+  [/^Memcpy(D2D|P2P|DToD)|^copy(-start|-done)?([._-]?\d+)*$/i, "device_to_device"],
   [/^Memcpy(D2H|DToH)|outfeed/i, "output"],
   [/^Memcpy(H2D|HToD)|infeed/i, "input"],
   [/^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],

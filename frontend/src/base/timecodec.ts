@@ -23,6 +23,8 @@ export interface Place {
   readonly marks: readonly Mark[];
   readonly find: string;
   readonly regex: boolean;
+  /** Hits are walked from the longest on, those of devices first; otherwise by begin. */
+  readonly longest: boolean;
   readonly lanes: string;
   /** Slices shorter than this many ps are dimmed. */
   readonly least: number;
@@ -42,6 +44,7 @@ export const NOWHERE: Place = {
   marks: [],
   find: "",
   regex: false,
+  longest: false,
   lanes: "",
   least: 0,
   arrows: [],
@@ -81,6 +84,7 @@ export function readPlace(options: Readonly<Record<string, string>>): Place {
     marks: marks(options.marks),
     find: options.find ?? "",
     regex: options.regex === "1",
+    longest: options.longest === "1",
     lanes: options.lanes ?? "",
     least: Math.max(0, ps(options.least) || 0),
     arrows: list(options.arrows),
@@ -101,6 +105,7 @@ export function writePlace(place: Place): Record<string, string> {
     marks: place.marks.map((m) => `${ns(m.begin)}~${ns(m.end)}:${encoded(m.name)}`).join(","),
     find: place.find,
     regex: place.regex ? "1" : "",
+    longest: place.longest ? "1" : "",
     lanes: place.lanes,
     least: place.least ? ns(place.least) : "",
     arrows: join(place.arrows),

@@ -1,5 +1,6 @@
 /** Links to other tools of the same session, and to the events behind a figure on the timeline. */
 
+import { beginning } from "../base/text";
 import { NOWHERE, writePlace } from "../base/timecodec";
 import type { View } from "../base/urlcodec";
 import type { Store } from "./store";
@@ -25,10 +26,14 @@ export function linkTo(store: Linking, name: string, more: Partial<View> = {}): 
   return { label: tool.title, href: store.href(change), go: () => store.go(change) };
 }
 
-/** All events of an op: those of its name, and those that say to belong to it as `name:type`. */
+/** Characters of a name that are searched for: expressions have a limit. */
+const NAME = 400;
+
+/** All events of an op, the longest on a device first: those of its name, and those that say to belong to it as `name:type`. */
 export function eventsOf(store: Linking, op: string): Link | undefined {
-  const find = `^${op.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(:[^:]*)?$`;
-  return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", go: "1" } }) : undefined;
+  const begin = beginning(op, NAME);
+  const find = `^${begin.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${begin === op ? "(:[^:]*)?$" : ""}`;
+  return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", longest: "1", go: "1" } }) : undefined;
 }
 
 /** A span of time, in ms since the first event of the hosts that are shown, or of `host`. */

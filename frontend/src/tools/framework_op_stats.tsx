@@ -5,7 +5,7 @@ import type { Row, Table } from "../base/table";
 import { eventsOf } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useKept } from "../view/kept";
+import { useChoices, useKept } from "../view/kept";
 import { Pies } from "../view/pie";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
@@ -23,9 +23,9 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   max_us: { hidden: true },
 };
 
-/** What the address says, the table, and its name in the menu. */
 const TRANSFERS: Readonly<Record<string, ColumnSpec>> = { kind: { facet: true } };
 
+/** What the address says, the table, and its name in the menu. */
 const TABLES: readonly (readonly [string, string, string])[] = [
   ["op", "ops", "by op"],
   ["scope", "scopes", "by op, numbered scopes together"],
@@ -43,6 +43,7 @@ export default function OpsPage(props: PageProps) {
   const { answer, store } = props;
   const [counting, count] = useKept("idle");
   const [grouping, group] = useKept("group");
+  const [, choose] = useChoices();
   const idle = counting === "in";
   const by = TABLES.find(([value]) => value === grouping)?.[1] ?? (answer.text("grouping") || "ops");
   const grouped = by !== "ops";
@@ -54,7 +55,7 @@ export default function OpsPage(props: PageProps) {
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
-      <Pies shares={shares} times="self_us" />
+      <Pies shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}
         doc="Self times are sums over all threads or streams, so they can exceed the length of the capture."

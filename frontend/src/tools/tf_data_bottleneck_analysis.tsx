@@ -14,6 +14,8 @@ import { Latencies } from "./tfdata/histogram";
 
 const PIPELINES: Readonly<Record<string, ColumnSpec>> = {
   host: { facet: true },
+  total_us: { hidden: true },
+  filling_calls: { hidden: true },
   not_recorded_us: { hidden: true },
 };
 
@@ -106,7 +108,7 @@ function Bottleneck({ bottlenecks, advice }: { bottlenecks: Table; advice: Table
           </span>
         </p>
       )}
-      {mine.rows.length === 0 && <p class="nothing">Nothing: this pipeline keeps up.</p>}
+      {mine.rows.length === 0 && <p class="nothing">Nothing: the steps hardly wait for this pipeline.</p>}
       <ol class="hints">
         {mine.rows.map((each) => (
           <Advice key={mine.text(each, "finding")} table={mine} row={each} />
@@ -140,7 +142,7 @@ function Advice({ table, row }: { table: Table; row: Row }) {
         <b>{table.text(row, "title")}</b>
         {gain > 0 && (
           <span class="gain" data-tip={table.column("gain_ms")?.doc}>
-            at most {time(gain)} of the capture
+            at most {time(gain)} per step
           </span>
         )}
         <div>{table.text(row, "evidence")}</div>

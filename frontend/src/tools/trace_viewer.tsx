@@ -22,7 +22,7 @@ import { KEYS, listenToKeys } from "./timeline/keys";
 import { Labels } from "./timeline/labels";
 import { listenToPointer } from "./timeline/pointer";
 import { Scene } from "./timeline/scene";
-import { followState, selectNeighbour, walkHits } from "./timeline/session";
+import { followState, selectFirst, selectNeighbour, walkHits } from "./timeline/session";
 import { createState, type TimelineState } from "./timeline/state";
 import { TopBar } from "./timeline/topbar";
 
@@ -151,6 +151,7 @@ function Timeline({ store, api, lanes }: { store: Store; api: TimelineApi; lanes
       listenToPointer(engine, over.current),
       listenToKeys(engine, {
         ...actions,
+        first: () => selectFirst(engine),
         neighbour: (step) => selectNeighbour(engine, step),
         pointerX: () => pointerX,
       }),

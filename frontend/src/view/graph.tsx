@@ -67,6 +67,7 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
   const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")];
   const fit = fitted(width, height, room, main?.x ?? width);
   const view = moved ?? fit.view;
+  const all: View = { x: 0, y: 0, scale: Math.min(1, room / width, fit.height / height) };
 
   useEffect(() => setMoved(null), [nodes]);
   useEffect(() => {
@@ -114,7 +115,7 @@ export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) 
           <button type="button" class="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
             +
           </button>
-          <button type="button" class="button" onClick={() => setMoved(null)} disabled={!moved}>
+          <button type="button" class="button" onClick={() => setMoved(all)} disabled={view.scale <= all.scale}>
             Fit
           </button>
         </span>

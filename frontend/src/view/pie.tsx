@@ -51,8 +51,18 @@ export function pieOption(slices: readonly Share[], palette: Palette) {
   };
 }
 
-/** A pie for each division that the column `of` names; `times` is the column of the shares' times. */
-export function Pies({ shares, times }: { shares: Table; times: string }) {
+type Pick = (name: string) => void;
+
+interface PiesProps {
+  readonly shares: Table;
+  /** The column of the shares' times. */
+  readonly times: string;
+  /** What a click on a share's name does. */
+  readonly pick?: Pick;
+}
+
+/** A pie for each division that the column `of` names. */
+export function Pies({ shares, times, pick }: PiesProps) {
   const pies = useMemo(
     () =>
       shares.distinct("of").map((of) => {
@@ -67,25 +77,37 @@ export function Pies({ shares, times }: { shares: Table; times: string }) {
   return (
     <div class="pies">
       {pies.map(({ of, slices }) => (
-        <Pie key={of} title={of} slices={slices} />
+        <Pie key={of} title={of} slices={slices} {...(pick && { pick })} />
       ))}
     </div>
   );
 }
 
-function Pie({ title, slices }: { title: string; slices: readonly Share[] }) {
+interface PieProps {
+  readonly title: string;
+  readonly slices: readonly Share[];
+  readonly pick?: Pick;
+}
+
+function Pie({ title, slices, pick }: PieProps) {
   const sum = sumOf(slices);
   const build = useCallback((palette: Palette) => pieOption(slices, palette), [slices]);
   return (
     <figure class="pie">
       <figcaption>{title}</figcaption>
       <Chart label={`${title}: shares of ${time(sum, "us")}`} height={132} build={build} />
-      <PieLegend slices={slices} sum={sum} />
+      <PieLegend slices={slices} sum={sum} pick={pick} />
     </figure>
   );
 }
 
-function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
+interface LegendProps {
+  readonly slices: readonly Share[];
+  readonly sum: number;
+  readonly pick: ((name: string) => void) | undefined;
+}
+
+function PieLegend({ slices, sum, pick }: LegendProps) {
   return (
     <ol>
       {slices.map((share, place) => (
@@ -94,7 +116,13 @@ function PieLegend({ slices, sum }: { slices: readonly Share[]; sum: number }) {
             class="swatch both"
             style={{ "--on-light": colour(share, place, false), "--on-dark": colour(share, place, true) }}
           />
-          <span>{share.name}</span>
+          {pick && place < SLICES ? (
+            <button type="button" class="pick" onClick={() => pick(share.name)}>
+              {share.name}
+            </button>
+          ) : (
+            <span>{share.name}</span>
+          )}
           <span class="number quiet">{time(share.value, "us")}</span>
           <span class="number">{percent(share.value / sum)}</span>
         </li>

@@ -39,6 +39,7 @@ describe("the place in the URL", () => {
     marks: [{ begin: 1000, end: 2_500_000, name: "warm, up: 1" }],
     find: "gemm & co",
     regex: true,
+    longest: true,
     lanes: "gpu 1",
     least: 5000,
     arrows: ["launch", "thread pool"],
@@ -96,6 +97,9 @@ describe("colours of slices", () => {
   it("are those of the step's part where the work has a meaning of its own", () => {
     expect(sliceColour("ncclAllReduceKernel", false)).toEqual([0xe5, 0x7f, 0xb3]);
     expect(sliceColour("MemcpyD2D", true)).toEqual([0xa8, 0x78, 0x48]);
+    expect(sliceColour("copy-done.3", true)).toEqual(sliceColour("copy-start", true));
+    expect(sliceColour("copy-done", false)).not.toEqual(sliceColour("add", false));
+    expect(sliceColour("copyright", true)).not.toEqual(sliceColour("copy", true));
   });
 
   it("stay light enough for dark text", () => {

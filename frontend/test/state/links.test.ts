@@ -28,13 +28,21 @@ it("finds an op's events and not those of ops whose names it is a part of", () =
   eventsOf(some, "Iterator::Map[0]")?.go();
   const { options = {} } = some.go.mock.calls[0]?.[0] ?? {};
   const place = readPlace(options);
-  expect(place.regex).toBe(true);
+  expect([place.regex, place.longest, place.go]).toEqual([true, true, true]);
   const found = new RegExp(place.find, "i");
   expect(["Iterator::Map[0]", "Iterator::Map[0]:Map"].every((name) => found.test(name))).toBe(true);
   expect(["Iterator::Map[0]::Range", "x/Iterator::Map[0]", "Iterator::Map0"].some((name) => found.test(name))).toBe(
     false,
   );
   expect(eventsOf(some, "")).toBeUndefined();
+});
+
+it("finds names that are too long for an expression by how they begin", () => {
+  const some = store("trace_viewer");
+  eventsOf(some, "k(".repeat(2000))?.go();
+  const place = readPlace(some.go.mock.calls[0]?.[0].options ?? {});
+  expect(place.find.length).toBeLessThan(1000);
+  expect(new RegExp(place.find).test("k(".repeat(2000))).toBe(true);
 });
 
 it("shows a span of time with a little around it, on the host that it was told", () => {

@@ -33,6 +33,7 @@ export function HostSide({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [work, ops] = [answer.table("input_work"), answer.table("input_ops")];
   const total = answer.number("input_work_ms") ?? 0;
+  const advised = longest(work).filter((row) => work.text(row, "advice"));
   const pieces = work.rows.map((row) => ({
     part: part(`input_${work.text(row, "work")}`),
     label: work.text(row, "label"),
@@ -66,10 +67,10 @@ export function HostSide({ page }: { page: PageProps }) {
           />
         </Section>
       )}
-      {total > 0 && (
+      {advised.length > 0 && (
         <Section title="What can be done" doc="Only advice for work that took time here, the largest first.">
           <ul class="statements">
-            {longest(work).map((row) => (
+            {advised.map((row) => (
               <Advice key={work.text(row, "work")} work={work} row={row} />
             ))}
           </ul>

@@ -60,7 +60,7 @@ function Event({ details, actions }: { details: EventDetails; actions: DetailAct
   return (
     <div class="tl-event">
       <div>
-        <h3>{details.name}</h3>
+        <h3 aria-live="polite">{details.name}</h3>
         {details.full_name !== details.name && <p class="tl-full">{details.full_name}</p>}
         <dl class="tl-facts">
           {facts

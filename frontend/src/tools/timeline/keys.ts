@@ -8,6 +8,7 @@ import type { Engine } from "./engine";
 export const KEYS: KeyHelp = [
   ["w / s", "zoom in and out at the pointer; with Shift faster"],
   ["a / d", "move to the left and right; with Shift faster"],
+  ["e", "select the first event in view"],
   ["← →", "the event before or after the selected one; without one, move"],
   ["↑ ↓", "scroll the lanes"],
   ["1 2 3 4", "tools: select, pan, zoom, timing"],
@@ -24,6 +25,8 @@ const ZOOM_PER_S = 4.5;
 const PAN_PER_S = 1.1;
 const SCROLL_PER_S = 700;
 const FASTER = 3;
+/** A tap moves as far as a key that is held so long, s. */
+const TAP_S = 0.05;
 /** The letter after g belongs to the frame, which opens a tool with it. */
 const PREFIX_MS = 1500;
 
@@ -31,6 +34,7 @@ export interface KeyActions {
   readonly focus: () => void;
   readonly mark: () => void;
   readonly drop: () => void;
+  readonly first: () => void;
   readonly neighbour: (step: 1 | -1) => void;
   readonly pointerX: () => number;
 }
@@ -51,7 +55,7 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
   let prefixUntil = 0;
 
   const tick = (now: number) => {
-    const passed = Math.min(50, last ? now - last : 16) / 1000;
+    const passed = last ? Math.min(50, now - last) / 1000 : TAP_S;
     last = now;
     const by = passed * (fast ? FASTER : 1);
     const sideways = (+down.has("d") || +down.has("arrowright")) - (+down.has("a") || +down.has("arrowleft"));
@@ -74,6 +78,7 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     else if (key === "m") actions.mark();
     else if (key === "0") engine.glideTo(scene.whole);
     else if (key === "escape") actions.drop();
+    else if (key === "e") actions.first();
     else if ((key === "arrowleft" || key === "arrowright") && state.event.peek()) {
       actions.neighbour(key === "arrowright" ? 1 : -1);
     } else if (HELD.has(key)) {

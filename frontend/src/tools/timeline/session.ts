@@ -99,12 +99,12 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
     follow(
       TYPING_MS,
       (signal) => {
-        const [text, regex] = [state.find.value.trim(), state.regex.value];
+        const [text, regex, longest] = [state.find.value.trim(), state.regex.value, state.longest.value];
         state.hit.value = -1;
         if (!text) state.hits.value = null;
         return text
           ? async () => {
-              const slab = await api.search(text, regex, signal);
+              const slab = await api.search(text, regex, longest, signal);
               if (!signal.aborted) state.hits.value = hitsOf(slab);
             }
           : null;
@@ -161,7 +161,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
   };
 }
 
-/** Goes to the next or the previous hit, beginning at what is in view. */
+/** Goes to the next or the previous hit, beginning at what is in view, or at the longest where they are by length. */
 export function walkHits(engine: Engine, step: 1 | -1): void {
   const { scene } = engine;
   const { hits, hit } = scene.state;
@@ -169,8 +169,8 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
   if (!found?.count) return;
   let place = hit.peek() + step;
   if (hit.peek() < 0) {
-    place = found.begin.findIndex((begin) => begin >= scene.view.begin);
-    if (place < 0) place = 0;
+    const ahead = found.begin.findIndex((begin) => begin >= scene.view.begin);
+    place = scene.state.longest.peek() ? 0 : Math.max(ahead, 0);
   }
   place = (place + found.count) % found.count;
   hit.value = place;
@@ -183,6 +183,22 @@ export function walkHits(engine: Engine, step: 1 | -1): void {
     begin: found.begin[place] as number,
     end: found.end[place] as number,
   });
+}
+
+/** Selects the first event that begins in view, on the topmost lane that has one. */
+export function selectFirst(engine: Engine): void {
+  const { scene } = engine;
+  for (const [band] of scene.shown()) {
+    const held = band.lane && scene.loader.held.get(band.lane.key);
+    if (!band.lane || !held) continue;
+    for (let at = 0; at < (held.rowStart[1] ?? held.count); at++) {
+      const begin = held.origin + (held.begin[at] as number) * held.unit;
+      if (begin < scene.view.begin || begin > scene.view.end) continue;
+      const end = begin + (held.width[at] as number) * held.unit;
+      engine.show({ event: `${held.host}.${held.event[at]}`, lane: band.lane.key, row: 0, name: "", begin, end });
+      return;
+    }
+  }
 }
 
 /** Selects the event before or after the selected one on its row. */

@@ -15,7 +15,7 @@ export interface Area {
   readonly bottom: number;
 }
 
-/** Events that a search found, by begin. */
+/** Events that a search found, by begin or the longest first. */
 export interface Hits {
   readonly total: number;
   readonly count: number;
@@ -46,6 +46,7 @@ export interface TimelineState {
   readonly marks: Signal<readonly Mark[]>;
   readonly find: Signal<string>;
   readonly regex: Signal<boolean>;
+  readonly longest: Signal<boolean>;
   readonly lanes: Signal<string>;
   readonly least: Signal<number>;
   readonly arrowKinds: Signal<readonly string[]>;
@@ -74,6 +75,7 @@ export function createState(place: Place): TimelineState {
     marks: signal(place.marks),
     find: signal(place.find),
     regex: signal(place.regex),
+    longest: signal(place.longest),
     lanes: signal(place.lanes),
     least: signal(place.least),
     arrowKinds: signal(place.arrows),
@@ -106,6 +108,7 @@ export function placeOf(state: TimelineState, whole: Viewport): Place {
     marks: state.marks.value,
     find: state.find.value,
     regex: state.regex.value,
+    longest: state.longest.value,
     lanes: state.lanes.value,
     least: state.least.value,
     arrows: state.arrowKinds.value,
@@ -125,6 +128,7 @@ export function applyPlace(state: TimelineState, place: Place): void {
     state.marks.value = place.marks;
     state.find.value = place.find;
     state.regex.value = place.regex;
+    state.longest.value = place.longest;
     state.lanes.value = place.lanes;
     state.least.value = place.least;
     state.arrowKinds.value = place.arrows;

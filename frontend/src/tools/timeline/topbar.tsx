@@ -1,5 +1,6 @@
 /** Above the timeline: tools, search, filters, arrows, export. */
 
+import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
 import { MODES, type Mode } from "../../base/timecodec";
 import { Doubt } from "../../view/doubt";
@@ -15,17 +16,6 @@ const TOOLS: Readonly<Record<Mode, { icon: IconName; tip: string }>> = {
   zoom: { icon: "zoom", tip: "Zoom: drag up and down, or turn the wheel. Key: 3" },
   timing: { icon: "timing", tip: "Timing: drag to measure an interval; it stays as a mark. Key: 4" },
 };
-
-const ARROWS = [
-  "launch",
-  "function and executor",
-  "producer and consumer",
-  "thread pool",
-  "TPU launch",
-  "TPU stream",
-  "PjRt",
-  "batching",
-];
 
 export interface SearchActions {
   readonly walk: (step: 1 | -1) => void;
@@ -56,7 +46,7 @@ function Tools({ scene }: { scene: Scene }) {
 }
 
 function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
-  const { find, regex, hits, hit } = scene.state;
+  const { find, regex, longest, hits, hit } = scene.state;
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") actions.walk(event.shiftKey ? -1 : 1);
     else if (event.key === "Escape") {
@@ -95,6 +85,17 @@ function Search({ scene, actions }: { scene: Scene; actions: SearchActions }) {
       {found && (
         <>
           <output class="number">{found.total ? `${place}${count(found.total)}` : "none"}</output>
+          <button
+            type="button"
+            class="button"
+            aria-pressed={longest.value}
+            data-tip="Walk from the longest hit on, those of devices first; otherwise by time"
+            onClick={() => {
+              longest.value = !longest.value;
+            }}
+          >
+            longest first
+          </button>
           <button type="button" class="button" aria-label="Hit before" onClick={() => actions.walk(-1)}>
             ‹
           </button>
@@ -125,12 +126,26 @@ function Least({ scene }: { scene: Scene }) {
   );
 }
 
+/** The kinds that the capture has; those that a link chose stay, so that they can be taken off. */
 function ArrowKinds({ scene }: { scene: Scene }) {
   const { arrowKinds } = scene.state;
+  const [there, setThere] = useState<readonly string[]>([]);
+  useEffect(() => {
+    const gone = new AbortController();
+    scene.api.arrows("", scene.whole.begin, scene.whole.end, gone.signal).then(
+      ({ kinds }) => setThere(kinds),
+      () => {
+        // What was chosen can be taken off without them.
+      },
+    );
+    return () => gone.abort();
+  }, [scene]);
+  const kinds = [...new Set([...there, ...arrowKinds.value])];
   return (
     <fieldset class="param">
       <span>Arrows between all events in view</span>
-      {ARROWS.map((kind) => (
+      {kinds.length === 0 && <span class="quiet">none in this capture</span>}
+      {kinds.map((kind) => (
         <label key={kind} class="tl-check">
           <input
             type="checkbox"
@@ -152,14 +167,14 @@ function Export({ scene }: { scene: Scene }) {
       {(close) => {
         const { begin, end } = scene.view;
         return (
-          <>
-            <a class="item" href={scene.api.download()} download="trace.json" onClick={close}>
-              The whole trace
+          <div class="items">
+            <a href={scene.api.download()} download="trace.json" onClick={close}>
+              The whole trace <span class="quiet">(.json)</span>
             </a>
-            <a class="item" href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
-              What is in view
+            <a href={scene.api.download(begin, end)} download="trace.json" onClick={close}>
+              What is in view <span class="quiet">(.json)</span>
             </a>
-          </>
+          </div>
         );
       }}
     </Menu>
