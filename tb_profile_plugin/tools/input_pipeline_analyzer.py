@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..analysis import advice, between, health, parts, stepfacts, steptime
+from ..analysis import advice, health, parts, steptime
+from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
 from ..analysis.hostops import host_ops
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS, StepTimes
+from ..analysis.typical import checked
 from ..contract.answer import Answer, Column, Table
 from ..contract.steps import (
     BOTTLENECKS,
+    CHOICE,
     STEP_FACTS,
     STEPS,
     bottleneck_table,
@@ -145,53 +148,42 @@ _KINDS = (
 
 
 _NEEDS = (
-    *steptime.NEEDS,
-    steptime.whole_parts,
-    *health.NEEDS,
-    host_ops,
-    enqueuing,
-    host_device_type,
-    stepfacts.coverage,
+    *(*NEEDS, *health.NEEDS, steptime.whole_parts),
+    *(host_ops, enqueuing, host_device_type),
 )
 
 
-@tool("Input", order=10, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, BOTTLENECKS, _WORK, _OPS), needs=_NEEDS)
-def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+@tool(
+    "Input",
+    order=10,
+    params=[STEP_EVENT, CHOICE],
+    facts=_FACTS,
+    tables=(_STEPS, BOTTLENECKS, _WORK, _OPS),
+    needs=_NEEDS,
+)
+def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Does the input pipeline keep up with the model?"""
-    steps = steptime.slowest(hosts, step_event)
+    diagnosis = diagnose(hosts, step_event, checked(steps))
+    times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    basis = steps if len(steps) else steptime.whole(hosts, step_event)
-    found, notes = host_input(hosts, steps), health.findings(session, hosts, step_event)
+    basis = times if len(times) else steptime.whole(hosts, step_event)
+    found, notes = host_input(hosts, times), health.findings(session, hosts, step_event)
     work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = basis.counted, basis.ms(*parts.INPUT)
     shares = waits / (basis.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
-        **step_facts(steps, hosts, step_event, tf_data),
+        **step_facts(times, hosts, step_event, tf_data),
         **spread_of("input", "ms", waits[counted]),
         **spread_of("input_share", "share", shares[counted]),
         "input_work_ms": sum(work),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": _steps(steps, hosts),
-        "bottlenecks": bottleneck_table(steps, tf_data),
+        "steps": _steps(times, hosts),
+        "bottlenecks": bottleneck_table(times, tf_data),
         "input_work": _work(work),
         "input_ops": _ops(found),
     }
-    verdict = _verdict(basis, len(steps) > 0, between.worst(hosts, step_event))
-    return Answer(facts, tables, headline(verdict, notes), notes)
-
-
-def _verdict(steps: StepTimes, counted: bool, waits: between.Waits | None) -> advice.Verdict:
-    """The input's share of the steps, unless the loop waits longer for it between them."""
-    found = advice.verdict_of_input(steps, counted)
-    inside = float(steps.ms(*parts.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
-    if waits is None or waits.average_ms <= inside:
-        return found
-    text = (
-        f"Input-bound outside the steps: between their marks the loop waits {waits.average_ms:.3g} ms "
-        f"for each batch, {100 * waits.share:.0f} % of its time."
-    )
-    return advice.Verdict(text, "bad" if waits.share > 0.2 else "warn", "tf_data_bottleneck_analysis")
+    return Answer(facts, tables, headline(of_input(diagnosis.typical), notes, "tf_data_bottleneck_analysis"), notes)
 
 
 def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:

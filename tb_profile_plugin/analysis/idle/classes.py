@@ -69,7 +69,7 @@ _RULES = (
     (
         State.ALLOCATOR,
         r"(?:cu|cuda|hip)(?:Mem)?(?:Alloc|Malloc|Free)\w*$|\w*Allocator::|\w*::Defragment|Build buffer allocations"
-        r"|Allocate\w*Buffers|PythonRefManager::CollectGarbage|\$gc |\[memory\]",
+        r"|Allocate\w*Buffers|PythonRefManager::CollectGarbage|\[memory\]",
     ),
     (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
     (

@@ -15,13 +15,12 @@ from ...model import kernels, names
 from ...model.host import Host
 from ...model.links import LAUNCH, MISSING, RUN
 from ...model.per_host import per_host
-from ..hostactivity import is_unrecorded
 from ..hostops import kernels_of_single_ops
 from .classes import Activity, activity, event_classes
 from .states import State
 
 CPU_COMPUTE = "CPU compute"
-"""What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
+"""What computes where no device recorded anything: ops of XLA on the CPU and of TensorFlow's executors."""
 
 _COLLECTIVE = re.compile(
     r"%?(?:all-(?:reduce|gather|to-all)|reduce-scatter|collective-\w+|send|recv|ragged-all-to-all)\b"
@@ -84,13 +83,11 @@ class DeviceWork:
 
 @per_host
 def device_work(host: Host) -> tuple[DeviceWork, ...]:
-    """One for each device that recorded something; the CPU where the capture names no other device; else none."""
+    """One for each device that recorded something; the CPU where none did."""
     if host.devices:
         found = [_of_plane(host, plane) for plane in host.devices]
-    elif host.cpu is None or is_unrecorded(host):
-        return ()
     else:
-        found = [_of_cpu(host)]
+        found = [_of_cpu(host)] if host.cpu is not None else []
     return tuple(each for each in found if len(each))
 
 
@@ -188,8 +185,14 @@ def _of_cpu(host: Host) -> DeviceWork:
     event, at = event[rows], np.concatenate((event, shard))[kept]
     launch, start = launch[rows], start[rows]
     span = trace.begin[at], trace.end[at]
-    kind = np.full(len(event), Kind.COMPUTE, np.int64)
+    communicates = np.array([_communicates(name) for name in plane.names], bool)[plane.events.name[event - first]]
+    kind = np.where(communicates, int(Kind.COLLECTIVE), int(Kind.COMPUTE))
     return _columns(host, CPU_COMPUTE, event, span, act.line_of[at], kind, launch, start, act, True)
+
+
+def _communicates(name: str) -> bool:
+    """Whether an op on the CPU is communication between hosts or devices: of XLA, or of TensorFlow by its type."""
+    return bool(_COLLECTIVE.match(name)) or names.parse(name).type.startswith("Collective")
 
 
 def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, Array]:
