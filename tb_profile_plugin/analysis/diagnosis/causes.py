@@ -16,11 +16,10 @@ Confidence = Literal["high", "medium", "low"]
 
 WORK = "compute"
 """The one part of a step that is not lost."""
-_OWN_BETWEEN_STEPS = frozenset(
-    {"compute", "exposed_collective", "exposed_copy", "input", "compile", "callback", "pause", "sync"}
-    | {"collective_host", "transfer"}
-)
-"""What is told by its own name between steps, too; everything else there is `between_steps`."""
+_WORKS = ("compute", "exposed_collective", "exposed_copy")
+"""What is told by its own name between steps, too."""
+_NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
+"""What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
 HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer")
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
@@ -111,9 +110,10 @@ def lost_times(typical: Typical, calls_per_step: float, retraced_ps: float, unre
     """
     found: dict[str, Lost] = {}
     place: dict[tuple[str, bool], str] = {}
+    told = _told_between(typical)
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
-            id = state if not between or state in _OWN_BETWEEN_STEPS else "between_steps"
+            id = state if not between or state in told else "between_steps"
             id = _renamed(id, typical, calls_per_step, retraced_ps, unrecorded)
             place[state, between] = id
             lost = found.setdefault(id, Lost(id))
@@ -124,6 +124,13 @@ def lost_times(typical: Typical, calls_per_step: float, retraced_ps: float, unre
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _told_between(typical: Typical) -> tuple[str, ...]:
+    """The states that keep their names between steps."""
+    times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
+    lost = sum(ps for state, ps in times.items() if state not in _WORKS)
+    return (*_WORKS, *(state for state in _NAMED_BETWEEN if 2 * times[state] > lost))
 
 
 def _split_late_peer(found: dict[str, Lost], typical: Typical) -> None:

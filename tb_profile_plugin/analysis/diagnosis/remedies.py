@@ -112,6 +112,7 @@ import torch
 model = torch.compile(torch.nn.Linear(8, 8), dynamic=True)
 """,
     ),
+    ("retrace", ""): Remedy("Trace once: keep shapes and Python values the same from call to call."),
     ("retrace", TENSORFLOW): Remedy(
         "Trace once: pass tensors instead of Python numbers, make the function outside the loop, fix its signature.",
         """\
@@ -228,6 +229,8 @@ model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
 """,
     ),
     ("between", ""): Remedy("Fuse short kernels into longer ones, by the compiler or by larger batches."),
+    ("peer", ""): Remedy("Give the devices equal work, or let each begin before the other has finished."),
+    ("stream", ""): Remedy("Wait for events and functions of the host where nothing depends on them."),
     ("latency", ""): Remedy("Launch further ahead: let the host wait for results once in many steps, not in each one."),
     ("python", TENSORFLOW): Remedy(
         "Take Python out of the loop: what it computes belongs into tf.function or tf.data. The profiler's "

@@ -11,8 +11,8 @@ from ...arrays import I64, Array
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
-from ..idle.devices import DeviceWork, Kind, device_work
-from ..idle.gaps import moments
+from ..idle.devices import DeviceWork, Kind, device_work, work_of_cpu
+from ..idle.gaps import Moments, moments, moments_of
 from ..idle.layers import layered, together
 from ..idle.states import CAUSES, State
 
@@ -36,10 +36,15 @@ class Timeline:
 
 @per_host
 def timeline(host: Host) -> Timeline:
-    """The timeline of one host; where no device is known, all of it is unexplained."""
+    """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work."""
     works, (low, high) = device_work(host), host.window
+    if works or host.cpu is None:
+        each = moments(host)
+    else:
+        works = (work_of_cpu(host),)
+        each = moments_of(host, works)
     told = [_latest_begun(works, kind) for kind in Kind]
-    idle = [_idle(host, cause) for cause in CAUSES]
+    idle = [_idle(each, cause) for cause in CAUSES]
     layers = [each[:2] for each in (*told, *idle)]
     tiles = layered([together([layer]) for layer in layers], low, high)
     tiles[tiles[:, 2] < 0, 2] = int(State.UNEXPLAINED)
@@ -89,9 +94,8 @@ def _topmost(begin: I64, end: I64, event: I64) -> tuple[I64, I64, I64]:
     return out_begin[:count].copy(), out_end[:count].copy(), out_event[:count].copy()
 
 
-def _idle(host: Host, cause: State) -> tuple[Array, Array, Array]:
+def _idle(found: Sequence[Moments], cause: State) -> tuple[Array, Array, Array]:
     """(begin, end, event) of one reason on any device, ascending and disjoint."""
-    found = moments(host)
     none = np.empty(0, np.int64)
     begin, end, event = (
         np.concatenate([none, *(getattr(each, name)[each.state == cause] for each in found)])

@@ -92,7 +92,7 @@ def device_work(host: Host) -> tuple[DeviceWork, ...]:
     elif host.cpu is None or is_unrecorded(host):
         return ()
     else:
-        found = [_of_cpu(host)]
+        found = [work_of_cpu(host)]
     return tuple(each for each in found if len(each))
 
 
@@ -160,7 +160,7 @@ def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
     return answer
 
 
-def _of_cpu(host: Host) -> DeviceWork:
+def work_of_cpu(host: Host) -> DeviceWork:
     """Ops that XLA and TensorFlow's executors run for the program itself: not for its input, nor in its callbacks."""
     trace, plane = host.trace, host.cpu
     assert plane is not None

@@ -52,7 +52,11 @@ class Moments:
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    works = device_work(host)
+    return moments_of(host, device_work(host))
+
+
+def moments_of(host: Host, works: Sequence[DeviceWork]) -> tuple[Moments, ...]:
+    """Every moment of each of them; where one has no work at all, its host's loop tells what is done instead."""
     if not works:
         return ()
     wide = _wide(host, works[0].name == CPU_COMPUTE)
