@@ -109,7 +109,7 @@ _NAMES = Table(
         Column("cause", "Cause", "string"),
         Column("name", "Name", "string", doc="Of the events that take the time."),
         _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
-        Column("count", "Times per step"),
+        Column("count", "Times per step", doc="Stretches of time under that name."),
     ),
     doc="What takes each cause's time, the largest first.",
 )

@@ -29,6 +29,7 @@ _MANY = 20
 """Stretches in a step from which on they are told by their share instead of one by one."""
 _UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency": "not_recorded", WORK: "launch"}
 """What states mean where a device recorded nothing: what runs on the host then only launches for it."""
+_TRACING = "tf.function-graph_building"
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one."""
 NAMES = 10
@@ -102,11 +103,11 @@ def _some(parts: Sequence[Sentence]) -> Sentence:
     return Sentence("names.some", {"names": ", ".join(part.text for part in parts)})
 
 
-def lost_times(typical: Typical, calls_per_step: float, retraced_ps: float, unrecorded: bool) -> list[Lost]:
+def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> list[Lost]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``calls_per_step`` counts what is dispatched, ``retraced_ps`` is the time per step in which functions of TensorFlow
-    were traced; ``unrecorded`` says that a device is there of which nothing was recorded.
+    ``calls_per_step`` counts what is dispatched; ``unrecorded`` says that a device is there of which nothing was
+    recorded.
     """
     found: dict[str, Lost] = {}
     place: dict[tuple[str, bool], str] = {}
@@ -114,7 +115,7 @@ def lost_times(typical: Typical, calls_per_step: float, retraced_ps: float, unre
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
             id = state if not between or state in told else "between_steps"
-            id = _renamed(id, typical, calls_per_step, retraced_ps, unrecorded)
+            id = _renamed(id, typical, calls_per_step, unrecorded)
             place[state, between] = id
             lost = found.setdefault(id, Lost(id))
             lost.ps += float(times[index])
@@ -164,13 +165,19 @@ def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedT
     )
 
 
-def _renamed(id: str, typical: Typical, calls: float, retraced_ps: float, unrecorded: bool) -> str:
+def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
     if unrecorded:
         id = _UNRECORDED.get(id, id)
-    compiling = typical.step_ps[STATES.index("compile")] + typical.gap_ps[STATES.index("compile")]
-    if id == "compile" and 2 * retraced_ps > compiling:
+    if id == "compile" and _is_tracing(typical):
         return "retrace"
     if id in ("dispatch", "launch") and calls >= _TINY_CALLS:
         work = float(typical.step_ps[STATES.index(WORK)])
         return "eager" if work < calls * _TINY_PS else id
     return id
+
+
+def _is_tracing(typical: Typical) -> bool:
+    """Whether most of the compiling is tracing of TensorFlow's functions."""
+    names = [each for each in typical.names if each.state == "compile"]
+    traced = sum(each.step_ps for each in names if each.name == _TRACING)
+    return 2 * traced > sum(each.step_ps for each in names)

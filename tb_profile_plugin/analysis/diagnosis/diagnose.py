@@ -11,7 +11,6 @@ from ...model.devices import device_count
 from ...model.framework import framework
 from ...model.host import Host
 from .. import stepfacts, steptime
-from ..functions import calls_of_host, function_calls
 from ..hostactivity import is_unrecorded
 from ..typical import TYPICAL
 from .calls import calls_per_step
@@ -26,7 +25,7 @@ from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_st
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
-    *(*steptime.NEEDS, figures, stepfacts.coverage, calls_of_host, calls_per_step),
+    *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded),
 )
 """Per-host functions that `diagnose` merges."""
@@ -98,7 +97,7 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL)
     typical = typical_times(hosts, step_event, wanted)
     calls = max(calls_per_step(host, step_event) for host in hosts)
     unrecorded = any(is_unrecorded(host) for host in hosts)
-    lost = lost_times(typical, calls, _retraced(hosts, typical), unrecorded)
+    lost = lost_times(typical, calls, unrecorded)
     for each in lost:
         if each.id == "eager":
             each.arguments = {"count": round(calls)}
@@ -116,12 +115,6 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL)
 def _framework(hosts: Sequence[Host]) -> str:
     """Of most hosts."""
     return Counter(framework(host) for host in hosts).most_common(1)[0][0]
-
-
-def _retraced(hosts: Sequence[Host], typical: Typical) -> float:
-    """Time per step, ps, in which functions of TensorFlow were traced."""
-    traced = sum(calls.self_ps.get("traced", 0) for calls in function_calls(hosts))
-    return traced / max(len(typical.steps), 1) / len(hosts)
 
 
 def _accounting(host: Host, step_event: str) -> list[Part]:

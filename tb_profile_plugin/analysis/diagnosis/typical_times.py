@@ -105,10 +105,12 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
 
     ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
     """
+    if len(hosts) < 2:
+        return None
     meets = times[:, _MEETS].sum(axis=1)
     last = int(meets.argmin())
-    waiting = float(np.delete(meets, last).mean() - meets[last]) if len(hosts) > 1 else 0.0
-    if waiting < _LATE * times.sum(axis=1).mean():
+    waiting = float(np.delete(meets, last).mean() - meets[last])
+    if waiting <= _LATE * times.sum(axis=1).mean():
         return None
     more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
     more[_MEETS] = 0.0
