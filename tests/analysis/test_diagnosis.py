@@ -58,6 +58,7 @@ def test_all_pages_of_a_capture_say_the_same(capture: Path) -> None:
         (f"{WORK}[2,97]", "headline.cpu_compute", ["compute"]),
         (f"IteratorGetNext[0.5,61] {WORK}[61.5,38]", "headline.input", ["input", "compute"]),
         (f"backend_compile[0.5,61] {WORK}[61.5,38]", "headline.compile", ["compile", "compute"]),
+        (f"tf.function-graph_building[0.5,61] {WORK}[61.5,38]", "headline.retrace", ["retrace", "compute"]),
         (f"$time sleep[0.5,61] {WORK}[61.5,38]", "headline.python", ["python", "compute"]),
         (f"SaveV2:SaveV2[0.5,61] {WORK}[61.5,38]", "headline.pause", ["pause", "compute"]),
     ],

@@ -29,7 +29,8 @@ _MANY = 20
 """Stretches in a step from which on they are told by their share instead of one by one."""
 _UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency": "not_recorded", WORK: "launch"}
 """What states mean where a device recorded nothing: what runs on the host then only launches for it."""
-_TRACING = "tf.function-graph_building"
+_COMPILER = "ompil"
+"""In the names of all compilers' events, with either first letter."""
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one."""
 NAMES = 10
@@ -177,7 +178,6 @@ def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
 
 
 def _is_tracing(typical: Typical) -> bool:
-    """Whether most of the compiling is tracing of TensorFlow's functions."""
-    names = [each for each in typical.names if each.state == "compile"]
-    traced = sum(each.step_ps for each in names if each.name == _TRACING)
-    return 2 * traced > sum(each.step_ps for each in names)
+    """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
+    names = [each.name for each in typical.names if each.state == "compile" and each.step_ps]
+    return bool(names) and not any(_COMPILER in name for name in names)
