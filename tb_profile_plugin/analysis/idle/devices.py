@@ -191,7 +191,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     rows = rows[kept]
     event, at = event[rows], np.concatenate((event, shard))[kept]
     launch, start = launch[rows], start[rows]
-    span = trace.begin[at], trace.end[at]
+    span = trace.begin[at], _ends(host, at)
     by_name = np.array([kind_of(name) for name in plane.names], np.int64)
     kind = by_name[plane.events.name[event - first]]
     kind[kind == Kind.COPY] = Kind.COMPUTE
@@ -217,6 +217,21 @@ def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, A
     is_op[ops] = True
     op = _ops_above(regions, act.came_from, parent, is_op)
     return regions[op >= 0], op[op >= 0]
+
+
+def _ends(host: Host, events: Array) -> Array:
+    """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
+    trace = host.trace
+    parent, _ = trace.nesting
+    told = trace.named(lambda name: name.endswith("Async::Done"))
+    end = trace.end.copy() if len(told) else trace.end
+    above = parent[told]
+    while (above >= 0).any():
+        told, above = told[above >= 0], above[above >= 0]
+        np.minimum.at(end, above, trace.begin[told])
+        above = parent[above]
+    answer: Array = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    return answer
 
 
 @jit

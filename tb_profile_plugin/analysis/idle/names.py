@@ -12,7 +12,7 @@ NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
 """Class of a name that says nothing: a container on a thread of Python, work of the framework on any other."""
-_CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:")
+_CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
 _RULES = (
