@@ -35,7 +35,14 @@ def nested(answer: Json) -> Json:
         },
         "devices": [_device(row, named) for row in named.records("devices")],
         "causes": [_cause(row, named) for row in named.records("causes")],
+        "path": [_without(row, "label") for row in named.records("path")],
+        "scenarios": [_without(row, "label") for row in named.records("scenarios")],
+        "trust": {"violations": named.fact("violations"), "unexplained_share": _unexplained(named)},
     }
+
+
+def _unexplained(named: Named) -> float:
+    return float(sum(row["share"] for row in named.records("step") if row["id"] == "unexplained"))
 
 
 def _parts(named: Named) -> list[dict[str, Any]]:

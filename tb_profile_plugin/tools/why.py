@@ -41,6 +41,10 @@ _FACTS = (
     _time("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
     _time("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
     Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
+    Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
+    Column(
+        "violations", "Contradictions", doc="Places where the record contradicts itself; the replay leaves them out."
+    ),
 )
 
 _ACCOUNTING = Table(
@@ -157,6 +161,35 @@ _IDLE = Table(
     ),
 )
 
+_SCENARIOS = Table(
+    "scenarios",
+    "What if",
+    (
+        Column("id", "Scenario", "string"),
+        Column("label", "Without", "string"),
+        _time("gain_ps", "At most won", "How much shorter the typical step would be, with the time until the next."),
+        _time("period_ps", "From step to step then", "Replayed over the same steps."),
+        Column(
+            "shorter_share", "Shorter steps", unit="share", doc="Of the typical steps, those that would be shorter."
+        ),
+    ),
+    doc="The recording replayed with something taking no time; the order on threads and streams stays.",
+)
+
+_PATH = Table(
+    "path",
+    "Critical path",
+    (
+        Column("id", "Part", "string"),
+        Column("label", "What", "string"),
+        Column("name", "Name", "string", doc="Blank where the row is all of the part."),
+        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Of the path, which is as long as the step."),
+        Column("steps_share", "Steps", unit="share", doc="Of the typical steps, those on whose path it is."),
+    ),
+    doc="Back from a step's end, each time to what the work waited for: the path is as long as the step.",
+)
+
 _UNUSUAL = Table(
     "unusual",
     "Unusual steps",
@@ -180,7 +213,7 @@ _UNUSUAL = Table(
     order=5,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
-    tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE),
+    tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
     needs=(*NEEDS, *health.NEEDS),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
@@ -197,6 +230,8 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "evidence": _evidence(found.causes),
         "devices": _devices(found.devices),
         "idle": _idle(found.devices),
+        "scenarios": _scenarios(found),
+        "path": _path(found),
     }
     return Answer(_facts(found, hosts, step_event), tables, headline(found.headline, notes), notes)
 
@@ -211,6 +246,8 @@ def _facts(found: Diagnosis, hosts: Sequence[Host], step_event: str) -> dict[str
         "steps_kept": len(typical.choice.kept),
         "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
         "period_ps": round(typical.period_ps) if typical.counted else None,
+        "path_switches": found.path.switches,
+        "violations": found.path.violations,
         "coverage": stepfacts.shares(hosts, step_event)[0] if typical.counted else None,
     }
 
@@ -322,3 +359,27 @@ def _idle(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
         if ps and state not in _WORK
     ]
     return {**by_column(_IDLE, rows)}
+
+
+def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    period, kept = found.typical.period_ps, len(found.typical.choice.kept)
+    tried = sorted(found.typical.replayed.items(), key=lambda item: -item[1].gain_ps)
+    return {
+        "id": [id for id, _ in tried],
+        "label": [LABELS[id] for id, _ in tried],
+        "gain_ps": [round(each.gain_ps) for _, each in tried],
+        "period_ps": [round(period - each.gain_ps) for _, each in tried],
+        "shorter_share": [min(1.0, each.steps / kept) if kept else None for _, each in tried],
+    }
+
+
+def _path(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = [*found.path.by_state, *found.path.by_name]
+    return {
+        "id": [row.state for row in rows],
+        "label": [LABELS[row.state] for row in rows],
+        "name": [row.name or None for row in rows],
+        "per_step_ps": [round(row.per_step_ps) for row in rows],
+        "share": [row.share for row in rows],
+        "steps_share": [row.steps for row in rows],
+    }

@@ -177,6 +177,7 @@ LABELS = {
     "host_offload": "Copies with host memory",
     "not_recorded": "Device not recorded",
     "memory_growth": "Growing memory",
+    "host": "Any delay by the host",
 }
 """Names of parts of time and causes, by id."""
 TEMPLATES.update({f"label.{id}": label.lower() for id, label in LABELS.items()})

@@ -20,6 +20,7 @@ _WORKS = ("compute", "exposed_collective", "exposed_copy")
 """What is told by its own name between steps, too."""
 _NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
+_CANNOT_GO = (WORK, "unexplained", "before_capture", "not_recorded", "peer", "stream")
 HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer")
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
@@ -32,7 +33,9 @@ _UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency":
 _COMPILER = "ompil"
 """In the names of all compilers' events, with either first letter."""
 _TINY_CALLS, _TINY_PS = 50, 100e6
-"""So many calls in a step, of so little work each (100 µs), are ops run one by one."""
+"""So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
+_TINY_PYTHON_PS = 20e6
+"""… and so much Python for each (20 µs) belongs to them."""
 NAMES = 10
 """So many names are listed of each cause."""
 
@@ -171,9 +174,9 @@ def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
         id = _UNRECORDED.get(id, id)
     if id == "compile" and _is_tracing(typical):
         return "retrace"
-    if id in ("dispatch", "launch") and calls >= _TINY_CALLS:
-        work = float(typical.step_ps[STATES.index(WORK)])
-        return "eager" if work < calls * _TINY_PS else id
+    if id in ("dispatch", "launch", "python") and calls >= _TINY_CALLS:
+        work, python = (float(typical.step_ps[STATES.index(state)]) for state in (WORK, "python"))
+        return "eager" if work < calls * _TINY_PS and python < calls * _TINY_PYTHON_PS else id
     return id
 
 
@@ -181,3 +184,15 @@ def _is_tracing(typical: Typical) -> bool:
     """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
     names = [each.name for each in typical.names if each.state == "compile" and each.step_ps]
     return bool(names) and not any(_COMPILER in name for name in names)
+
+
+def gain(lost: Lost, typical: Typical) -> int | None:
+    """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
+
+    None for what cannot go: work itself, and what is not known.
+    """
+    if lost.id in _CANNOT_GO:
+        return None
+    scenario = {"retrace": "compile"}.get(lost.id, lost.id)
+    replayed = typical.replayed.get(scenario)
+    return round(min(replayed.gain_ps, typical.period_ps)) if replayed else round(lost.ps)

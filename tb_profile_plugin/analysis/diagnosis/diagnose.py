@@ -15,17 +15,19 @@ from ..hostactivity import is_unrecorded
 from ..typical import TYPICAL
 from .calls import calls_per_step
 from .catalogue import Sentence
-from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, lost_times
+from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times
 from .figures import Stretch, figures
+from .path import PathFigures, path_figures
 from .remedies import remedy
 from .timeline import STATES
 from .typical_times import Typical, typical_times
 from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
+from .whatif import what_if
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
-    *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
+    *(*steptime.NEEDS, figures, what_if, stepfacts.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded),
 )
 """Per-host functions that `diagnose` merges."""
@@ -90,6 +92,7 @@ class Diagnosis:
     """Ranked."""
     unusual: list[UnusualStep]
     devices: list[Device]
+    path: PathFigures
 
 
 def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL) -> Diagnosis:
@@ -109,7 +112,8 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL)
     causes = [_cause(each, typical, told, evidence, ranked) for each in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
-    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
+    path = path_figures(hosts, typical, step_event)
+    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, path)
 
 
 def _framework(hosts: Sequence[Host]) -> str:
@@ -224,9 +228,9 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         lost.id,
         round(lost.ps),
         lost.ps / (lost.of_ps or whole),
-        None,
+        gain(lost, typical),
         confidence,
-        "",
+        max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
         Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})}),
         remedy(lost.id, told),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..steptime import StepTimes, slowest
 from ..typical import NOT_CHOSEN, WARM_UP, Choice
 from .figures import HostFigures, figures
 from .timeline import STATES
+from .whatif import what_if
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
@@ -46,6 +47,16 @@ class LatePeer:
 
 
 @dataclass(frozen=True)
+class Replayed:
+    """What the typical step would last without a cause. Times are ps, means over hosts and the same steps."""
+
+    gain_ps: float
+    """From step to step; at most this."""
+    steps: int
+    """How many of the steps would be shorter."""
+
+
+@dataclass(frozen=True)
 class Typical:
     """The typical step, or the average capture where no steps were found. Times are ps, means over hosts."""
 
@@ -57,6 +68,8 @@ class Typical:
     names: list[NamedTime]
     late: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
+    replayed: dict[str, Replayed] = field(default_factory=dict)
+    """By scenario of `whatif.SCENARIOS`."""
 
     @property
     def counted(self) -> bool:
@@ -97,7 +110,22 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str) -> Typica
         for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
-    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late)
+    replayed = _replayed([(hosts[i], windows[i]) for i in kept], step_event)
+    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late, replayed)
+
+
+def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
+    """By scenario; hosts that lack it gain nothing."""
+    gains: dict[str, Replayed] = {}
+    for host, (in_step, in_gap) in hosts:
+        tried = what_if(host, step_event)
+        for name, lengths in tried.replayed.items() if tried else ():
+            won = np.diff(figures(host, step_event).edges) - lengths
+            gain = float(won[in_step].mean()) + (float(won[in_gap].mean()) if len(in_gap) else 0.0)
+            known = gains.get(name, Replayed(0.0, 0))
+            shorter = int((won[in_step] > 0).sum())
+            gains[name] = Replayed(known.gain_ps + max(gain, 0.0) / len(hosts), known.steps + shorter)
+    return gains
 
 
 def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
