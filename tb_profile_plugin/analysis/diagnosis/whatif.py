@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...model.host import Host
 from ...model.per_host import per_host
 from ..idle.graph import Graph, graph
-from ..idle.path import critical_path
+from ..idle.path import critical_paths
 from ..idle.replay import Scenario, replay
 from ..idle.states import HOST_CAUSES, State
 from .figures import figures
@@ -92,8 +92,7 @@ def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, 
     """(path_ps, names, name_ps, switches) of `WhatIf` for some windows."""
     states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
-    for row, window in enumerate(windows.tolist()):
-        path = critical_path(host, of, int(edges[window]), int(edges[window + 1]))
+    for row, path in enumerate(critical_paths(host, of, edges[windows], edges[windows + 1])):
         states[row], switches[row] = path.ps(), path.switches
         mine: Counter[tuple[str, str]] = Counter()
         columns = (path.state.tolist(), path.event.tolist(), (path.end - path.begin).tolist())

@@ -11,6 +11,7 @@ from ...jit import jit
 from ...model.host import Host
 from .classes import activity
 from .graph import Graph
+from .replay import running
 from .states import State
 
 _UNEXPLAINED, _PYTHON = int(State.UNEXPLAINED), int(State.PYTHON)
@@ -43,24 +44,38 @@ class Path:
 
 def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:
     """The path of one window, ps; its slices tile the window."""
+    return critical_paths(host, graph, np.array([begin], np.int64), np.array([end], np.int64))[0]
+
+
+def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> list[Path]:
+    """The paths of several windows, int64[k] ps."""
+    of_lags = np.searchsorted(graph.lag[:, 3], np.arange(len(graph.dag) + 1)).astype(np.int64)
+    windows = zip(_starts(graph, ends).tolist(), begins.tolist(), ends.tolist(), strict=True)
+    return [_path(host, graph, of_lags, *window) for window in windows]
+
+
+def _path(host: Host, graph: Graph, of_lags: Array, start: int, begin: int, end: int) -> Path:
     dag = graph.dag
-    start = _start(graph, end)
     steps = _walk(dag.begin, dag.end, dag.first, dag.source, dag.binding, start, begin, end)
-    rows = _slices(host, graph, steps[::-1].copy(), begin, end)
+    rows = _slices(host, graph, steps[::-1].copy(), of_lags)
     device = np.where(steps[:, 2] >= 0, graph.device[steps[:, 2]] >= 0, False)[steps[:, 3] == _NODE]
     slices = np.ascontiguousarray(rows.T)
     return Path(slices[0], slices[1], slices[2], slices[3], slices[4], int((device[1:] != device[:-1]).sum()))
 
 
-def _start(graph: Graph, end: int) -> int:
-    """What runs at the window's end: on a device, else on the loop's thread; else what had ended last; -1 for none."""
+def _starts(graph: Graph, ends: Array) -> Array:
+    """int64[k]: what runs at each end: on a device, else on the loop's thread; else what ended last; -1 for none."""
     dag = graph.dag
-    for chosen in (graph.device >= 0, graph.shown & (graph.device < 0)):
-        running = np.flatnonzero(chosen & (dag.begin < end) & (end <= dag.end))
-        if len(running):
-            return int(running[-1])
-    ended = np.flatnonzero(graph.shown & (dag.end <= end))
-    return int(ended[dag.end[ended].argmax()]) if len(ended) else -1
+    shown = np.flatnonzero(graph.shown)
+    order = shown[np.argsort(dag.end[shown], kind="stable")]
+    place = np.searchsorted(dag.end[order], ends, "right") - 1
+    answer = np.where(place >= 0, order[place.clip(0)] if len(order) else -1, -1)
+    for chosen in (graph.shown & (graph.device < 0), graph.device >= 0):
+        nodes = np.flatnonzero(chosen)
+        at = running(dag.begin[nodes], dag.end[nodes], ends)
+        answer = np.where(at >= 0, nodes[at.clip(0)] if len(nodes) else -1, answer)
+    found: Array = answer.astype(np.int64)
+    return found
 
 
 @jit
@@ -108,10 +123,9 @@ def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: 
     return count + 1
 
 
-def _slices(host: Host, graph: Graph, steps: Array, begin: int, end: int) -> Array:
+def _slices(host: Host, graph: Graph, steps: Array, starts: Array) -> Array:
     """int64[k, 5] (begin, end, state, event, node), from the steps of the walk in order of time."""
     act = activity(host)
-    starts = np.searchsorted(graph.lag[:, 3], np.arange(len(graph.dag) + 1)).astype(np.int64)
     return _expanded(
         steps,
         graph.device,

@@ -90,8 +90,8 @@ def _progress(graph: Graph, new_begin: Array, new_end: Array, moments: Array) ->
     place = np.searchsorted(dag.end[order], moments, "right") - 1
     node = np.where(place >= 0, order[place.clip(0)], -1)
     for nodes in (loop, devices):
-        running = _running(dag.begin[nodes], dag.end[nodes], moments)
-        node = np.where(running >= 0, nodes[running.clip(0)] if len(nodes) else -1, node)
+        at = running(dag.begin[nodes], dag.end[nodes], moments)
+        node = np.where(at >= 0, nodes[at.clip(0)] if len(nodes) else -1, node)
     # A moment after the node's end stays as far from it, one within it as far from its end.
     left = moments - dag.end[node]
     known = node >= 0
@@ -100,7 +100,7 @@ def _progress(graph: Graph, new_begin: Array, new_end: Array, moments: Array) ->
 
 
 @jit
-def _running(begin: I64, end: I64, moments: I64) -> I64:
+def running(begin: I64, end: I64, moments: I64) -> I64:
     """The last to begin of those that run until each moment or beyond it, or -1."""
     answer = np.full(len(moments), -1, np.int64)
     # The end of whatever ends last among the first so many: beyond it nothing earlier can still run.
