@@ -131,6 +131,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_executor(verb)
     verb.set_defaults(verb=_tool)
 
+    verb = verbs.add_parser("why", help="say why steps take as long as they do, and what would help")
+    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    _add_memory_limit(verb)
+    _add_executor(verb)
+    verb.set_defaults(verb=_why)
+
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
     verb.add_argument("session", metavar="SESSION", help=_SESSION)
     verb.add_argument(
@@ -301,8 +313,22 @@ def _export(asked: argparse.Namespace) -> None:
         file.writelines(trace)
 
 
+def _why(asked: argparse.Namespace) -> None:
+    from .report import why
+
+    given = {"steps": asked.steps, "step_event": asked.step_event}
+    answer = _answer(asked, "why", {name: value for name, value in given.items() if value})
+    written = {
+        "text": lambda: f"{why.text(answer)}\n",
+        "markdown": lambda: why.markdown(answer),
+        "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
+    }
+    with _out(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
 def _tool(asked: argparse.Namespace) -> None:
-    answer = _answer(asked)
+    answer = _answer(asked, asked.name, dict(asked.options), asked.format == "legacy")
     text = _csv(answer, asked.table) if asked.format == "csv" else f"{json.dumps(answer, allow_nan=False)}\n"
     with _out(asked.out) as file:
         file.write(text.encode("utf-8", "replace"))
@@ -335,13 +361,12 @@ def _out(path: Path | None) -> Iterator[BinaryIO]:
         raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
 
 
-def _answer(asked: argparse.Namespace) -> object:
+def _answer(asked: argparse.Namespace, name: str, options: dict[str, str], legacy: bool = False) -> Any:
     """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
     from .store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 
-    stored, options = _stored(asked.session), dict(asked.options)
-    shape = LEGACY if asked.format == LEGACY else NAMED
-    kept, what = Kept(not asked.no_cache), question(asked.name, asked.host, options, shape)
+    stored = _stored(asked.session)
+    kept, what = Kept(not asked.no_cache), question(name, asked.host, options, LEGACY if legacy else NAMED)
     known = kept.get(stored, *what)
     if known:
         return json.loads(unpack(known))
@@ -351,9 +376,9 @@ def _answer(asked: argparse.Namespace) -> object:
 
     with closing(executor(asked.executor)) as workers:
         capture = Capture(stored, executor=workers)
-        ask = capture.tool if shape == LEGACY else capture.answer
-        answer = ask(asked.name, asked.host, **options)
-    if not (tools.get(asked.name).streamed or capture.unreadable):
+        ask = capture.tool if legacy else capture.answer
+        answer = ask(name, asked.host, **options)
+    if not (tools.get(name).streamed or capture.unreadable):
         kept.put(stored, pack(to_json(answer)), *what)
     return answer
 

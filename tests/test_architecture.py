@@ -22,6 +22,7 @@ ORDER = [
         "contract",
         "tools",
         "compat",
+        "report",
         "serve",
     ),
 ]

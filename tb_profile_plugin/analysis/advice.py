@@ -1,21 +1,17 @@
-"""What the figures say: where most time is lost, and what to do about it with what gain at most."""
+"""What single rules find worth doing, beside the causes that the diagnosis ranks."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..model import names
 from ..model.capabilities import gpu_capabilities
 from ..model.host import Host
-from .bottlenecks import HIGH, MODERATE
-from .functions import function_calls
 from .ops import Op, OpTable
-from .parts import COMMUNICATION, DEVICE, DEVICE_COMPUTE, INPUT, Part
+from .parts import DEVICE_COMPUTE, Part
 from .steptime import PS_PER_MS, StepTimes
 from .tfdata import pipelines
 from .tfdata_shape import lacks_prefetch, last
@@ -25,73 +21,6 @@ UNRECORDED_REMEDY = (
     "under Capture health."
 )
 """What lets a device be recorded that was there but left no event."""
-_CAUSES: tuple[tuple[str, str, tuple[Part, ...]], ...] = (
-    ("Kernel-launch-bound", "launches kernels while the device waits", (Part.KERNEL_LAUNCH,)),
-    ("Communication-bound", "is collective communication", COMMUNICATION),
-    ("Compilation", "compiles functions", (Part.COMPILE,)),
-    ("Copy-bound", "copies data on or between devices", (Part.DEVICE_TO_DEVICE,)),
-    ("Bound by host memory", "waits for arrays in the host's memory", (Part.HOST_OFFLOAD,)),
-    ("Output-bound", "copies results to the host", (Part.OUTPUT,)),
-    ("Device not recorded", "waits for a device that was not recorded", (Part.UNRECORDED,)),
-    ("Waiting", "waits for what was not recorded, or sleeps", (Part.WAITING,)),
-    ("Python", "is spent in Python's own frames", (Part.PYTHON,)),
-    ("Unexplained time", "shows no recorded activity", (Part.OTHER,)),
-)
-"""What else than input may hold a step up: in a word, in a sentence, and the parts that tell."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The answer in one sentence, and the tool to open next."""
-
-    text: str
-    level: Literal["ok", "info", "warn", "bad", "unknown"]
-    tool: str
-
-
-def verdict(steps: StepTimes, counted_steps: bool) -> Verdict:
-    """The largest cause of lost time; ``counted_steps`` is False where ``steps`` are whole captures."""
-    if not int(steps.part_ps.sum()):
-        return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
-    average = steps.average_ms
-    span = "average step" if counted_steps else "capture"
-
-    def share(*parts: Part) -> str:
-        percent = steps.percent(*parts)
-        return f"{percent:.0f} % of the {span} ({_ms(average * percent / 100)} of {_ms(average)})"
-
-    waiting = steps.percent(*INPUT)
-    lead = "" if counted_steps else "No steps were found. "
-    if waiting >= 5 and waiting >= steps.percent(Part.UNRECORDED):
-        word = "Input-bound" if waiting >= 20 else "Moderately input-bound"
-        text = f"{lead}{word}: {share(*INPUT)} goes into input."
-        return Verdict(text, "bad" if waiting >= 20 else "warn", "input_pipeline_analyzer")
-    word, what, parts = max(_CAUSES, key=lambda cause: steps.percent(*cause[2]))
-    if steps.percent(*parts) >= HIGH:
-        return Verdict(f"{lead}{word}: {share(*parts)} {what}.", "warn", "trace_viewer")
-    if steps.percent(*DEVICE) >= steps.percent(Part.HOST_COMPUTE):
-        return Verdict(f"{lead}Device-bound: {share(*DEVICE)} is work on the device.", "ok", "framework_op_stats")
-    text = f"{lead}Host-bound: {share(Part.HOST_COMPUTE)} is work on the host."
-    return Verdict(text, "warn" if steps.percent(*DEVICE) > 0 else "info", "framework_op_stats")
-
-
-def verdict_of_input(steps: StepTimes, counted_steps: bool) -> Verdict:
-    """How much of the average step (or of the capture) the input costs, in one sentence."""
-    if not int(steps.part_ps.sum()):
-        return Verdict("The capture holds no events, so there is nothing to judge.", "unknown", "")
-    waiting = steps.percent(*INPUT)
-    average = steps.average_ms
-    span = "average step" if counted_steps else "capture (no steps were found)"
-    cost = f"{waiting:.1f} % of the {span} ({_ms(average * waiting / 100)} of {_ms(average)}) goes into input."
-    if waiting < 5:
-        return Verdict(f"Not input-bound: {cost}", "ok" if counted_steps else "unknown", "overview_page")
-    if waiting < 20:
-        return Verdict(f"Moderately input-bound: {cost}", "warn", "tf_data_bottleneck_analysis")
-    return Verdict(f"Input-bound: {cost}", "bad", "tf_data_bottleneck_analysis")
-
-
-def _ms(value: float) -> str:
-    return f"{value:.3g} ms" if value < 1000 else f"{value / 1000:.3g} s"
 
 
 @dataclass(frozen=True)
@@ -135,21 +64,6 @@ def hints(evidence: Evidence) -> list[Hint]:
     return sorted(found, key=lambda hint: -(hint.gain_ms or 0.0))
 
 
-def _waiting(e: Evidence) -> Hint | None:
-    percent = e.steps.percent(*INPUT)
-    if percent < 5:
-        return None
-    text = f"{percent:.1f} % of {e.span} waits for data or copies it to the device."
-    return Hint(
-        "input",
-        "Speed up the input pipeline",
-        text,
-        e.gain(*INPUT),
-        "input_pipeline_analyzer",
-        "bad" if percent >= 20 else "warn",
-    )
-
-
 def _no_prefetch(e: Evidence) -> Hint | None:
     without = [each for host in e.hosts for each in pipelines(host) if lacks_prefetch(each)]
     percent = e.steps.percent(Part.INPUT_WAIT)
@@ -165,64 +79,6 @@ def _no_prefetch(e: Evidence) -> Hint | None:
         "input_pipeline_analyzer",
         "warn",
     )
-
-
-def _of_part(
-    e: Evidence,
-    part: Part | tuple[Part, ...],
-    id: str,
-    title: str,
-    evidence: str,
-    tool: str = "trace_viewer",
-    level: str = "warn",
-) -> Hint | None:
-    """A hint where a part takes a moderate share; ``{}`` in its evidence is that share in words."""
-    parts = part if isinstance(part, tuple) else (part,)
-    percent = e.steps.percent(*parts)
-    if percent < MODERATE:
-        return None
-    return Hint(id, title, evidence.format(f"{percent:.1f} % of {e.span}"), e.gain(*parts), tool, level)
-
-
-def _launching(e: Evidence) -> Hint | None:
-    kernels = sum(op.kernels for op in e.device_ops.ops)
-    mean = sum(op.total_ps for op in e.device_ops.ops) / 1e6 / kernels if kernels else 0.0
-    small = (
-        f" Kernels run for {mean:.1f} µs on average: fuse them with XLA (jit_compile=True) or use larger batches."
-        if 0 < mean < 20
-        else ""
-    )
-    text = "{} launches kernels while no device works." + small
-    return _of_part(e, Part.KERNEL_LAUNCH, "kernel_launch", "Launch fewer, larger kernels", text)
-
-
-def _unexplained(e: Evidence) -> Hint | None:
-    text = "In {} nothing was recorded on the step's threads; Python's tracer tells its part."
-    level = "warn" if e.steps.percent(Part.OTHER) >= HIGH else "info"
-    return _of_part(e, Part.OTHER, "unexplained", "Find what runs between the ops", text, level=level)
-
-
-def _unrecorded(e: Evidence) -> Hint | None:
-    text = "{} waits in calls for a device of which the capture holds no event. " + UNRECORDED_REMEDY
-    title = "Capture again with the device recorded"
-    hint = _of_part(e, Part.UNRECORDED, "unrecorded", title, text, level="bad")
-    return hint and replace(hint, gain_ms=None)
-
-
-def _compiling(e: Evidence) -> Hint | None:
-    text = "{} compiles: functions are compiled anew for each new shape or type."
-    return _of_part(e, Part.COMPILE, "compiling", "Keep shapes the same, or compile before the loop", text)
-
-
-def _communicating(e: Evidence) -> Hint | None:
-    text = "{} is collective communication that no computation overlaps."
-    title = "Overlap or shrink collective communication"
-    return _of_part(e, COMMUNICATION, "collectives", title, text, "pod_viewer")
-
-
-def _copying(e: Evidence) -> Hint | None:
-    text = "In {} devices copy data among their memories while nothing computes."
-    return _of_part(e, Part.DEVICE_TO_DEVICE, "device_copies", "Keep data where it is used", text)
 
 
 def _precision(e: Evidence) -> Hint | None:
@@ -256,38 +112,6 @@ def _transposes(e: Evidence) -> Hint | None:
     return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
 
 
-_CALLED_ANYWAY = re.compile("IteratorGetNext|.*Summary")
-"""Ops that a loop calls by themselves even where its model is compiled."""
-
-
-def _eager(e: Evidence) -> Hint | None:
-    """Much of the host's time goes into ops that run one by one."""
-    called = [op for op in e.host_ops.ops if op.eager and not _CALLED_ANYWAY.match(op.type)]
-    whole, eager = e.host_ops.self_ps, sum(op.self_ps for op in called)
-    if not whole or eager / whole <= 0.1:
-        return None
-    text = f"{100 * eager / whole:.1f} % of the host's op time runs op by op."
-    return Hint("eager", "Wrap eager code in tf.function", text, None, "framework_op_stats", "info")
-
-
-def _retracing(e: Evidence) -> Hint | None:
-    costly = [calls for calls in function_calls(e.hosts) if calls.expensive_percent >= 20]
-    if not costly:
-        return None
-    shown = ", ".join(f'"{calls.name}"' for calls in costly[:3]) + (" and more" if len(costly) > 3 else "")
-    lost = sum(calls.self_ps.get("traced", 0) + calls.self_ps.get("eager", 0) for calls in costly)
-    share = costly[0].expensive_percent
-    text = f"{shown}: {share:.0f} % of the time is spent in calls that were traced anew or ran eagerly."
-    return Hint(
-        "retracing",
-        "Stop retracing tf.functions",
-        text,
-        lost / PS_PER_MS / max(len(e.steps), 1),
-        "trace_viewer",
-        "warn",
-    )
-
-
 def _outside(e: Evidence) -> Hint | None:
     whole = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
@@ -299,21 +123,7 @@ def _outside(e: Evidence) -> Hint | None:
     )
 
 
-RULES: tuple[Callable[[Evidence], Hint | None], ...] = (
-    _waiting,
-    _no_prefetch,
-    _launching,
-    _unrecorded,
-    _compiling,
-    _unexplained,
-    _communicating,
-    _copying,
-    _precision,
-    _transposes,
-    _eager,
-    _retracing,
-    _outside,
-)
+RULES: tuple[Callable[[Evidence], Hint | None], ...] = (_no_prefetch, _precision, _transposes, _outside)
 
 
 def uses_tf_data(table: OpTable) -> bool:

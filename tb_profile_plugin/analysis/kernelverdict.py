@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from .advice import Verdict
 from .kernelstats import KernelGroup
 
 _MUCH = 0.1
 """Share of kernel time from which something is worth a warning."""
 _OPS = "framework_op_stats"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer in one sentence, and the tool to open next."""
+
+    text: str
+    level: Literal["info", "warn"]
+    tool: str
 
 
 def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
 from .breakdown import breakdown, whole_capture
 from .parts import COMMUNICATION, Part
+from .typical import ALL, Choice, choose
 
 PS_PER_MS = 1e9
 
@@ -136,6 +137,8 @@ class StepTimes:
     """bool[n]: the others are left out of averages."""
     part_ps: Array
     """int64[n, len(Part)]: sums to the step's duration."""
+    wanted: str = ALL
+    """Which steps averages go over, as `typical.choose` takes it."""
 
     def __len__(self) -> int:
         return len(self.number)
@@ -147,10 +150,14 @@ class StepTimes:
         return answer
 
     @lazy
+    def choice(self) -> Choice:
+        """Which steps averages go over, and why not the others."""
+        return choose(self.duration_ps, self.part_ps[:, Part.COMPILE], self.complete, self.wanted)
+
+    @property
     def counted(self) -> Array:
-        """int64[m]: the steps that averages go over: the complete ones, or all where none is."""
-        complete = np.flatnonzero(self.complete)
-        return complete if len(complete) else np.arange(len(self))
+        """int64[m]: the steps that averages go over."""
+        return self.choice.kept
 
     @property
     def average_ms(self) -> float:
@@ -223,11 +230,11 @@ NEEDS = (Host.steps_named, step_parts)
 """Per-host functions that `slowest` and `over_hosts` merge."""
 
 
-def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
+def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> StepTimes:
     """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
     each = [host_steps(host, step_event) for host in hosts]
     if len(each) == 1:
-        return each[0]
+        return replace(each[0], wanted=wanted)
     joined = StepTimes(
         [name for steps in each for name in steps.name],
         [host for steps in each for host in steps.host],
@@ -249,6 +256,7 @@ def slowest(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
         joined.begin[first],
         complete,
         joined.part_ps[first],
+        wanted,
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.ops import IDLE, ON_DEVICE
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.devices import GPU, device_type, hardware_type
 from ..model.host import Host
-from .datatable import Named, Old, data_table, head, old_heads, old_rows
+from .datatable import Old, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."
 _HOST_SHARE = "Of the self time of all host rows (idle included or not, as the table says)."

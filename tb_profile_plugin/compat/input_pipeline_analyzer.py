@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
-from .datatable import Named, Old, data_table, diagnostics, head, old_heads, old_rows
+from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
 from .steptable import step_table
 
 _OPS = (

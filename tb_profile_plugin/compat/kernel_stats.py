@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
-from .datatable import Named, Old, as_named, data_table, head, old_heads, old_rows, table
+from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
 
 _COLUMNS = (
     Old("kernel_name", "kernel", "Kernel Name"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
 from ..tools.memory_profile import reporting
-from .datatable import Named, as_named, table
+from .datatable import as_named, table
 from .memoryjson import memory_json
 
 _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from ..analysis.hostops import host_ops
 from ..analysis.ops import ON_DEVICE, merged
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.capabilities import gpu_capabilities
 from ..model.devices import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import Host
-from .datatable import Named, Old, data_table, diagnostics, head, old_heads, old_rows, table
+from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
 from .steptable import bottleneck, step_table
 
 _TENSOR_CORES = (

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..analysis.steptime import StepTimes, host_steps
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
-from .datatable import Named, sentence
+from .datatable import sentence
 from .steps import PARTS
 
 _CORES_PER_HOST = 1000

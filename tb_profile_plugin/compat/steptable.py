@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from ..analysis.steptime import slowest, summary
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.devices import device_type, hardware_type
 from ..model.host import Host
-from .datatable import Named, data_table, head
+from .datatable import data_table, head
 from .steps import PARTS
 
 _IDS = (

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
 from ..model.iterators import kind_of
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
-from .datatable import Named, Old, as_named, data_table, head, old_heads, old_rows, table
+from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
 
 _PIPELINES = (
     *(Old(id, id) for id in ("host", "input_pipeline")),

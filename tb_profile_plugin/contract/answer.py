@@ -57,6 +57,8 @@ class Headline:
     """The tool that shows more; empty for none."""
     doubt: str = ""
     """Why the sentence may be wrong; empty where nothing speaks against it."""
+    code: str = ""
+    """Of the sentence, for scripts: see `analysis.diagnosis.catalogue`; empty for sentences of single tools."""
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,7 @@ SHAPES: Schema = {
             "level": {"enum": list(get_args(Level))},
             "tool": _says(_TEXT, "The tool that shows more; empty for none."),
             "doubt": _says(_TEXT, "Why the sentence may be wrong; empty where nothing speaks against it."),
+            "code": _says(_TEXT, "Of a sentence of the diagnosis, for scripts; empty for others."),
         },
     ),
     "Answer": _object(

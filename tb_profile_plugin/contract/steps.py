@@ -6,17 +6,28 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..analysis import advice, health, stepfacts
+from ..analysis import health, stepfacts
 from ..analysis.bottlenecks import bottlenecks
+from ..analysis.diagnosis import diagnose
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
+from ..analysis.typical import ALL, TYPICAL
 from ..arrays import Array
 from ..model import clock
 from ..model.host import Host
 from ..model.steps import SOURCES
 from ..problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
 from .answer import Column, Headline, Table
+from .tool import Param
 
-_OVER = "Over the complete steps, or over all where none is."
+CHOICE = Param(
+    "steps",
+    TYPICAL,
+    f"Steps that figures go over: {TYPICAL} (without those that warm up or are far from the others), {ALL} complete "
+    "ones, or places such as 5-20.",
+)
+"""The option of every tool whose figures go over steps."""
+
+_OVER = "Over the typical steps, or those that are chosen."
 
 
 def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
@@ -42,7 +53,8 @@ def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
 
 
 STEP_FACTS = (
-    Column("steps_complete", "Complete steps", doc="Steps that averages go over."),
+    Column("steps_kept", "Steps", doc="Those that averages go over."),
+    Column("steps_complete", "Complete steps", doc="Steps that the capture holds from begin to end."),
     Column(
         "steps_incomplete",
         "Incomplete steps",
@@ -128,6 +140,7 @@ def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data
     window, work = stepfacts.shares(hosts, step_event) if len(steps) else (None, None)
     complete = int(steps.complete.sum())
     return {
+        "steps_kept": len(steps.counted),
         "steps_complete": complete,
         "steps_incomplete": len(steps) - complete,
         "step_source": "; ".join(sources),
@@ -158,6 +171,6 @@ def bottleneck_table(steps: StepTimes, tf_data: bool) -> dict[str, Sequence[Any]
     }
 
 
-def headline(verdict: advice.Verdict, notes: Sequence[Problem]) -> Headline:
-    """The verdict, with what speaks against it."""
-    return Headline(verdict.text, verdict.level, verdict.tool, health.doubt(notes))
+def headline(of: diagnose.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
+    """A sentence of the diagnosis, with what speaks against it, and the tool that shows more."""
+    return Headline(of.sentence.text, of.level, tool, health.doubt(notes), of.sentence.code)

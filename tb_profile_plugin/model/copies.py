@@ -63,7 +63,7 @@ def _copies(host: Host, plane: Plane) -> Copies:
     for i, at in enumerate(example.tolist()):
         details, of_call = texts[said[at]], more[told[at]]
         kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
-        size[i] = _bytes(details) or _bytes(of_call)
+        size[i] = copied_bytes(details) or copied_bytes(of_call)
     return Copies(row, kind[code], size[code])
 
 
@@ -118,6 +118,7 @@ def _stated(details: str) -> str:
     return names.memcpy(f"Memcpy{kind[1]}") if kind else ""
 
 
-def _bytes(details: str) -> int:
+def copied_bytes(details: str) -> int:
+    """By the text of ``memcpy_details``; 0 where it does not say."""
     found = _SIZE.search(details)
     return int(found[1]) if found else 0

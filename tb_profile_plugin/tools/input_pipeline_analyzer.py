@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-from ..analysis import advice, between, health, parts, stepfacts, steptime, tfdata_diagnosis
+from ..analysis import advice, health, parts, steptime, tfdata_diagnosis
+from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
 from ..analysis.hostops import host_ops
 from ..analysis.inputcost import input_cost
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS, StepTimes
 from ..analysis.tfdata_functions import READERS, transforming_ps
+from ..analysis.typical import checked
 from ..contract.answer import Answer, Column, Table
 from ..contract.steps import (
     BOTTLENECKS,
+    CHOICE,
     STEP_FACTS,
     STEPS,
     bottleneck_table,
@@ -145,62 +148,49 @@ _KINDS = (
         "top_of_page",
     ),
 )
+_TF_DATA = "tf_data_bottleneck_analysis"
 _OF_TF_DATA = ("demanded", "advanced", "preprocessing")
 """Kinds of work that its pipelines do."""
 
 _NEEDS = (
-    *steptime.NEEDS,
-    steptime.whole_parts,
-    *health.NEEDS,
-    *tfdata_diagnosis.NEEDS,
-    host_ops,
-    transforming_ps,
-    enqueuing,
-    host_device_type,
-    stepfacts.coverage,
+    *(*NEEDS, *health.NEEDS, *tfdata_diagnosis.NEEDS, steptime.whole_parts),
+    *(host_ops, transforming_ps, enqueuing, host_device_type),
 )
 
 
-@tool("Input", order=10, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, BOTTLENECKS, _WORK, _OPS), needs=_NEEDS)
-def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+@tool(
+    "Input",
+    order=10,
+    params=[STEP_EVENT, CHOICE],
+    facts=_FACTS,
+    tables=(_STEPS, BOTTLENECKS, _WORK, _OPS),
+    needs=_NEEDS,
+)
+def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Does the input pipeline keep up with the model?"""
-    steps = steptime.slowest(hosts, step_event)
+    diagnosis = diagnose(hosts, step_event, checked(steps))
+    times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    basis = steps if len(steps) else steptime.whole(hosts, step_event)
-    found, notes = host_input(hosts, steps), health.findings(session, hosts, step_event)
+    basis = times if len(times) else steptime.whole(hosts, step_event)
+    found, notes = host_input(hosts, times), health.findings(session, hosts, step_event)
     work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = basis.counted, basis.ms(*parts.INPUT)
     shares = waits / (basis.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
-        **step_facts(steps, hosts, step_event, tf_data),
+        **step_facts(times, hosts, step_event, tf_data),
         **spread_of("input", "ms", waits[counted]),
         **spread_of("input_share", "share", shares[counted]),
         "input_work_ms": sum(work),
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": _steps(steps, hosts),
-        "bottlenecks": bottleneck_table(steps, tf_data),
+        "steps": _steps(times, hosts),
+        "bottlenecks": bottleneck_table(times, tf_data),
         "input_work": _work(work, _advice(hosts, step_event)),
         "input_ops": _ops(found),
     }
-    verdict = _verdict(hosts, step_event, basis, len(steps) > 0)
-    return Answer(facts, tables, headline(verdict, notes), notes)
-
-
-def _verdict(hosts: Sequence[Host], step_event: str, steps: StepTimes, counted: bool) -> advice.Verdict:
-    """The input's share of the steps, unless the loop waits longer for it between them."""
-    found, waits = advice.verdict_of_input(steps, counted), between.worst(hosts, step_event)
-    inside = float(steps.ms(*parts.INPUT)[steps.counted].mean()) if steps.counted.any() else 0.0
-    if waits is None or waits.average_ms <= inside:
-        costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
-        if costs and not any(cost.costly for cost in costs):
-            return replace(found, text=f"{found.text} Steps that did not wait lasted as long.", level="info")
-        return found
-    text = (
-        f"Input-bound outside the steps: between their marks the loop waits {waits.average_ms:.3g} ms "
-        f"for each batch, {100 * waits.share:.0f} % of its time."
-    )
-    return advice.Verdict(text, "bad" if waits.share > 0.2 else "warn", "tf_data_bottleneck_analysis")
+    costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
+    idle = bool(costs) and not any(cost.costly for cost in costs)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, idle), notes, _TF_DATA), notes)
 
 
 def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:

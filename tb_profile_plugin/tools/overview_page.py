@@ -9,15 +9,21 @@ from typing import Any
 import numpy as np
 
 from ..analysis import advice, health, stepfacts, steptime, tfdata
+from ..analysis.advice import Hint
 from ..analysis.deviceops import device_ops, is_training
-from ..analysis.functions import calls_of_host
+from ..analysis.diagnosis import diagnose as diagnosis
+from ..analysis.diagnosis.causes import WORK, Cause
+from ..analysis.diagnosis.diagnose import BAD, diagnose
 from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
 from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
+from ..analysis.typical import checked
+from ..analysis.words import duration
 from ..contract.answer import Answer, Column, Table, by_field
 from ..contract.steps import (
     BOTTLENECKS,
+    CHOICE,
     STEP_CHOICES,
     STEP_FACTS,
     STEPS,
@@ -221,33 +227,33 @@ _ADDRESSES = {
 
 
 _NEEDS = (
-    *(*steptime.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, calls_of_host),
-    *(host_device_type, device_count, host_facts, is_training, is_unrecorded, gpu_capabilities),
-    *(stepfacts.coverage, stepfacts.candidates, tfdata.pipelines, run_window),
+    *(*diagnosis.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, tfdata.pipelines),
+    *(host_device_type, host_facts, is_training, stepfacts.candidates, gpu_capabilities, run_window),
 )
 
 
 @tool(
     "Overview",
     order=0,
-    params=[STEP_EVENT],
+    params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(STEPS, STEP_CHOICES, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
     needs=_NEEDS,
 )
-def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
+def overview_page(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why is my step slow, and what do I do about it?"""
-    steps = steptime.slowest(hosts, step_event)
+    found = diagnose(hosts, step_event, checked(steps))
+    times = found.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
-    basis = steps if len(steps) else steptime.whole(hosts, step_event)
-    span = "step time" if len(steps) else "the capture"
-    hints = advice.hints(advice.Evidence(hosts, basis, on_host, on_device, span))
+    basis = times if len(times) else steptime.whole(hosts, step_event)
+    span = "step time" if len(times) else "the capture"
+    hints = [*_of_causes(found.causes), *advice.hints(advice.Evidence(hosts, basis, on_host, on_device, span))]
     shared, each = steptime.over_hosts(hosts, step_event)
     whole = steptime.summary(basis.duration_ps[basis.counted] / PS_PER_MS).average
     kind, notes = device_type(hosts), health.findings(session, hosts, step_event)
     facts = {
-        **step_facts(steps, hosts, step_event, tf_data),
+        **step_facts(times, hosts, step_event, tf_data),
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),
         **_precision(basis),
@@ -256,16 +262,32 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str) -> A
         "hosts_compared": steptime.compared(shared, each) if each else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
-        "steps": step_table(steps, hosts),
+        "steps": step_table(times, hosts),
         "step_choices": step_choices(hosts),
         "parts": _parts(basis, whole),
-        "bottlenecks": bottleneck_table(steps, tf_data),
+        "bottlenecks": bottleneck_table(times, tf_data),
         "top_ops": _top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "hints": by_field(_HINTS, hints),
         "hosts": by_field(_HOSTS, each),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
     }
-    return Answer(facts, tables, headline(advice.verdict(basis, len(steps) > 0), notes), notes)
+    return Answer(facts, tables, headline(found.headline, notes, "why"), notes)
+
+
+def _of_causes(causes: Sequence[Cause]) -> list[Hint]:
+    """The causes that something can be done about, as hints; the largest first."""
+    return [
+        Hint(
+            cause.id,
+            cause.remedy.text,
+            f"{cause.label}: {100 * cause.share:.1f} %, {duration(cause.per_step_ps)} per step. {cause.sentence.text}",
+            cause.gain_ps / PS_PER_MS if cause.gain_ps is not None else None,
+            "why",
+            "bad" if cause.share >= BAD else "warn",
+        )
+        for cause in causes
+        if cause.remedy.text and cause.id not in (WORK, "warmup")
+    ]
 
 
 def _environment(hosts: Sequence[Host], kind: str) -> dict[str, Any]:

@@ -4,8 +4,8 @@ import draw
 import pytest
 from figures import steps
 
-from tb_profile_plugin.analysis import advice, bottlenecks, steptime
 from tb_profile_plugin.analysis.deviceops import device_ops
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.model.host import Host
 
@@ -18,19 +18,19 @@ CALL = """
 """
 
 
-def verdict(host: Host) -> str:
-    times = steptime.slowest([host])
-    return advice.verdict(times, True).text
+def said(host: Host) -> tuple[str, str]:
+    """Headline and first remedy of the diagnosis."""
+    found = diagnose([host])
+    return found.headline.sentence.text, found.causes[0].remedy.text
 
 
 def test_waiting_for_a_device_that_was_not_recorded_is_neither_work_nor_python() -> None:
     """Executors end and go on later within a call in C++ (F4)."""
-    host = draw.host(CALL + UNRECORDED, steps=2)
+    host = draw.host(CALL + UNRECORDED, steps=2, every=100)
     assert steps(host)[0] == {"name": "train 0", "time": 100, "host_compute": 36, "unrecorded": 60, "other": 4}
-    assert verdict(host).startswith("Device not recorded: 60 %")
-    evidence = advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host))
-    found = next(hint for hint in advice.hints(evidence) if "device recorded" in hint.title)
-    assert "LD_LIBRARY_PATH" in found.evidence
+    headline, remedy = said(host)
+    assert headline.startswith("The device was not recorded: in 80 %")
+    assert "LD_LIBRARY_PATH" in remedy
 
 
 def test_without_a_device_the_same_is_waiting() -> None:
@@ -102,13 +102,11 @@ def test_waiting_within_waiting_for_input_is_waiting_for_input() -> None:
 
 
 def test_no_sentence_says_python_where_nothing_tells_of_it() -> None:
-    host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} x/MatMul:MatMul[10,20]", steps=3)
-    times = steptime.slowest([host])
-    evidence = advice.Evidence([host], times, host_ops(host), device_ops(host))
-    said = [verdict(host), str(bottlenecks.bottlenecks(times, False)), *(hint.title for hint in advice.hints(evidence))]
-    assert not any("Python" in each for each in said)
-    frame = draw.host("/host:CPU\n  t | train[0,100]{_r=1} $train.py:7 step[10,80]")
-    assert verdict(frame).startswith("Python: 80 %")
+    """Only frames do, or an unmarked stretch of the thread that runs the steps."""
+    elsewhere = draw.host("/host:CPU\n  t | train[0,100]{_r=1} x/MatMul:MatMul[10,80]\n  other | work[0,9]", steps=3)
+    assert not any("Python" in each for each in said(elsewhere))
+    frame = draw.host("/host:CPU\n  t | train[0,100]{_r=1} $train.py:7 step[10,80]", steps=3, every=100)
+    assert said(frame)[0].startswith("Python: 100 %")
 
 
 def eager(text: str) -> dict[str, tuple[bool, int, float]]:
@@ -135,14 +133,3 @@ def test_kernels_of_eager_ops_are_eager() -> None:
     kernels = "a[0,10]{tf_op='a/A:A', is_eager=1} b[20,10]{tf_op='b/B:B', is_eager=0}"
     table = device_ops(draw.host(f"/device:GPU:0\n  Stream #1 | {kernels}"))
     assert {op.name: op.eager for op in table.ops} == {"a/A": True, "b/B": False}
-
-
-def test_only_code_that_could_be_compiled_is_advised_to_be() -> None:
-    """A loop takes its batches and writes its summaries by itself however its model runs."""
-
-    def advised(name: str) -> bool:
-        host = draw.host(f"/host:CPU\n  t | train[0,100]{{_r=1}} EagerExecute[0,90]{{eager_op={name}, is_func=0}}")
-        evidence = advice.Evidence([host], steptime.slowest([host]), host_ops(host), device_ops(host))
-        return any(hint.id == "eager" for hint in advice.hints(evidence))
-
-    assert [advised(name) for name in ("MatMul", "IteratorGetNext", "FlushSummaryWriter")] == [True, False, False]

@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import { render as draw } from "preact";
 import { setBase } from "../api/client";
-import { INPUT_PARTS, PARTS } from "../base/parts";
+import { ALL_PARTS } from "../base/parts";
 import { createStore } from "../state/store";
 import base from "../view/style/base.css?inline";
 import capture from "../view/style/capture.css?inline";
@@ -30,7 +30,7 @@ export function render(): void {
   const root = document.documentElement;
   effect(() => {
     root.dataset.theme = store.theme.value;
-    for (const part of [...PARTS, ...INPUT_PARTS]) {
+    for (const part of ALL_PARTS) {
       root.style.setProperty(`--part-${part.id}`, store.theme.value === "dark" ? part.dark : part.light);
     }
   });

@@ -38,7 +38,36 @@ export const INPUT_PARTS: readonly Part[] = [
   { id: "input_other", light: "#a3a9b2", dark: "#6d7480", pattern: "backward" },
 ];
 
-const BY_ID: ReadonlyMap<string, Part> = new Map([...PARTS, ...INPUT_PARTS].map((part) => [part.id, part]));
+/** What a device does, or why it is idle; what `PARTS` names, too, looks as there. */
+const STATE_PARTS: readonly Part[] = [
+  { id: "compute", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
+  { id: "exposed_collective", light: "#e57fb3", dark: "#f09ac6", pattern: "level" },
+  { id: "exposed_copy", light: "#7a4a21", dark: "#a87848", pattern: "dots" },
+  { id: "callback", light: "#0e8f9c", dark: "#2cb5c0", pattern: "cross" },
+  { id: "pause", light: "#0e8f9c", dark: "#2cb5c0", pattern: "backward" },
+  { id: "sync", light: "#d9c48c", dark: "#6b5b2e", pattern: "backward" },
+  { id: "transfer", light: "#7a4a21", dark: "#a87848", pattern: "upright" },
+  { id: "collective_host", light: "#e57fb3", dark: "#f09ac6", pattern: "upright" },
+  { id: "allocator", light: "#4b5b72", dark: "#5b6f90", pattern: "cross" },
+  { id: "launch", light: "#f08c1a", dark: "#f7a440", pattern: "dots" },
+  { id: "dispatch", light: "#1f57b8", dark: "#4178d8", pattern: "plain" },
+  { id: "latency", light: "#f5bd78", dark: "#8a5a1c", pattern: "cross" },
+  { id: "between", light: "#a5d6a0", dark: "#2f7d45", pattern: "level" },
+  { id: "peer", light: "#9a2f92", dark: "#c560bd", pattern: "forward" },
+  { id: "stream", light: "#9a2f92", dark: "#c560bd", pattern: "level" },
+  { id: "before_capture", light: "#a9b1bc", dark: "#c3cad3", pattern: "forward" },
+  { id: "profiler", light: "#a9b1bc", dark: "#c3cad3", pattern: "dots" },
+  { id: "unexplained", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" },
+];
+
+export const STATES: readonly Part[] = [
+  ...PARTS.filter(({ id }) => ["compile", "input", "python"].includes(id)),
+  ...STATE_PARTS,
+];
+
+export const ALL_PARTS: readonly Part[] = [...PARTS, ...INPUT_PARTS, ...STATE_PARTS];
+
+const BY_ID: ReadonlyMap<string, Part> = new Map(ALL_PARTS.map((part) => [part.id, part]));
 const OTHER = BY_ID.get("other") as Part;
 
 export function part(id: string): Part {

@@ -99,6 +99,10 @@ export interface Headline {
    * Why the sentence may be wrong; empty where nothing speaks against it.
    */
   doubt: string;
+  /**
+   * Of a sentence of the diagnosis, for scripts; empty for others.
+   */
+  code: string;
 }
 /**
  * What a tool answers.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { INPUT_PARTS, PARTS, type Part, part } from "../../src/base/parts";
+import { INPUT_PARTS, PARTS, type Part, part, STATES } from "../../src/base/parts";
 
 type Rgb = readonly [number, number, number];
 
@@ -68,6 +68,10 @@ function confusable(parts: readonly Part[], theme: "light" | "dark", matrix: rea
 describe.each(["light", "dark"] as const)("colours on a %s page", (theme) => {
   it.each(Object.keys(VISION))("tell the parts of a step apart with %s vision", (vision) => {
     expect(confusable(PARTS, theme, VISION[vision] ?? [])).toEqual([]);
+  });
+
+  it.each(Object.keys(VISION))("tell the states of a device apart with %s vision", (vision) => {
+    expect(confusable(STATES, theme, VISION[vision] ?? [])).toEqual([]);
   });
 
   it.each(Object.keys(VISION))("tell the input work apart with %s vision", (vision) => {

@@ -230,6 +230,22 @@ def _launched(
 
 
 @jit
+def lagging(
+    begin: I64, end: I64, node: I64, since: I64, usual: I64, most: I64, awaited: I64Matrix, wide: I64Matrix
+) -> I64Matrix:
+    """int64[k, 5] (begin, end, state, node, event): the pieces of stretches in which launched work had not begun."""
+    rows = np.empty((0, 5), np.int64)
+    count = np.int64(0)
+    for writing in (False, True):
+        if writing:
+            rows = np.empty((count, 5), np.int64)
+        count = np.int64(0)
+        for i in range(len(begin)):
+            count = _launched(rows, count, node[i], begin[i], end[i], since[i], awaited[i], wide, usual[i], most[i])
+    return rows
+
+
+@jit
 def _place(wide: I64Matrix, at: Int) -> Int:
     """The first row that ends after that moment."""
     low, high = np.int64(0), np.int64(len(wide))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,75 +11,16 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array
 from ...columns import Plane, vocabulary
 from ...jit import jit
-from ...model import names
 from ...model.host import Host
 from ...model.links import CALL, LAUNCH, RUN
 from ...model.per_host import per_host
 from .. import hostnames
 from ..hostops import kernels_of_single_ops
+from .names import NOTHING, UNKNOWN, class_of
 from .states import State
 
-NOTHING = 127
-"""Class of events that only enclose, and of moments without an event."""
-_UNKNOWN = 126
-"""Class of a name that says nothing: a container on a thread of Python, work of the framework on any other."""
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
 _CALLBACK_THREAD = re.compile(r"py_xla_callback\b")
-_CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:")
-"""What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
-
-_RULES = (
-    (
-        State.COMPILE,
-        r"tf\.function-graph_building|.*_traced_|TorchDynamo|compile_fx|Lazy Function Loading|LoadProgram"
-        r"|\$\S+ (?:func_graph_from_py_func|trace_to_jaxpr\w*|lower_sharding_computation|compile_or_get_cached)$",
-    ),
-    (
-        State.INPUT,
-        r"Iterator(?:GetNext|::)|MultiDeviceIterator|\w+(?:Produce|Consume)$|InstantiatedCapturedFunction"
-        r"|MakeIterator|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
-        r"|\$(?:dataloader|data_loader|dataset|iterator_ops)\.py:|\$builtins next$"
-        r"|\$\S+ (?:__next__|next|get_next|(?:\w+_)?(?:generator|gen|loader|batches))$"
-        r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$",
-    ),
-    (
-        State.CALLBACK,
-        r"(?:Eager)?PyFunc|\w*(?:pure|io|debug)_callback|py_xla_callback|outfeed|Outfeed|xla_\w*python\w*_callback"
-        r"|numpy_function|\$\S+ (?:pure_callback\w*|io_callback\w*|_flat_callback|_callback)$",
-    ),
-    (
-        State.PAUSE,
-        r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
-        r"|(?:Merge|Scalar|Histogram|Image)\w*Summary|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
-        r"|\$\S*(?:checkpoint|saving|saver|npyio|orbax)\S* (?:save|write)\w*$"
-        r"|\$\S+ save_(?:checkpoint|model|weights)$"
-        r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
-    ),
-    (
-        State.SYNC,
-        r".*(?:BlockHostUntilReady|WaitReady|ReadSyncFlag|CompleteCallbacks|\bWait for |Acquire semaphore"
-        r"|np\.asarray\(jax\.Array\))|TFE_TensorHandleResolve",
-    ),
-    (
-        State.TRANSFER,
-        r"tpu::System::Transfer|\w*(?:TransferTo|TransferFrom|CopyTo|CopyFrom|BufferFromHost)\w*|TransposePlan"
-        r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy(?:WithStream)?$"
-        r"|ArrayImpl\.copy_to_host|TfrtTpuClient::\w*Buffer",
-    ),
-    (State.COLLECTIVE_HOST, r"gloo:|c10d::|Coordination|\w*Barrier\b|RecvTensor|GrpcWorker|\w*ParameterServer"),
-    (
-        State.ALLOCATOR,
-        r"(?:cu|cuda|hip)(?:Mem)?(?:Alloc|Malloc|Free)\w*$|\w*Allocator::|\w*::Defragment|Build buffer allocations"
-        r"|Allocate\w*Buffers|PythonRefManager::CollectGarbage|\$gc |\[memory\]",
-    ),
-    (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
-    (
-        State.DISPATCH,
-        r"Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments|DevicePut|Handle in"
-        r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
-    ),
-)
-_COMPILED = [(state, re.compile(pattern)) for state, pattern in _RULES]
 
 
 @dataclass(frozen=True)
@@ -110,27 +52,6 @@ class Activity:
     """int32[events]: the latest event on another thread that led to this one, or -1."""
 
 
-def class_of(name: str) -> int:
-    """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
-    if hostnames.is_marker(name) or not name:
-        return NOTHING
-    if hostnames.is_compiling(name):
-        return State.COMPILE
-    if hostnames.is_sleeping(name):
-        return State.PYTHON
-    bare = _CALLED.sub("", name, count=1)
-    if hostnames.asks_for_input(bare):
-        return State.INPUT
-    for state, pattern in _COMPILED:
-        if state == State.SYNC and hostnames.is_waiting(name):
-            return State.SYNC
-        if pattern.match(bare):
-            return state
-    if name.startswith(vocabulary.PYTHON_FRAME):
-        return State.PYTHON
-    return State.DISPATCH if names.parse(name).known else _UNKNOWN
-
-
 @per_host
 def event_classes(host: Host) -> Array:
     """int8[events]: the class of each event of the host's threads, `NOTHING` for everything else."""
@@ -144,10 +65,11 @@ def event_classes(host: Host) -> Array:
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     mine[launches[mine[launches] >= State.DISPATCH]] = State.LAUNCH
     calls = [row for row, name in enumerate(plane.names) if name.startswith(hostnames.CALLS[0])]
-    waiting = np.setdiff1d(np.flatnonzero(np.isin(plane.events.name, calls)), kernels_of_single_ops(host, plane))
+    waiting = np.isin(plane.events.name, calls)
+    waiting[kernels_of_single_ops(host, plane)] = False
     mine[waiting] = State.SYNC
     python = python_lines(plane)
-    unknown = np.flatnonzero(mine == _UNKNOWN)
+    unknown = np.flatnonzero(mine == UNKNOWN)
     mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)
     callback = np.array([bool(_CALLBACK_THREAD.match(name)) for name in plane.lines.name], bool)
     if callback.any():
@@ -236,43 +158,79 @@ def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[
     source, target = links.source, links.target
     waits = (classes[source] == State.SYNC) & (classes[target] == State.SYNC) & (line_of[source] == line_of[target])
     end[source[waits]] = np.maximum(end[source[waits]], trace.begin[target[waits]])
-    parent, _ = trace.nesting
+    for call, until in _compiling_calls(host, classes):
+        classes[call], end[call] = State.COMPILE, until
+    return end, classes
+
+
+def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]]:
+    """(calls, moments): calls of functions that compile, and until when; what they do before that makes it ready.
+
+    A call that encloses compiling traces and lowers until the last of that ends; one that TensorFlow says to trace
+    builds and optimises a graph until its kernel runs.
+    """
+    trace = host.trace
+    parent, last = trace.nesting
     calls = np.zeros(len(trace), bool)
-    calls[trace.named(lambda name: name.startswith("PjitFunction"))] = True
+    calls[trace.named(lambda name: name.startswith(("PjitFunction", "EagerKernelExecute")))] = True
     compiling = np.flatnonzero(classes == State.COMPILE)
-    above = parent[compiling]
-    at, until = np.full(len(compiling), -1, np.int64), trace.end[compiling]
+    above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
         at = np.where((above >= 0) & calls[above], above, at)
         above = np.where(above >= 0, parent[above], -1)
     held = at >= 0
-    traced = np.zeros(len(trace) if held.any() else 0, np.int64)
-    np.maximum.at(traced, at[held], until[held])
-    outer = np.unique(at[held])
-    classes[outer], end[outer] = State.COMPILE, traced[outer]
-    return end, classes
+    outer, place = np.unique(at[held], return_inverse=True)
+    until = np.zeros(len(outer), np.int64)
+    np.maximum.at(until, place.reshape(-1), trace.end[compiling[held]])
+    yield outer, until
+    column = host.cpu.stat(vocabulary.TF_FUNCTION_CALL) if host.cpu else None
+    if host.cpu is None or column is None or not len(column):
+        return
+    codes, texts = column.codes
+    traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
+    outer = column.owner[traced] + trace.rows(host.cpu).start
+    kernels = trace.named("EagerKernelExecute".__eq__)
+    place = np.searchsorted(kernels, outer)
+    inside = place < len(kernels)
+    inside[inside] = kernels[place[inside]] < last[outer[inside]]
+    yield outer[inside], trace.begin[kernels[place[inside]]]
 
 
 def _pauses(host: Host, line_of: Array, loop: int, begin: Array, end: Array, classes: Array) -> Array:
     """Begins of events, where the first pause between two steps' marks begins with the first mark's end.
 
-    A checkpoint is made ready before it is written. ``end`` is changed in place, for the last pause to be their end.
+    A checkpoint is made ready before it is written. Functions of TensorFlow that are called between few of the steps
+    are pauses, too: an evaluation. ``end`` and ``classes`` are changed in place, for the first to last until the last.
     """
     steps, trace = host.steps_named(), host.trace
     marks = np.sort(steps.marker[steps.marker >= 0])
     marks = marks[line_of[marks] == loop]
-    pauses = np.flatnonzero(classes == State.PAUSE)
-    pauses = pauses[line_of[pauses] == loop]
-    place = np.searchsorted(trace.begin[marks], begin[pauses], "right") - 1
-    between = (place >= 0) & (begin[pauses] >= trace.end[marks[place.clip(0)]]) if len(marks) else place > 0
-    pauses, place = pauses[between], place[between]
+    if not len(marks):
+        return begin
+    pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(classes == State.PAUSE))
+    others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
+    others, place_of_others = _between(host, marks, loop, line_of, others)
+    if 2 * len(np.unique(place_of_others)) < len(marks):
+        pauses, place = np.concatenate((pauses, others)), np.concatenate((place, place_of_others))
+        order = np.argsort(pauses)
+        pauses, place = pauses[order], place[order]
     if not len(pauses):
         return begin
     first = np.flatnonzero(np.append(True, np.diff(place) != 0))
     moved: Array = begin.copy()
     moved[pauses[first]] = trace.end[marks[place[first]]]
     end[pauses[first]] = np.maximum.reduceat(end[pauses], first)
+    classes[pauses[first]] = State.PAUSE
     return moved
+
+
+def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
+    """(events, places): those on the loop's line after a mark's end and before the next one, and after which mark."""
+    trace = host.trace
+    events = events[line_of[events] == loop]
+    place = np.searchsorted(trace.begin[marks], trace.begin[events], "right") - 1
+    after = (place >= 0) & (trace.begin[events] >= trace.end[marks[place.clip(0)]])
+    return events[after], place[after]
 
 
 def _by_thread(

@@ -12,6 +12,7 @@ from ...arrays import I8, I32, I64, Array, Bool, Int
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model import kernels, names
+from ...model.copies import copies
 from ...model.host import Host
 from ...model.links import LAUNCH, MISSING, RUN
 from ...model.per_host import per_host
@@ -23,14 +24,16 @@ from .states import State
 CPU_COMPUTE = "CPU compute"
 """What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
 
+_INPUT_THREADS = "tf_data_"
+"""Begin of the names of threads that only work for input pipelines."""
 _COLLECTIVE = re.compile(
     r"%?(?:all-(?:reduce|gather|to-all)|reduce-scatter|collective-\w+|send|recv|ragged-all-to-all)\b"
     r"|cross_device_reduce|nvshmem|rccl|nccl|deep_ep|quick_?reduce|SendRecv",
     re.IGNORECASE,
 )
-_COPY = re.compile(
-    r"Mem(?:cpy|set)|__amd_rocclr_|%?copy(?:-start|-done)?[.\d]*(?: =|$)|%?(?:in|out)feed\b|%?host-transfer"
-)
+_COLLECTIVE_OP = re.compile(r":(?:Collective(?!Initialize|Assign)\w+|Nccl\w+|\w*AllReduce\w*)$")
+"""Ops of TensorFlow by their type."""
+_COPY = re.compile(r"Mem(?:cpy|set)|__amd_rocclr_|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 _WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
 """What runs for one of these on the CPU is no work of the program's own."""
 _ANYWHERE = re.compile(
@@ -90,13 +93,13 @@ def device_work(host: Host) -> tuple[DeviceWork, ...]:
     elif host.cpu is None or is_unrecorded(host):
         return ()
     else:
-        found = [_of_cpu(host)]
+        found = [work_of_cpu(host)]
     return tuple(each for each in found if len(each))
 
 
 def kind_of(name: str) -> Kind:
     """The kind of a device's event by its name: a kernel's, a copy's, or an XLA op's."""
-    if kernels.is_collective(name) or _COLLECTIVE.match(name):
+    if kernels.is_collective(name) or _COLLECTIVE.match(name) or _COLLECTIVE_OP.search(name):
         return Kind.COLLECTIVE
     return Kind.COPY if names.memcpy(name) or _COPY.match(name) else Kind.COMPUTE
 
@@ -107,6 +110,7 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
     rows = _own_rows(host, plane)
     by_name = np.array([kind_of(name) for name in plane.names], np.int64)
     kind = by_name[plane.events.name[rows]]
+    kind[np.isin(rows, copies(host)[plane.name].row)] = Kind.COPY
     event = rows + first
     act = activity(host)
     if host.gpus:
@@ -158,18 +162,20 @@ def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
     return answer
 
 
-def _of_cpu(host: Host) -> DeviceWork:
+def work_of_cpu(host: Host) -> DeviceWork:
     """Ops that XLA and TensorFlow's executors run for the program itself: not for its input, nor in its callbacks."""
     trace, plane = host.trace, host.cpu
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    xla = np.unique(plane.stat(vocabulary.HLO_OP).owner)
-    op = np.array([_computes(name) for name in plane.names], bool)
-    found = np.union1d(np.flatnonzero(op[plane.events.name]), kernels_of_single_ops(host, plane))
-    event = np.union1d(xla, found) + first
-    event = event[~np.isin(classes[event], _WITHIN)]
-    shard, shard_of = _shards(host, xla + first, event, act)
+    op = np.array([_computes(name) for name in plane.names], bool)[plane.events.name]
+    op &= ~np.array([name.startswith(_INPUT_THREADS) for name in plane.lines.name], bool)[plane.events.line]
+    op[kernels_of_single_ops(host, plane)] = True
+    xla = np.zeros(len(op), bool)
+    xla[plane.stat(vocabulary.HLO_OP).owner] = True
+    op = (op | xla) & ~np.isin(classes[trace.rows(plane)], _WITHIN)
+    event = np.flatnonzero(op) + first
+    shard, shard_of = _shards(host, np.flatnonzero(xla) + first, np.flatnonzero(op & xla) + first, act)
     run = trace.links.kind == RUN
     from_run = _linked(trace.links.source, trace.links.target, run, len(trace)).astype(np.int32)
     parent, _ = trace.nesting
@@ -187,15 +193,17 @@ def _of_cpu(host: Host) -> DeviceWork:
     rows = rows[kept]
     event, at = event[rows], np.concatenate((event, shard))[kept]
     launch, start = launch[rows], start[rows]
-    span = trace.begin[at], trace.end[at]
-    kind = np.full(len(event), Kind.COMPUTE, np.int64)
+    span = trace.begin[at], _ends(host, at)
+    by_name = np.array([kind_of(name) for name in plane.names], np.int64)
+    kind = by_name[plane.events.name[event - first]]
+    kind[kind == Kind.COPY] = Kind.COMPUTE
     return _columns(host, CPU_COMPUTE, event, span, act.line_of[at], kind, launch, start, act, True)
 
 
 def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, Array]:
     """(regions, their ops): what threads of a pool do for an op of XLA, which may go on after its own event.
 
-    Regions in which ops run are threads of the program, not shards of an op.
+    Regions in which any op of XLA runs are threads of the program, not shards of one of the ``ops``.
     """
     trace = host.trace
     parent, _ = trace.nesting
@@ -209,9 +217,23 @@ def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, A
     regions = regions[~holds[regions]]
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
-    is_op[np.setdiff1d(ops, xla)] = False
     op = _ops_above(regions, act.came_from, parent, is_op)
     return regions[op >= 0], op[op >= 0]
+
+
+def _ends(host: Host, events: Array) -> Array:
+    """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
+    trace = host.trace
+    parent, _ = trace.nesting
+    told = trace.named(lambda name: name.endswith("Async::Done"))
+    end = trace.end.copy() if len(told) else trace.end
+    above = parent[told]
+    while (above >= 0).any():
+        told, above = told[above >= 0], above[above >= 0]
+        np.minimum.at(end, above, trace.begin[told])
+        above = parent[above]
+    answer: Array = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    return answer
 
 
 @jit

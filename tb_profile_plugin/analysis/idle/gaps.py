@@ -52,11 +52,14 @@ class Moments:
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    works = device_work(host)
+    return moments_of(host, device_work(host))
+
+
+def moments_of(host: Host, works: Sequence[DeviceWork]) -> tuple[Moments, ...]:
+    """Every moment of each of them; where one has no work at all, its host's loop tells what is done instead."""
     if not works:
         return ()
-    wide = _wide(host, works[0].name == CPU_COMPUTE)
-    return tuple(_of_device(host, work, wide, [each for each in works if each is not work]) for work in works)
+    return tuple(_of_device(host, place) for place in range(len(works)))
 
 
 def latency(work: DeviceWork) -> int:
@@ -82,8 +85,9 @@ def _found_empty(stream: I64, end: I64, launch_end: I64, streams: Int) -> Bool:
     return answer
 
 
-def _of_device(host: Host, work: DeviceWork, wide: Array, others: Sequence[DeviceWork]) -> Moments:
-    act = activity(host)
+def _of_device(host: Host, place: int) -> Moments:
+    act, works = activity(host), device_work(host)
+    work = works[place]
     layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
     states = layered(layers, *host.window)
     busy, idle = states[states[:, 2] >= 0], states[states[:, 2] < 0]
@@ -95,8 +99,8 @@ def _of_device(host: Host, work: DeviceWork, wide: Array, others: Sequence[Devic
         gap_end,
         after,
         _calls(work),
-        _awaited(host, work, others),
-        wide,
+        awaited_events(host, place),
+        wide_causes(host),
         host.trace.begin,
         host.trace.lines,
         act.line_of,
@@ -112,8 +116,8 @@ def _of_device(host: Host, work: DeviceWork, wide: Array, others: Sequence[Devic
         usual,
         int(work.program),
     )
-    if others:
-        told = as_peers(told, *together([union(each.begin, each.end) for each in others]))
+    if len(works) > 1:
+        told = as_peers(told, *together([union(each.begin, each.end) for each in works if each is not work]))
     none = np.full(len(busy), -1, np.int64)
     both = zip((busy[:, 0], busy[:, 1], busy[:, 2], none, none), told.T, strict=True)
     columns = [np.concatenate(pair) for pair in both]
@@ -124,20 +128,25 @@ def _of_device(host: Host, work: DeviceWork, wide: Array, others: Sequence[Devic
 
 def _calls(work: DeviceWork) -> Array:
     """int64[n, 7]: as `attributed` reads them."""
+    columns = (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early)
+    return np.ascontiguousarray(np.stack((*columns, usual_pauses(work)), axis=1))
+
+
+def usual_pauses(work: DeviceWork) -> Array:
+    """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
     usual = np.where(work.kind == Kind.COLLECTIVE, BETWEEN_COLLECTIVES_PS, BETWEEN_PS)
-    if work.program:
-        # Within a program nothing else can be the reason.
-        usual = np.where(work.inside == 1, _ANY, usual)
-    columns = (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, usual)
-    return np.ascontiguousarray(np.stack(columns, axis=1))
+    # Within a program nothing else can be the reason.
+    return np.where(work.inside == 1, _ANY, usual) if work.program else usual
 
 
-def _wide(host: Host, cpu: bool) -> Array:
+@per_host
+def wide_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
     On the CPU that is input, callbacks and pauses within a program, and its executors, else callbacks only. What
     pipelines of input do does not count, since those run ahead.
     """
+    cpu = any(work.name == CPU_COMPUTE for work in device_work(host))
     wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
     trace, classes = host.trace, event_classes(host)
     layers, events = [], []
@@ -184,12 +193,17 @@ def _within(events: I64, came_from: I32, parent: I32, holds: Bool) -> Bool:
     return answer
 
 
-def _awaited(host: Host, work: DeviceWork, others: Sequence[DeviceWork]) -> Array:
-    """int64[n, 3] (begin, end, event): what an event waits for on another device of the host; (0, 0, -1) for none.
+@per_host
+def awaited_events(host: Host, device: int) -> Array:
+    """int64[n, 3] (begin, end, event): what each event of one of `device_work` waits for on another device.
+
+    (0, 0, -1) for nothing.
 
     A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
     for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
     """
+    works = device_work(host)
+    work, others = works[device], [each for place, each in enumerate(works) if place != device]
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
     calls = host.trace.named(lambda name: name.startswith(_STREAM_WAITS))

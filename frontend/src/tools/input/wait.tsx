@@ -46,16 +46,13 @@ function StatisticsRow({ answer, label, of: [what, unit], several, show }: Stati
 
 function Statistics({ answer }: { answer: Answer }) {
   const several = answer.number("step_deviation_ms") !== null;
-  const complete = answer.number("steps_complete") ?? 0;
-  const incomplete = answer.number("steps_incomplete") ?? 0;
   const scale = timeScale(answer.number("step_average_ms") ?? 0);
   const show = (value: number) => scaled(value, scale);
-  const steps = complete ? plural(complete, "complete step") : plural(incomplete, "incomplete step");
   return (
     <table class="legend statistics">
       <thead>
         <tr>
-          <th scope="col">Over {steps}</th>
+          <th scope="col">Over {plural(answer.number("steps_kept") ?? 0, "step")}</th>
           <th scope="col" class="number">
             Average
           </th>

@@ -8,20 +8,19 @@ import { Doubt } from "../../view/doubt";
 import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
 import { StackBar, Swatch } from "../../view/stackbar";
+import { Chosen } from "../steps/chosen";
 
 /** What the total is: an average over which steps, and how far these lie apart. */
 export function extent(answer: Answer): string {
-  const complete = answer.number("steps_complete") ?? 0;
-  const incomplete = answer.number("steps_incomplete") ?? 0;
-  const left = incomplete > 0 ? `; ${count(incomplete)} incomplete left out` : "";
+  const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
+  const kept = answer.number("steps_kept") ?? 0;
   const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
-  if (complete + incomplete === 0) return "captured; no step was found, so this is the whole capture";
-  if (complete + incomplete === 1) return complete ? "the only step" : "the only step, which is incomplete";
-  if (complete === 1) return `the only complete step${left}`;
-  const of = complete ? plural(complete, "step") : `${count(incomplete)} incomplete steps, as none is complete`;
+  if (all === 0) return "captured; no step was found, so this is the whole capture";
+  if (all === 1) return answer.number("steps_complete") ? "the only step" : "the only step, which is incomplete";
+  const left = kept < all ? `; ${count(all - kept)} of ${count(all)} left out` : "";
+  if (kept === 1) return `one step${left}`;
   const range = `${fact("step_minimum_ms")} to ${fact("step_maximum_ms")}`;
-  const figures = `median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}`;
-  return `average of ${of}, ${figures}${complete ? left : ""}`;
+  return `average of ${plural(kept, "step")}, median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}${left}`;
 }
 
 function LegendRow({ table, row, scale, several }: { table: Table; row: Row; scale: Scale; several: boolean }) {
@@ -111,7 +110,12 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
       note={[hasSteps ? `Steps: ${source}` : source, covered(answer), hosts && `shown: ${hosts}`]
         .filter(Boolean)
         .join("; ")}
-      controls={<Choices answer={answer} />}
+      controls={
+        <>
+          <Choices answer={answer} />
+          <Chosen any={hasSteps} />
+        </>
+      }
     >
       <p class="headline">
         <b>{time(total)}</b>

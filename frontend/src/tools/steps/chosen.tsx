@@ -1,0 +1,19 @@
+/** Which steps figures go over, on every page: the typical ones, all, or a range of places. */
+
+import { useKept } from "../../view/kept";
+
+export function Chosen({ any }: { any: boolean }) {
+  const [steps, choose] = useKept("steps");
+  if (!any) return null;
+  const known = ["", "all"];
+  return (
+    <label data-tip="Which steps the figures go over, on every page that speaks of steps.">
+      Over{" "}
+      <select value={steps} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">typical steps</option>
+        <option value="all">all complete steps</option>
+        {!known.includes(steps) && <option value={steps}>steps {steps}</option>}
+      </select>
+    </label>
+  );
+}

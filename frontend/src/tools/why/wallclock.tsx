@@ -1,0 +1,49 @@
+/** What the wall clock went into: every moment of the capture once, by place and by what was done there. */
+
+import { inMilliseconds, percent, time } from "../../base/format";
+import { part } from "../../base/parts";
+import type { Answer } from "../../base/table";
+import { Section } from "../../view/section";
+import { StackBar } from "../../view/stackbar";
+
+const PS = inMilliseconds("ps");
+
+export function WallClock({ answer, note }: { answer: Answer; note: string }) {
+  const table = answer.table("accounting");
+  const places = answer.table("places");
+  const total = (answer.number("window_ps") ?? 0) * PS;
+  return (
+    <Section title={table.label} doc={table.doc} note={note}>
+      <table class="legend wallclock">
+        <tbody>
+          {places.rows.map((place) => {
+            const id = places.text(place, "place");
+            const rows = table.rows.filter((row) => table.text(row, "place") === id);
+            const whole = places.length(place, "time_ps") * PS;
+            const pieces = rows.map((row) => ({
+              part: part(table.text(row, "id")),
+              label: table.text(row, "label"),
+              value: table.length(row, "time_ps") * PS,
+            }));
+            return (
+              <tr key={id}>
+                <th scope="row">{places.text(place, "label")}</th>
+                <td class="number">{time(whole)}</td>
+                <td class="number">{percent(places.length(place, "share"))}</td>
+                <td class="bar">
+                  <StackBar pieces={pieces} total={whole} />
+                </td>
+              </tr>
+            );
+          })}
+          <tr class="sum">
+            <th scope="row">Recorded</th>
+            <td class="number">{time(total)}</td>
+            <td class="number">{percent(1)}</td>
+            <td />
+          </tr>
+        </tbody>
+      </table>
+    </Section>
+  );
+}

@@ -1,0 +1,184 @@
+"""Every sentence of the diagnosis: a code with named arguments, and its English words in one place.
+
+Another language is another `TEMPLATES`. What an argument is shows in its name: ``…_ps`` is a time, ``…share`` a share
+of 1, ``count`` and the like are whole numbers; a `Sentence` among the arguments is put in as its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..words import duration
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is said, before it has words."""
+
+    code: str
+    """Key of `TEMPLATES`."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """In English."""
+        return TEMPLATES[self.code].format_map({name: _shown(name, value) for name, value in self.arguments.items()})
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, Sentence):
+        return value.text
+    if name.endswith("_ps"):
+        return duration(value)
+    if name.endswith("share"):
+        return f"{100 * value:.0f} %" if value >= 0.01 or not value else "less than 1 %"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+_PART = "{share} of {span} ({time_ps} of {step_ps})"
+
+TEMPLATES: dict[str, str] = {
+    # What shares are shares of.
+    "span.step": "the typical step",
+    "span.period": "the time from step to step",
+    "span.capture": "the capture, in which no steps were found,",
+    # Names of what takes the time.
+    "names.none": "",
+    "names.some": " Most of it: {names}.",
+    "names.each": "{name} ({each_ps} each time)",
+    "names.share": "{name} ({share})",
+    # Headlines, by cause.
+    "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}",
+    "headline.cpu_compute": "Compute-bound on the CPU: " + _PART + " is compute.{names}",
+    "headline.host": "Host-bound: in "
+    + _PART
+    + " nothing computes, since the host launches work too late: {parts}.{names}",
+    "headline.input": "Input-bound: " + _PART + " waits for input.{names}",
+    "headline.compile": "Compiling: " + _PART + " compiles functions.{names}",
+    "headline.retrace": "Retracing: " + _PART + " traces functions anew.{names}",
+    "headline.eager": "Op by op: " + _PART + " goes into dispatching single ops, {count} in each step.{names}",
+    "headline.sync": "Waiting: in "
+    + _PART
+    + " the program waits in a call while no device works: for what was not recorded, or it goes on late.{names}",
+    "headline.transfer": "Transfers on the host: " + _PART + " stages copies on the host.{names}",
+    "headline.callback": "Host callbacks: " + _PART + " waits for callbacks into Python.{names}",
+    "headline.pause": "Interrupted: " + _PART + " goes into checkpoints, evaluation or Keras callbacks.{names}",
+    "headline.allocator": "Memory allocation: " + _PART + " allocates or frees memory.{names}",
+    "headline.collective_host": "Communication-bound: "
+    + _PART
+    + " waits for collective communication of the hosts.{names}",
+    "headline.dispatch": "Host-bound: " + _PART + " goes into the framework's own work on the host.{names}",
+    "headline.python": "Python: " + _PART + " is spent in Python while nothing computes.{names}",
+    "headline.launch": "Kernel-launch-bound: " + _PART + " goes into launching kernels.{names}",
+    "headline.latency": "Launch latency: "
+    + _PART
+    + " passes between launching work and its begin on an empty device.{names}",
+    "headline.between": "Many short kernels: " + _PART + " passes between one kernel and the next.{names}",
+    "headline.peer": "Waiting for another device: " + _PART + " waits for work of other devices.{names}",
+    "headline.stream": "Waiting in a stream: " + _PART + " waits for an event or a function of the host.{names}",
+    "headline.before_capture": "The capture began in the middle: "
+    + _PART
+    + " waits for work that was launched before it.{names}",
+    "headline.unexplained": "Unexplained: in " + _PART + " nothing was recorded that tells why no work is done.{names}",
+    "headline.between_steps": "Between steps: in {share} of the time no step runs ({time_ps} of {step_ps} from step to "
+    "step).{names}",
+    "headline.warmup": "Warming up: the first {count} take {time_ps} more per step, over all steps.{names}",
+    "headline.unusual_steps": "Unusual steps: {count} of {steps}{period} take {factor} times as long as the typical "
+    "one, which makes {time_ps} more per step on average ({share}).{names}",
+    "headline.exposed_collective": "Communication-bound: "
+    + _PART
+    + " is communication between devices that no compute overlaps.{names}",
+    "headline.exposed_copy": "Copy-bound: " + _PART + " copies data while the device computes nothing.{names}",
+    "headline.late_peer": "A late peer: " + _PART + " waits for {host}, which takes {more_ps} longer ({label}).{names}",
+    "headline.host_offload": "Host memory: " + _PART + " copies arrays between the device and host memory.{names}",
+    "headline.not_recorded": "The device was not recorded: in "
+    + _PART
+    + " the program waits for a device of which the capture holds no event.",
+    "headline.memory_growth": "Memory grows by {size} with each step.{names}",
+    "headline.nothing": "The capture holds no events, so there is nothing to judge.",
+    # About the input alone.
+    "input.little": "Not input-bound: " + _PART + " waits for input.",
+    "input.idle": "Not input-bound: " + _PART + " waits for input, and steps that did not wait lasted as long.",
+    "input.some": "Moderately input-bound: " + _PART + " waits for input.{names}",
+    # Causes, as rows of a table.
+    "cause.compute": "The device computes.{names}",
+    "cause.input": "The thread that launches the work waits for its input.{names}",
+    "cause.compile": "Functions are traced, lowered or compiled within the steps.{names}",
+    "cause.retrace": "Functions are traced anew, mostly because their arguments' shapes or values change.{names}",
+    "cause.eager": "Ops are dispatched one by one, {count} in each step, and the dispatching takes longer than they do."
+    "{names}",
+    "cause.sync": "The program waits in a call while no device works: for what was not recorded, or it goes on late."
+    "{names}",
+    "cause.transfer": "The host stages or converts data for a copy.{names}",
+    "cause.callback": "The device waits for a function of the host.{names}",
+    "cause.pause": "The loop is interrupted by a checkpoint, an evaluation, a summary or a callback.{names}",
+    "cause.allocator": "The host allocates or frees memory.{names}",
+    "cause.collective_host": "Hosts communicate while the device waits.{names}",
+    "cause.dispatch": "The framework's own work on the launching thread.{names}",
+    "cause.python": "Python runs, and nothing is launched.{names}",
+    "cause.launch": "Calls that launch work take longer than the work that waits for them.{names}",
+    "cause.latency": "Work was launched on an empty device and has not yet begun.{names}",
+    "cause.between": "The device goes from one kernel to the next.{names}",
+    "cause.peer": "A device waits for another.{names}",
+    "cause.stream": "A stream waits for an event or a function of the host.{names}",
+    "cause.before_capture": "What the device waits for was launched before the capture began.{names}",
+    "cause.unexplained": "Nothing was recorded that tells why.{names}",
+    "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded.{names}",
+    "cause.warmup": "{count} of the first steps are slower than the others.{names}",
+    "cause.unusual_steps": "{count} steps are far slower than the others{period}.{names}",
+    "cause.exposed_collective": "Devices communicate while they compute nothing.{names}",
+    "cause.exposed_copy": "Devices copy data while they compute nothing.{names}",
+    "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
+    "cause.host_offload": "Arrays are read from or written to host memory.{names}",
+    "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
+    "cause.memory_growth": "More memory is held after each step.{names}",
+    "period.none": "",
+    "period.every": ", every {count}th",
+    # Parts of a step that waits for its host.
+    "parts.one": "{name} {share}",
+    # Why a step is not like the others.
+    "unusual.longer": "{name} takes {more_ps} more than in the typical step",
+    "unusual.unknown": "no single name explains it",
+    "unusual.shorter": "{name} takes {more_ps} less than in the typical step",
+    "unusual.new": "{name}, which the typical step lacks, takes {more_ps}",
+}
+
+LABELS = {
+    "compute": "Compute",
+    "exposed_collective": "Communication that nothing overlaps",
+    "exposed_copy": "Copies that nothing overlaps",
+    "input": "Waiting for input",
+    "compile": "Compiling",
+    "sync": "Returning from a wait",
+    "transfer": "Staging transfers",
+    "callback": "Host callbacks",
+    "pause": "Checkpoint, evaluation, callbacks",
+    "allocator": "Memory allocation",
+    "collective_host": "Communication of hosts",
+    "dispatch": "Framework's work",
+    "python": "Python",
+    "launch": "Launching",
+    "latency": "Launch latency",
+    "between": "Between kernels",
+    "peer": "Waiting for another device",
+    "stream": "Waiting in a stream",
+    "before_capture": "Launched before the capture",
+    "unexplained": "Unexplained",
+    "retrace": "Retracing",
+    "eager": "Op by op",
+    "between_steps": "Between steps",
+    "before_steps": "Before the first step",
+    "after_steps": "After the last step",
+    "profiler": "The profiler's own start and stop",
+    "warmup": "Warming up",
+    "unusual_steps": "Unusual steps",
+    "late_peer": "A late peer",
+    "host_offload": "Copies with host memory",
+    "not_recorded": "Device not recorded",
+    "memory_growth": "Growing memory",
+    "host": "Any delay by the host",
+}
+"""Names of parts of time and causes, by id."""
+TEMPLATES.update({f"label.{id}": label.lower() for id, label in LABELS.items()})

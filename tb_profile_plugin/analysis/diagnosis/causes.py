@@ -1,0 +1,207 @@
+"""From times to causes: what makes the typical step as long as it is, the largest first, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .catalogue import LABELS, Sentence
+from .figures import HOST_MEMORY, Stretch
+from .remedies import Remedy
+from .timeline import STATES
+from .typical_times import NamedTime, Typical
+
+Confidence = Literal["high", "medium", "low"]
+
+WORK = "compute"
+"""The one part of a step that is not lost."""
+_WORKS = ("compute", "exposed_collective", "exposed_copy")
+"""What is told by its own name between steps, too."""
+_NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
+"""What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
+_CANNOT_GO = (WORK, "unexplained", "before_capture", "not_recorded", "peer", "stream")
+HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer")
+"""What the device waits for because its host launches too late."""
+_TOLD_NAMES = 3
+_NAMED_SHARE = 0.15
+"""So many names are told, of those that take so much of a cause."""
+_MANY = 20
+"""Stretches in a step from which on they are told by their share instead of one by one."""
+_UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency": "not_recorded", WORK: "launch"}
+"""What states mean where a device recorded nothing: what runs on the host then only launches for it."""
+_COMPILER = "ompil"
+"""In the names of all compilers' events, with either first letter."""
+_TINY_CALLS, _TINY_PS = 50, 100e6
+"""So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
+_TINY_PYTHON_PS = 20e6
+"""… and so much Python for each (20 µs) belongs to them."""
+NAMES = 10
+"""So many names are listed of each cause."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why the typical step is as long as it is. Times are ps."""
+
+    id: str
+    per_step_ps: int
+    share: float
+    """Of the time from step to step, 0–1; of the capture where no step was found."""
+    gain_ps: int | None
+    """What a step would be shorter without it, at most; None where that cannot be told."""
+    confidence: Confidence
+    then: str
+    """Id of what limits the step then; empty where nothing was replayed."""
+    sentence: Sentence
+    remedy: Remedy
+    names: Sequence[tuple[str, int, float]]
+    """Name, time per step in ps, and stretches per step of what takes the time, the largest first."""
+    evidence: Sequence[Stretch]
+
+    @property
+    def label(self) -> str:
+        """Its name in a table."""
+        return LABELS[self.id]
+
+
+@dataclass
+class Lost:
+    """Time of the typical step under one cause, before it has words."""
+
+    id: str
+    ps: float = 0.0
+    names: Sequence[NamedTime] = ()
+    states: tuple[str, ...] = ()
+    """The states that it sums."""
+    arguments: dict[str, Any] | None = None
+    of_ps: float | None = None
+    """What its share is a share of; the period where it is None."""
+
+    def by_name(self) -> list[tuple[str, float, float]]:
+        """Name, ps and stretches per step, the largest first."""
+        times: dict[str, list[float]] = {}
+        for each in self.names:
+            time = times.setdefault(each.name, [0.0, 0.0])
+            time[0] += each.step_ps + each.gap_ps
+            time[1] += each.step_count + each.gap_count
+        rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
+        return sorted(rows, key=lambda row: -row[1])
+
+    def named(self) -> Sentence:
+        """What most of its time is, by name."""
+        most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= _NAMED_SHARE * self.ps]
+        return _some([_one(*row, self) for row in most])
+
+
+def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
+    if lost.id == WORK or count >= _MANY or not count:
+        return Sentence("names.share", {"name": name, "share": ps / lost.ps})
+    return Sentence("names.each", {"name": name, "each_ps": ps / count})
+
+
+def _some(parts: Sequence[Sentence]) -> Sentence:
+    """The names, joined as they are in any language that has commas."""
+    if not parts:
+        return Sentence("names.none")
+    return Sentence("names.some", {"names": ", ".join(part.text for part in parts)})
+
+
+def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> list[Lost]:
+    """The typical step's time by cause, `WORK` among them; they sum to the period.
+
+    ``calls_per_step`` counts what is dispatched; ``unrecorded`` says that a device is there of which nothing was
+    recorded.
+    """
+    found: dict[str, Lost] = {}
+    place: dict[tuple[str, bool], str] = {}
+    told = _told_between(typical)
+    for index, state in enumerate(STATES):
+        for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
+            id = state if not between or state in told else "between_steps"
+            id = _renamed(id, typical, calls_per_step, unrecorded)
+            place[state, between] = id
+            lost = found.setdefault(id, Lost(id))
+            lost.ps += float(times[index])
+            lost.states = (*lost.states, state)
+    _split_late_peer(found, typical)
+    for lost in found.values():
+        mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
+        lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
+    return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _told_between(typical: Typical) -> tuple[str, ...]:
+    """The states that keep their names between steps."""
+    times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
+    lost = sum(ps for state, ps in times.items() if state not in _WORKS)
+    return (*_WORKS, *(state for state in _NAMED_BETWEEN if 2 * times[state] > lost))
+
+
+def _split_late_peer(found: dict[str, Lost], typical: Typical) -> None:
+    """Take the wait for the host that comes last out of what communication costs."""
+    late = typical.late
+    if late is None:
+        return
+    wait = Lost("late_peer", late.waiting_ps, states=("exposed_collective", "collective_host"))
+    wait.names = [NamedTime("exposed_collective", "", late.waiting_ps, 1.0, 0.0, 0.0)]
+    label = Sentence(f"label.{late.state}")
+    wait.arguments = {"host": late.host, "label": label, "more_ps": round(late.more_ps)}
+    rest = late.waiting_ps
+    for id in wait.states:
+        if id in found:
+            taken = min(rest, found[id].ps)
+            found[id].ps -= taken
+            rest -= taken
+    found["late_peer"] = wait
+
+
+def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedTime:
+    """The part of a name's time that counts for a cause: in steps, between them, or both."""
+    step, gap = place[named.state, False] == id, place[named.state, True] == id
+    return NamedTime(
+        named.state,
+        named.name,
+        named.step_ps * step,
+        named.step_count * step,
+        named.gap_ps * gap,
+        named.gap_count * gap,
+    )
+
+
+def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
+    if unrecorded:
+        id = _UNRECORDED.get(id, id)
+    if id == "exposed_copy" and _is_offload(typical):
+        return "host_offload"
+    if id == "compile" and _is_tracing(typical):
+        return "retrace"
+    if id in ("dispatch", "launch", "python") and calls >= _TINY_CALLS:
+        work, python = (float(typical.step_ps[STATES.index(state)]) for state in (WORK, "python"))
+        return "eager" if work < calls * _TINY_PS and python < calls * _TINY_PYTHON_PS else id
+    return id
+
+
+def _is_offload(typical: Typical) -> bool:
+    """Whether most of the copies that nothing hides are to or from the host's memory."""
+    names = [each for each in typical.names if each.state == "exposed_copy"]
+    of_host = sum(each.step_ps for each in names if each.name.endswith(HOST_MEMORY))
+    return 2 * of_host > sum(each.step_ps for each in names)
+
+
+def _is_tracing(typical: Typical) -> bool:
+    """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
+    names = [each.name for each in typical.names if each.state == "compile" and each.step_ps]
+    return bool(names) and not any(_COMPILER in name for name in names)
+
+
+def gain(lost: Lost, typical: Typical) -> int | None:
+    """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
+
+    None for what cannot go: work itself, and what is not known.
+    """
+    if lost.id in _CANNOT_GO:
+        return None
+    scenario = {"retrace": "compile"}.get(lost.id, lost.id)
+    replayed = typical.replayed.get(scenario)
+    return round(min(replayed.gain_ps, typical.period_ps)) if replayed else round(lost.ps)

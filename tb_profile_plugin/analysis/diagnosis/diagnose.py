@@ -1,0 +1,240 @@
+"""The diagnosis of a session: what the wall clock went into, why, and what would help."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ...model.devices import device_count
+from ...model.framework import framework
+from ...model.host import Host
+from .. import stepfacts, steptime
+from ..hostactivity import is_unrecorded
+from ..typical import TYPICAL
+from .calls import calls_per_step
+from .catalogue import Sentence
+from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times
+from .figures import Stretch, figures
+from .path import PathFigures, path_figures
+from .remedies import remedy
+from .timeline import STATES
+from .typical_times import Typical, typical_times
+from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
+from .whatif import what_if
+
+Level = Literal["ok", "info", "warn", "bad", "unknown"]
+
+NEEDS = (
+    *(*steptime.NEEDS, figures, what_if, stepfacts.coverage, calls_per_step),
+    *(device_count, framework, is_unrecorded),
+)
+"""Per-host functions that `diagnose` merges."""
+
+PROFILER = "profiler"
+_LITTLE_INPUT = 0.05
+"""Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
+_LEADS = 0.10
+"""Share of the period from which on a loss is the headline; below it the work that is done is."""
+BAD = 0.20
+_FINE = 0.80
+_NOTABLE = 0.02
+"""Shares: of a loss that is a bottleneck; of compute from which on nothing much can be won elsewhere; and of a loss
+that is worth a line."""
+_NOTABLE_PS = 1e9
+"""So long a loss (1 ms per step) is worth a line whatever its share."""
+_MOST_OF_HOST = 0.6
+"""One way of being late that makes up so much of all of them is named alone."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The largest fact in one sentence."""
+
+    sentence: Sentence
+    level: Level
+
+
+@dataclass(frozen=True)
+class Part:
+    """Time of a host's whole capture, ps."""
+
+    host: str
+    place: str
+    """As `HostFigures.places` has them."""
+    id: str
+    """Of a state, see `analysis.idle.states`; ``profiler`` for the profiler's own time."""
+    ps: int
+
+
+@dataclass(frozen=True)
+class Device:
+    """What one device did between the profiler's start and its stop."""
+
+    host: str
+    device: str
+    state: str
+    """``worked``, or ``not_recorded`` where the capture names it and holds no event of it."""
+    state_ps: dict[str, int]
+    """By state; they sum to the time. Empty where nothing was recorded."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a page, the command line and comparisons quote."""
+
+    headline: Headline
+    accounting: list[Part]
+    """Per host it sums to the time from the first to the last event."""
+    typical: Typical
+    causes: list[Cause]
+    """Ranked."""
+    unusual: list[UnusualStep]
+    devices: list[Device]
+    path: PathFigures
+
+
+def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL) -> Diagnosis:
+    """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it."""
+    typical = typical_times(hosts, step_event, wanted)
+    calls = max(calls_per_step(host, step_event) for host in hosts)
+    unrecorded = any(is_unrecorded(host) for host in hosts)
+    lost = lost_times(typical, calls, unrecorded)
+    for each in lost:
+        if each.id == "eager":
+            each.arguments = {"count": round(calls)}
+    unusual = unusual_steps(hosts, typical, step_event)
+    lost += [each for each in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical)) if each]
+    ranked = _ranked(lost, typical)
+    evidence = [stretch for host in hosts for stretch in figures(host, step_event).evidence]
+    told = _framework(hosts)
+    causes = [_cause(each, typical, told, evidence, ranked) for each in ranked]
+    accounting = [part for host in hosts for part in _accounting(host, step_event)]
+    devices = [device for host in hosts for device in _devices(host, step_event)]
+    path = path_figures(hosts, typical, step_event)
+    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, path)
+
+
+def _framework(hosts: Sequence[Host]) -> str:
+    """Of most hosts."""
+    return Counter(framework(host) for host in hosts).most_common(1)[0][0]
+
+
+def _accounting(host: Host, step_event: str) -> list[Part]:
+    found = figures(host, step_event)
+    times: dict[tuple[str, str], int] = {}
+    for place, row in zip(found.places.tolist(), found.state_ps.tolist(), strict=True):
+        for state, ps in zip(STATES, row, strict=True):
+            key = (place, PROFILER if place == PROFILER else state)
+            times[key] = times.get(key, 0) + ps
+    return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
+
+
+def _devices(host: Host, step_event: str) -> list[Device]:
+    found = figures(host, step_event)
+    worked = [
+        Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
+        for name, row in zip(found.devices, found.device_ps.tolist(), strict=True)
+    ]
+    return worked + [Device(host.name, name, "not_recorded", {}) for name in found.silent]
+
+
+def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
+    """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses; warming
+    up is last, since it passes. Ways in which the host is late lead together.
+    """
+    whole = typical.period_ps
+    losses = sorted((each for each in lost if each.id not in (WORK, "warmup")), key=lambda each: -each.ps)
+    losses = [each for each in losses if each.ps >= _NOTABLE * whole or each.ps >= _NOTABLE_PS] or losses[:1]
+    late = [each for each in losses if each.id in HOST]
+    together = sum(each.ps for each in late)
+    if late and together > max((each.ps for each in losses if each.id not in HOST), default=0.0):
+        losses = [late[0], *(each for each in losses if each is not late[0])]
+    work, passes = ([each for each in lost if each.id == id] for id in (WORK, "warmup"))
+    leads = losses and max(losses[0].ps, together if losses[0] in late else 0.0) >= _LEADS * whole
+    return [*losses, *work, *passes] if leads else [*work, *losses, *passes]
+
+
+def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
+    whole = typical.period_ps
+    if not ranked or not whole:
+        return Headline(Sentence("headline.nothing"), "unknown")
+    lead = ranked[0]
+    if lead.id == WORK:
+        code = "headline.compute" if _has_devices(hosts) else "headline.cpu_compute"
+        losses = sum(each.ps for each in ranked[1:] if each.id != "warmup")
+        fine = lead.ps >= _FINE * whole and losses < _LEADS * whole
+        return Headline(Sentence(code, _arguments(lead, typical)), "ok" if fine else "info")
+    late = [each for each in ranked if each.id in HOST]
+    together = sum(each.ps for each in late)
+    if lead.id in HOST and lead.ps < _MOST_OF_HOST * together:
+        facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
+        return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
+    return Headline(Sentence(f"headline.{lead.id}", _arguments(lead, typical)), _level(lead.ps / whole))
+
+
+def of_input(typical: Typical, costs_nothing: bool = False) -> Headline:
+    """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
+    share = typical.share("input")
+    place = STATES.index("input")
+    ps = float(typical.step_ps[place] + typical.gap_ps[place])
+    lost = Lost("input", ps, [each for each in typical.names if each.state == "input"])
+    if not typical.period_ps:
+        return Headline(Sentence("headline.nothing"), "unknown")
+    if share < _LITTLE_INPUT:
+        return Headline(Sentence("input.little", _arguments(lost, typical)), "ok" if typical.counted else "unknown")
+    if costs_nothing:
+        return Headline(Sentence("input.idle", _arguments(lost, typical)), "info")
+    code = "headline.input" if share >= BAD else "input.some"
+    return Headline(Sentence(code, _arguments(lost, typical)), _level(share))
+
+
+def _has_devices(hosts: Sequence[Host]) -> bool:
+    return any(device_count(host) for host in hosts)
+
+
+def _parts(late: Sequence[Lost], whole: float) -> str:
+    told = [
+        Sentence("parts.one", {"name": Sentence(f"label.{each.id}"), "share": each.ps / whole}) for each in late[:3]
+    ]
+    return ", ".join(each.text for each in told)
+
+
+def _level(share: float) -> Level:
+    return "bad" if share >= BAD else "warn"
+
+
+def _arguments(lost: Lost, typical: Typical) -> dict[str, object]:
+    whole = typical.period_ps
+    gap = float(typical.gap_ps.sum())
+    span = "span.period" if gap > _NOTABLE * whole else "span.step"
+    return {
+        "share": lost.ps / (lost.of_ps or whole),
+        "time_ps": round(lost.ps),
+        "step_ps": round(whole),
+        "span": Sentence(span if typical.counted else "span.capture"),
+        "names": lost.named(),
+        **(lost.arguments or {}),
+    }
+
+
+def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch], ranked: Sequence[Lost]) -> Cause:
+    whole = typical.period_ps
+    unexplained = sum(each.ps for each in ranked if each.id == "unexplained") / whole
+    confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
+    if not typical.counted:
+        confidence = "low"
+    shown = sorted((each for each in evidence if each.state in lost.states), key=lambda each: each.begin - each.end)
+    return Cause(
+        lost.id,
+        round(lost.ps),
+        lost.ps / (lost.of_ps or whole),
+        gain(lost, typical),
+        confidence,
+        max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
+        Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})}),
+        remedy(lost.id, told),
+        [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
+        shown[:5],
+    )

@@ -1,0 +1,181 @@
+"""What one host's time went into: in each step, between steps, before and after them, and under which names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array
+from ...model import hlotext
+from ...model.host import Host
+from ...model.per_host import per_host
+from ..idle.partition import partition
+from ..stretches import before
+from .naming import shown
+from .timeline import STATES, Timeline, timeline
+
+HOST_MEMORY = " (host memory)"
+_NAMES = 64
+"""So many names are told apart, those that took most time."""
+_EVIDENCE = 5
+"""So many stretches of time are kept of each state, the longest."""
+_START = re.compile(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
+_STOP = re.compile(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
+"""Python's frames in which the profiler itself starts and stops."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A stretch of time in one state: evidence that can be looked at in the timeline. Times are ps."""
+
+    host: str
+    state: str
+    begin: int
+    end: int
+    event: int
+    """The event that tells the state, as the trace numbers them; -1 for none."""
+    name: str
+
+
+@dataclass(frozen=True)
+class HostFigures:
+    """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
+    start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
+    stop. Without steps they are the profiler's start, the capture, the profiler's stop.
+    """
+
+    edges: Array
+    """int64[windows + 1]: where the windows begin, and where the last one ends."""
+    state_ps: Array
+    """int64[windows, states]: each row sums to its window."""
+    names: list[tuple[str, str]]
+    """State and name of what took most time."""
+    name_ps: Array
+    """int64[windows, names]."""
+    name_count: Array
+    """int64[windows, names]: stretches under that name that begin in the window."""
+    evidence: list[Stretch]
+    """The longest stretches of each state, in steps and between them."""
+    devices: list[str]
+    """Those that did something."""
+    device_ps: Array
+    """int64[devices, states]: without the profiler's start and stop; each row sums to that time."""
+    silent: list[str]
+    """Devices that the capture names and of which it holds no event."""
+
+    @property
+    def steps(self) -> slice:
+        """The windows that are steps."""
+        return slice(2, len(self.edges) - 3, 2)
+
+    @property
+    def gaps(self) -> slice:
+        """The windows between a step and the next."""
+        return slice(3, len(self.edges) - 4, 2)
+
+    @property
+    def places(self) -> Array:
+        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; ``capture`` without steps."""
+        answer = np.full(len(self.edges) - 1, "between", object)
+        answer[self.steps] = "steps"
+        answer[1], answer[-2] = "before", "after"
+        answer[[0, -1]] = "profiler"
+        if len(answer) == 3:
+            answer[1] = "capture"
+        return answer
+
+    @property
+    def window_ps(self) -> int:
+        """From the first to the last event."""
+        return int(self.edges[-1] - self.edges[0])
+
+
+@per_host(keep=True)
+def figures(host: Host, step_event: str = "") -> HostFigures:
+    """The times of one host."""
+    line, edges = timeline(host), _edges(host, step_event)
+    devices = partition(host, edges[1:2], edges[-2:-1])
+    names, codes = _named(host, line)
+    window = np.searchsorted(edges, line.begin, "right") - 1
+    cells = (window.clip(0, len(edges) - 2) * len(names) + codes)[codes >= 0]
+    counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
+    return HostFigures(
+        edges,
+        _sums(edges, line, line.state, len(STATES)),
+        names,
+        _sums(edges, line, codes, len(names)),
+        counts,
+        _evidence(host, line, edges),
+        devices.devices,
+        devices.ps[0],
+        [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
+    )
+
+
+def _edges(host: Host, step_event: str) -> Array:
+    """int64[windows + 1]: see `HostFigures`."""
+    steps, (low, high) = host.steps_named(step_event), host.window
+    start = host.trace.end[host.trace.named(lambda name: bool(_START.fullmatch(name)))].min(initial=high)
+    stop = host.trace.begin[host.trace.named(lambda name: bool(_STOP.fullmatch(name)))].max(initial=low)
+    first, last = (steps.begin[0], steps.end.max()) if len(steps) else (high, low)
+    start = min(start, first) if start < high else low
+    stop = max(stop, last) if stop > start else high
+    of_steps = np.stack((steps.begin, steps.end), axis=1).reshape(-1)
+    # Steps that overlap share no time: the later one has what is left.
+    answer: Array = np.maximum.accumulate(np.concatenate(([low, start], of_steps, [stop, high]))).clip(low, high)
+    return answer
+
+
+def _sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
+    """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
+    order = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[order], np.arange(count + 1))
+    answer = np.empty((len(edges) - 1, count), np.int64)
+    for code in range(count):
+        mine = order[first[code] : first[code + 1]]
+        answer[:, code] = np.diff(before(edges, line.begin[mine], line.end[mine]))
+    return answer
+
+
+def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
+    """The states and names that took most time, and for each stretch which of them it is, or -1: int64[stretches]."""
+    told = np.flatnonzero(line.event >= 0)
+    rows, row = np.unique(host.trace.name_rows(line.event[told]), return_inverse=True)
+    example = np.empty(len(rows), np.int64)
+    example[row] = line.event[told]
+    texts = [_told(host.trace.name(event)) for event in example.tolist()]
+    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    text = np.array([distinct[each] for each in texts], np.int64)[row] if len(rows) else np.empty(0, np.int64)
+    key = line.state[told].astype(np.int64) * len(distinct) + text
+    keys, key = np.unique(key, return_inverse=True)
+    time = np.bincount(key, (line.end - line.begin)[told], len(keys))
+    most = np.argsort(-time, kind="stable")[:_NAMES]
+    place = np.full(len(keys) + 1, -1, np.int64)
+    place[most] = np.arange(len(most))
+    codes = np.full(len(line.begin), -1, np.int64)
+    codes[told] = place[key]
+    words = list(distinct)
+    found = [(STATES[int(keys[i]) // len(words)], words[int(keys[i]) % len(words)]) for i in most.tolist()]
+    return found, codes
+
+
+def _told(name: str) -> str:
+    """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
+    said = hlotext.parse(name)
+    host_memory = said is not None and (said.reads_host or said.writes_host)
+    return shown(name) + HOST_MEMORY if host_memory else shown(name)
+
+
+def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
+    begin, end = line.begin.clip(edges[1], edges[-2]), line.end.clip(edges[1], edges[-2])
+    found = []
+    for state, name in enumerate(STATES):
+        mine = np.flatnonzero((line.state == state) & (end > begin))
+        longest = mine[np.argsort((begin - end)[mine], kind="stable")[:_EVIDENCE]]
+        for i in longest.tolist():
+            event = int(line.event[i])
+            text = shown(host.trace.name(event)) if event >= 0 else ""
+            found.append(Stretch(host.name, name, int(line.begin[i]), int(line.end[i]), event, text))
+    return found

@@ -1,0 +1,41 @@
+"""Names of events as sentences have them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ...model import names
+
+_FRAME = re.compile(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
+_NUMBER = re.compile(r"(?:\.\d+|_\d+)$")
+_INSTRUCTION = re.compile(r"%([\w.-]+) = ")
+"""An instruction of XLA in full, as TPUs name their ops."""
+
+
+_LONGEST = 80
+
+
+@lru_cache(maxsize=65536)
+def shown(name: str) -> str:
+    """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
+
+    Numbers that tell instances of one thing apart are left out, and what is very long is cut.
+    """
+    text = _told(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _told(name: str) -> str:
+    frame = _FRAME.fullmatch(name)
+    if frame:
+        if frame["file"]:
+            return f"{frame['name']} ({frame['file']}:{frame['line']})"
+        return f"{frame['module']}.{frame['name']}"
+    instruction = _INSTRUCTION.match(name)
+    if instruction:
+        return _NUMBER.sub("", instruction[1])
+    op = names.parse(name)
+    if op.known and op.type and not op.is_dataset:
+        return op.type
+    return _NUMBER.sub("", name) or name

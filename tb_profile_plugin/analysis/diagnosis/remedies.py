@@ -1,0 +1,329 @@
+"""What would help, in the program's own framework: a sentence, and code that runs as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TENSORFLOW, JAX, PYTORCH = "tensorflow", "jax", "pytorch"
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to do about a cause."""
+
+    text: str
+    code: str = ""
+    """An example that runs by itself; empty where none would be shorter than the sentence."""
+
+
+def remedy(cause: str, framework: str) -> Remedy:
+    """Of a cause in a framework, else what holds in all."""
+    return _REMEDIES.get((cause, framework)) or _REMEDIES.get((cause, "")) or Remedy("")
+
+
+_REMEDIES: dict[tuple[str, str], Remedy] = {
+    ("input", TENSORFLOW): Remedy(
+        "Let the pipeline work ahead and in parallel; the page tf.data tells which of its stages is the slow one.",
+        """\
+import tensorflow as tf
+
+dataset = tf.data.Dataset.range(1024)
+dataset = dataset.map(lambda x: x * 2, num_parallel_calls=tf.data.AUTOTUNE)
+dataset = dataset.batch(32).prefetch(tf.data.AUTOTUNE)
+""",
+    ),
+    ("input", JAX): Remedy(
+        "Make the next batches in a thread of their own while the device works.",
+        """\
+import queue
+import threading
+
+import jax
+
+
+def ahead(batches, size=2):
+    ready, end = queue.Queue(size), object()
+
+    def fill():
+        for batch in batches:
+            ready.put(jax.device_put(batch))
+        ready.put(end)
+
+    threading.Thread(target=fill, daemon=True).start()
+    return iter(ready.get, end)
+
+
+for batch in ahead(range(4)):
+    pass
+""",
+    ),
+    ("input", PYTORCH): Remedy(
+        "Load batches in processes of their own, into pinned memory.",
+        """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(
+    TensorDataset(torch.zeros(64, 4)), batch_size=8, num_workers=2, pin_memory=torch.cuda.is_available(),
+    persistent_workers=True, prefetch_factor=4,
+)
+""",
+    ),
+    ("compile", TENSORFLOW): Remedy(
+        "Compile once: give the function one shape, by padding batches or by a signature that leaves the size open.",
+        """\
+import tensorflow as tf
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 8], tf.float32)])
+def step(batch):
+    return tf.reduce_sum(batch)
+
+
+step(tf.zeros([4, 8]))
+step(tf.zeros([5, 8]))
+""",
+    ),
+    ("compile", JAX): Remedy(
+        "Compile once: pad arrays to few sizes, and pass values that change as arrays, not as static arguments.",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(batch):
+    return batch.sum()
+
+
+def padded(batch, multiple=128):
+    return jnp.pad(batch, (0, -len(batch) % multiple))
+
+
+step(padded(jnp.ones(100)))
+step(padded(jnp.ones(101)))
+""",
+    ),
+    ("compile", PYTORCH): Remedy(
+        "Compile once: mark the sizes that change, or pad to few sizes.",
+        """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), dynamic=True)
+""",
+    ),
+    ("retrace", ""): Remedy("Trace once: keep shapes and Python values the same from call to call."),
+    ("retrace", TENSORFLOW): Remedy(
+        "Trace once: pass tensors instead of Python numbers, make the function outside the loop, fix its signature.",
+        """\
+import tensorflow as tf
+
+
+@tf.function(reduce_retracing=True)
+def step(batch, rate):
+    return tf.reduce_sum(batch) * rate
+
+
+step(tf.zeros([4]), tf.constant(0.1))
+step(tf.zeros([4]), tf.constant(0.2))
+""",
+    ),
+    ("eager", TENSORFLOW): Remedy(
+        "Wrap the step in tf.function, so that its ops run as one graph.",
+        """\
+import tensorflow as tf
+
+
+@tf.function
+def step(x):
+    for _ in range(8):
+        x = x * 2 + 1
+    return x
+
+
+step(tf.ones([4]))
+""",
+    ),
+    ("eager", JAX): Remedy(
+        "Put the step under one jax.jit, so that its ops are fused into few programs.",
+        """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(x):
+    for _ in range(8):
+        x = x * 2 + 1
+    return x
+
+
+step(jnp.ones(4))
+""",
+    ),
+    ("eager", PYTORCH): Remedy(
+        "Compile the step, or record it as a CUDA graph, so that few launches are left.",
+        """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ),
+    ("dispatch", TENSORFLOW): Remedy(
+        "Run more in one call: several steps in one tf.function, or steps_per_execution in Keras.",
+        """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse", steps_per_execution=10)
+""",
+    ),
+    ("dispatch", JAX): Remedy(
+        "Run more in one call: several steps in one program by lax.scan, and give buffers away by donate_argnums.",
+        """\
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.jit, donate_argnums=0)
+def steps(weights, batches):
+    return jax.lax.scan(lambda w, batch: (w - 0.1 * batch.mean(), None), weights, batches)[0]
+
+
+steps(jnp.zeros(()), jnp.ones((10, 8)))
+""",
+    ),
+    ("dispatch", PYTORCH): Remedy(
+        "Run more in one call: compile the model, and use fused optimizers.",
+        """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8))
+""",
+    ),
+    ("launch", TENSORFLOW): Remedy(
+        "Launch fewer, larger kernels: let XLA fuse them, and use larger batches.",
+        """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(tf.nn.relu(x) * 2 + 1)
+
+
+step(tf.ones([4]))
+""",
+    ),
+    ("launch", JAX): Remedy(
+        "Launch fewer, larger kernels: one jax.jit over the whole step, larger batches, lax.scan over several steps.",
+    ),
+    ("launch", PYTORCH): Remedy(
+        "Launch fewer kernels: CUDA graphs repeat a whole step by one launch.",
+        """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ),
+    ("between", ""): Remedy("Fuse short kernels into longer ones, by the compiler or by larger batches."),
+    ("peer", ""): Remedy("Give the devices equal work, or let each begin before the other has finished."),
+    ("stream", ""): Remedy("Wait for events and functions of the host where nothing depends on them."),
+    ("latency", ""): Remedy("Launch further ahead: let the host wait for results once in many steps, not in each one."),
+    ("python", TENSORFLOW): Remedy(
+        "Take Python out of the loop: what it computes belongs into tf.function or tf.data. The profiler's "
+        "python_tracer_level=1 names its frames.",
+    ),
+    ("python", JAX): Remedy(
+        "Take Python out of the loop: compute with jax.numpy under jax.jit, and do what else is needed in a thread.",
+    ),
+    ("python", ""): Remedy("Take Python out of the loop, or do it in a thread or process of its own."),
+    ("between_steps", ""): Remedy(
+        "Do it less often, or in a thread of its own while steps run; what belongs to the step goes under its mark.",
+    ),
+    ("sync", JAX): Remedy(
+        "Let steps run ahead: read results (float(), print, block_until_ready) only every so many steps.",
+        """\
+import jax
+import jax.numpy as jnp
+
+step = jax.jit(lambda x: x * 0.5)
+x = jnp.ones(4)
+for number in range(100):
+    x = step(x)
+    if number % 50 == 0:
+        print(number, float(x[0]))
+""",
+    ),
+    ("sync", TENSORFLOW): Remedy("Read results (.numpy(), print) only every so many steps; metrics can stay tensors."),
+    ("sync", PYTORCH): Remedy("Read results (.item(), .cpu(), print) only every so many steps."),
+    ("transfer", JAX): Remedy("Hand arrays to jax.device_put ahead of time, in the dtype in which they are needed."),
+    ("transfer", PYTORCH): Remedy(
+        "Copy from pinned memory without waiting.",
+        """\
+import torch
+
+batch = torch.zeros(8, 4)
+if torch.cuda.is_available():
+    batch = batch.pin_memory().to("cuda", non_blocking=True)
+""",
+    ),
+    ("transfer", ""): Remedy("Copy less, ahead of time, and in the dtype in which it is needed."),
+    ("exposed_copy", ""): Remedy(
+        "Copy ahead of time, while the device computes, and keep on the device what it needs again."
+    ),
+    ("host_offload", ""): Remedy(
+        "Keep what each step needs in the device's own memory, or copy it ahead of time while the device computes.",
+    ),
+    ("callback", JAX): Remedy(
+        "Write the callback's work in jax.numpy, or take it out of the step; jax.debug.callback does not wait.",
+    ),
+    ("callback", TENSORFLOW): Remedy(
+        "Write tf.py_function's work in TensorFlow ops: Python runs in one thread at a time.",
+    ),
+    ("pause", TENSORFLOW): Remedy(
+        "Do it less often: Keras saves and evaluates as often as save_freq and validation_freq say.",
+        """\
+import tensorflow as tf
+
+saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_only=True, save_freq=1000)
+""",
+    ),
+    ("pause", ""): Remedy("Do it less often, or write in a thread of its own from a copy."),
+    ("allocator", PYTORCH): Remedy("Keep memory for reuse: batches of one size, and set_to_none in zero_grad."),
+    ("allocator", ""): Remedy("Keep arrays of one size and let the framework reuse their memory."),
+    ("collective_host", ""): Remedy(
+        "See which worker arrives last (Pod viewer), and send less: larger batches, compressed or fewer gradients.",
+    ),
+    ("exposed_collective", JAX): Remedy(
+        "Overlap communication with compute: --xla_gpu_enable_latency_hiding_scheduler=true, larger batches, "
+        "bfloat16 gradients.",
+    ),
+    ("exposed_collective", ""): Remedy("Overlap communication with compute, send less, or use larger batches."),
+    ("late_peer", ""): Remedy(
+        "Find in that host's own diagnosis what it does longer than the others before they meet."
+    ),
+    ("unexplained", JAX): Remedy("Capture with Python's tracer (its default in jax.profiler), which names what runs."),
+    ("unexplained", TENSORFLOW): Remedy(
+        "Capture with Python's tracer, which names what runs.",
+        """\
+import tensorflow as tf
+
+options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
+""",
+    ),
+    ("unexplained", ""): Remedy("Capture with Python's tracer or stacks, which name what runs."),
+    ("before_capture", ""): Remedy("Capture longer: what was launched before it is not known."),
+    ("warmup", ""): Remedy("Nothing, where training goes on for long; else compile ahead and keep compiled programs."),
+    ("unusual_steps", ""): Remedy("Look at what these steps do that the others do not."),
+    ("not_recorded", ""): Remedy(
+        "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the "
+        "errors under Capture health.",
+    ),
+    ("memory_growth", ""): Remedy("Look at Memory: what is held longer than a step, and who allocated it."),
+    ("compute", TENSORFLOW): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
+    ("compute", JAX): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
+    ("compute", ""): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
+}

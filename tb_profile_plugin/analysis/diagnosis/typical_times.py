@@ -1,0 +1,168 @@
+"""What the typical step is spent on, over all hosts: means over the same steps, so that all parts sum to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...arrays import Array
+from ...model.host import Host
+from ..steptime import StepTimes, slowest
+from ..typical import NOT_CHOSEN, WARM_UP, Choice
+from .figures import HostFigures, figures
+from .timeline import STATES
+from .whatif import what_if
+
+_MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
+_LATE = 0.02
+"""Share of the period that hosts must wait for another before it is called late."""
+
+
+@dataclass(frozen=True)
+class NamedTime:
+    """What took the time of a state under one name. Means over hosts of what each step has."""
+
+    state: str
+    name: str
+    step_ps: float
+    step_count: float
+    """Stretches."""
+    gap_ps: float
+    """Between the step and the next."""
+    gap_count: float
+
+
+@dataclass(frozen=True)
+class LatePeer:
+    """The host that comes last to where all of them meet."""
+
+    host: str
+    waiting_ps: float
+    """How long the others wait for it in the typical step, by their communication beyond its own."""
+    state: str
+    """What it does longer than they."""
+    more_ps: float
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What the typical step would last without a cause. Times are ps, means over hosts and the same steps."""
+
+    gain_ps: float
+    """From step to step; at most this."""
+    steps: int
+    """How many of the steps would be shorter."""
+
+
+@dataclass(frozen=True)
+class Typical:
+    """The typical step, or the average capture where no steps were found. Times are ps, means over hosts."""
+
+    steps: StepTimes
+    step_ps: Array
+    """float64[states]: of the step itself."""
+    gap_ps: Array
+    """float64[states]: between it and the next."""
+    names: list[NamedTime]
+    late: LatePeer | None = None
+    """Whom the other hosts wait for; then the times are those of the others."""
+    replayed: dict[str, Replayed] = field(default_factory=dict)
+    """By scenario of `whatif.SCENARIOS`."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether steps were found."""
+        return len(self.steps) > 0
+
+    @property
+    def choice(self) -> Choice:
+        """The steps that count."""
+        return self.steps.choice
+
+    def share(self, state: str) -> float:
+        """Of a state in the period, 0–1; 0 where nothing was recorded."""
+        place = STATES.index(state)
+        return float(self.step_ps[place] + self.gap_ps[place]) / self.period_ps if self.period_ps else 0.0
+
+    @property
+    def period_ps(self) -> float:
+        """From a step's begin to the next one's."""
+        return float(self.step_ps.sum() + self.gap_ps.sum())
+
+
+def typical_times(hosts: Sequence[Host], step_event: str, wanted: str) -> Typical:
+    """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it."""
+    steps = slowest(hosts, step_event, wanted)
+    windows = [_windows(host, figures(host, step_event), steps, step_event) for host in hosts]
+    times = [
+        [_mean(figures(host, step_event).state_ps, rows) for rows in each]
+        for host, each in zip(hosts, windows, strict=True)
+    ]
+    in_step, in_gap = (np.array(each) for each in zip(*times, strict=True))
+    late = _late_peer(hosts, in_step + in_gap)
+    kept = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
+    names: dict[tuple[str, str], Array] = {}
+    for i in kept:
+        found = figures(hosts[i], step_event)
+        columns = [_mean(each, rows) for rows in windows[i] for each in (found.name_ps, found.name_count)]
+        for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
+            names[key] = names.get(key, np.zeros(4)) + row
+    named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
+    replayed = _replayed([(hosts[i], windows[i]) for i in kept], step_event)
+    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late, replayed)
+
+
+def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
+    """By scenario; hosts that lack it gain nothing."""
+    gains: dict[str, Replayed] = {}
+    for host, (in_step, in_gap) in hosts:
+        tried = what_if(host, step_event)
+        for name, lengths in tried.replayed.items() if tried else ():
+            won = np.diff(figures(host, step_event).edges) - lengths
+            gain = float(won[in_step].mean()) + (float(won[in_gap].mean()) if len(in_gap) else 0.0)
+            known = gains.get(name, Replayed(0.0, 0))
+            shorter = int((won[in_step] > 0).sum())
+            gains[name] = Replayed(known.gain_ps + max(gain, 0.0) / len(hosts), known.steps + shorter)
+    return gains
+
+
+def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
+    """The host that communicates least where others communicate notably longer: they wait for it.
+
+    ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
+    """
+    if len(hosts) < 2:
+        return None
+    meets = times[:, _MEETS].sum(axis=1)
+    last = int(meets.argmin())
+    waiting = float(np.delete(meets, last).mean() - meets[last])
+    if waiting <= _LATE * times.sum(axis=1).mean():
+        return None
+    more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
+    more[_MEETS] = 0.0
+    longest = int(more.argmax())
+    return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
+
+
+def _windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
+    """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
+
+    Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.
+    """
+    windows = np.arange(len(found.edges) - 1)
+    of_steps, of_gaps = windows[found.steps], windows[found.gaps]
+    if not len(of_steps):
+        return windows[1:2], windows[:0]
+    kept, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    number = host.steps_named(step_event).number
+    if len(steps) != len(number) or (steps.number != number).any():
+        kept = np.flatnonzero(np.isin(number, steps.number[kept]))
+        others = np.flatnonzero(np.isin(number, steps.number[others]))
+    return of_steps[kept] if len(kept) else of_steps, np.delete(of_gaps, others[others < len(of_gaps)])
+
+
+def _mean(values: Array, rows: Array) -> Array:
+    answer: Array = values[rows].mean(axis=0) if len(rows) else np.zeros(values.shape[1])
+    return answer

@@ -1,0 +1,113 @@
+"""Steps that are not like the typical one, and what made each of them so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array
+from ...model.host import Host
+from ..steptime import StepTimes
+from ..typical import UNUSUAL, WARM_UP, period
+from .catalogue import Sentence
+from .causes import Lost
+from .figures import figures
+from .typical_times import NamedTime, Typical
+
+_MOST = 50
+"""Unusual steps that are told one by one, the longest."""
+_EXPLAINS = 0.2
+"""Share of what a step takes more, from which on a name explains it."""
+
+
+@dataclass(frozen=True)
+class UnusualStep:
+    """A step that warms up, or is far longer or shorter than the typical one."""
+
+    place: int
+    """Among the steps in order."""
+    step: str
+    host: str
+    reason: str
+    """`typical.WARM_UP` or `typical.UNUSUAL`."""
+    ps: int
+    more_ps: int
+    """Than the typical step; negative where it is shorter."""
+    id: str
+    """Of the state that made it so; empty where none explains it."""
+    name: str
+    why: Sentence
+
+
+def unusual_steps(hosts: Sequence[Host], typical: Typical, step_event: str) -> list[UnusualStep]:
+    """The steps in order; of very many the longest."""
+    places = typical.choice.left_out(WARM_UP, UNUSUAL)
+    longest = places[np.argsort(-typical.steps.duration_ps[places], kind="stable")[:_MOST]]
+    by_name = {host.name: host for host in hosts}
+    usual = _usual(typical.steps, typical.choice.kept)
+    return [
+        _told(by_name[typical.steps.host[place]], typical, usual, place, step_event)
+        for place in np.sort(longest).tolist()
+    ]
+
+
+def _usual(steps: StepTimes, kept: Array) -> int:
+    return round(float(steps.duration_ps[kept].mean())) if len(kept) else 0
+
+
+def _told(host: Host, typical: Typical, usual: int, place: int, step_event: str) -> UnusualStep:
+    steps, found = typical.steps, figures(host, step_event)
+    own = np.flatnonzero(host.steps_named(step_event).begin == steps.begin[place])
+    row = found.name_ps[found.steps][own[0]] if len(own) else np.zeros(len(found.names), np.int64)
+    mean = {(each.state, each.name): each.step_ps for each in typical.names}
+    typically = np.array([mean.get(key, 0.0) for key in found.names])
+    took = int(steps.duration_ps[place])
+    more = took - usual
+    reason = typical.choice.reason[place]
+    facts = (place, steps.name[place], host.name, reason, took, more)
+    differs = (row - typically) * np.sign(more)
+    best = int(differs.argmax()) if len(differs) else -1
+    if best < 0 or differs[best] < _EXPLAINS * abs(more):
+        return UnusualStep(*facts, "", "", Sentence("unusual.unknown"))
+    state, name = found.names[best]
+    code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
+    return UnusualStep(*facts, state, name, Sentence(code, {"name": name, "more_ps": round(float(differs[best]))}))
+
+
+def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost | None:
+    """What the longer ones cost each step on average; None without any."""
+    longer = [each for each in unusual if each.reason == UNUSUAL and each.more_ps > 0]
+    places = typical.choice.left_out(UNUSUAL)
+    usual = _usual(typical.steps, typical.choice.kept)
+    places = places[typical.steps.duration_ps[places] > usual]
+    if not longer or not usual:
+        return None
+    many = len(typical.steps) - len(typical.choice.left_out(WARM_UP))
+    took = typical.steps.duration_ps[places]
+    every = period(places)
+    names: dict[tuple[str, str], float] = {}
+    for each in longer:
+        names[each.id, each.name] = names.get((each.id, each.name), 0.0) + each.more_ps / many
+    lost = Lost("unusual_steps", float((took - usual).sum()) / many)
+    lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items()]
+    lost.of_ps = float(np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)).mean())
+    lost.arguments = {
+        "count": len(places),
+        "steps": many,
+        "factor": f"{took.mean() / usual:.2g}",
+        "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
+    }
+    return lost
+
+
+def cause_of_warm_up(typical: Typical) -> Lost | None:
+    """What the first steps cost more than the typical one, by all steps; None where none warms up."""
+    places = typical.choice.left_out(WARM_UP)
+    usual = _usual(typical.steps, typical.choice.kept)
+    more = float((typical.steps.duration_ps[places] - usual).sum())
+    if not len(places) or more <= 0:
+        return None
+    every = float(typical.steps.duration_ps.mean())
+    return Lost("warmup", more / len(typical.steps), arguments={"count": len(places)}, of_ps=every)

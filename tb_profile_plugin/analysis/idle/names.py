@@ -1,0 +1,91 @@
+"""What a thread does during an event, by the event's name: names of frameworks, runtimes and drivers, and of Python."""
+
+from __future__ import annotations
+
+import re
+
+from ...columns import vocabulary
+from ...model import names
+from .. import hostnames
+from .states import State
+
+NOTHING = 127
+"""Class of events that only enclose, and of moments without an event."""
+UNKNOWN = 126
+"""Class of a name that says nothing: a container on a thread of Python, work of the framework on any other."""
+_CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
+"""What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
+
+_RULES = (
+    (
+        State.COMPILE,
+        r"tf\.function-graph_building|.*_traced_|TorchDynamo|compile_fx|Lazy Function Loading|LoadProgram"
+        r"|\$\S+ (?:func_graph_from_py_func|trace_to_jaxpr\w*|lower_sharding_computation|compile_or_get_cached)$",
+    ),
+    (
+        State.INPUT,
+        r"Iterator(?:GetNext|::)|MultiDeviceIterator|\w+(?:Produce|Consume)$|InstantiatedCapturedFunction"
+        r"|MakeIterator|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
+        r"|\$(?:dataloader|data_loader|dataset|iterator_ops)\.py:|\$builtins next$"
+        r"|\$\S+ (?:__next__|next|get_next|(?:\w+_)?(?:generator|gen|loader|batches))$"
+        r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$",
+    ),
+    (
+        State.CALLBACK,
+        r"(?:Eager)?PyFunc|\w*(?:pure|io|debug)_callback|py_xla_callback|outfeed|Outfeed|xla_\w*python\w*_callback"
+        r"|numpy_function|\$\S+ (?:pure_callback\w*|io_callback\w*|_flat_callback|_callback)$",
+    ),
+    (
+        State.PAUSE,
+        r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
+        r"|(?:Merge|Scalar|Histogram|Image)\w*Summary|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
+        r"|\$\S*(?:checkpoint|saving|saver|npyio|orbax)\S* (?:save|write)\w*$"
+        r"|\$\S+ save_(?:checkpoint|model|weights)$"
+        r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
+    ),
+    (
+        State.SYNC,
+        r".*(?:BlockHostUntilReady|WaitReady|ReadSyncFlag|CompleteCallbacks|\bWait for |Acquire semaphore"
+        r"|np\.asarray\(jax\.Array\))|TFE_TensorHandleResolve",
+    ),
+    (
+        State.TRANSFER,
+        r"tpu::System::Transfer|\w*(?:TransferTo|TransferFrom|CopyTo|CopyFrom|BufferFromHost)\w*|TransposePlan"
+        r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy(?:WithStream)?$"
+        r"|ArrayImpl\.copy_to_host|TfrtTpuClient::\w*Buffer",
+    ),
+    (State.COLLECTIVE_HOST, r"gloo:|c10d::|Coordination|\w*Barrier\b|RecvTensor|GrpcWorker|\w*ParameterServer"),
+    (
+        State.ALLOCATOR,
+        r"(?:cu|cuda|hip)(?:Mem)?(?:Alloc|Malloc|Free)\w*$|\w*Allocator::|\w*::Defragment|Build buffer allocations"
+        r"|Allocate\w*Buffers|PythonRefManager::CollectGarbage|\[memory\]",
+    ),
+    (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
+    (
+        State.DISPATCH,
+        r"Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments|DevicePut|Handle in"
+        r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
+    ),
+)
+_COMPILED = [(state, re.compile(pattern)) for state, pattern in _RULES]
+
+
+def class_of(name: str) -> int:
+    """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
+    if hostnames.is_marker(name) or not name:
+        return NOTHING
+    if hostnames.is_compiling(name):
+        return State.COMPILE
+    if hostnames.is_sleeping(name):
+        return State.PYTHON
+    bare = _CALLED.sub("", name, count=1)
+    if hostnames.asks_for_input(bare):
+        return State.INPUT
+    for state, pattern in _COMPILED:
+        if state == State.SYNC and hostnames.is_waiting(name):
+            return State.SYNC
+        if pattern.match(bare):
+            return state
+    if name.startswith(vocabulary.PYTHON_FRAME):
+        return State.PYTHON
+    return State.DISPATCH if names.parse(name).known else UNKNOWN

@@ -1,0 +1,146 @@
+"""Which steps speak for the program: not those that are cut, that warm up, or that are unlike all others.
+
+Steps are chosen by their whole time, then everything is a plain mean over the same steps, so that the parts of the
+typical step sum to it. Warm-up is where MSER puts it (White, 1997): what remains has the least standard error.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..problems import Problem, ProblemError
+
+TYPICAL, ALL = "typical", "all"
+"""Choices of steps; the third is a range of their places in order of time, such as ``5-20``."""
+
+KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
+"""Why a step is not among those that figures go over; `KEPT` where it is."""
+
+_COMPILING = 0.01
+"""Share of a step that compiles, from which on the step warms up: unless more than half of them do."""
+_SETTLED = 10
+"""Steps from which on warming up can be told from noise."""
+_DEVIATIONS, _FACTOR = 5.0, 1.3
+"""A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
+_ROBUST = 1.4826
+"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+_TRIMMED = 10
+"""One of so many steps is left out as the shortest, and one as the longest: five steps are the fewest for that."""
+_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which of the steps figures go over."""
+
+    kept: Array
+    """int64[k]: their places, ascending."""
+    reason: list[str]
+    """For each step why it is left out, `KEPT` where it is not."""
+
+    def left_out(self, *reasons: str) -> Array:
+        """int64[m]: places of the steps that are left out for these reasons."""
+        return np.array([place for place, reason in enumerate(self.reason) if reason in reasons], np.int64)
+
+
+def checked(wanted: str) -> str:
+    """The choice as it is meant; raises `ProblemError` for what is none."""
+    found = _RANGE.fullmatch(wanted)
+    if wanted in (TYPICAL, ALL) or (found and int(found[1]) <= int(found[2])):
+        return wanted
+    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last place, such as 5-20."
+    raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))
+
+
+def choose(duration: Array, compiling: Array, complete: Array, wanted: str = TYPICAL) -> Choice:
+    """The steps in order of time that figures go over.
+
+    ``duration`` and ``compiling`` are int64[n] ps, ``complete`` bool[n]; steps that the capture cuts count only where
+    all are cut, or where they are asked for by their places. Where a range holds no step, all are kept.
+    """
+    places = np.arange(len(duration))
+    asked = _RANGE.fullmatch(wanted)
+    if asked:
+        kept = (places >= int(asked[1])) & (places <= int(asked[2]))
+        return _choice(places[kept] if kept.any() else places, len(places), NOT_CHOSEN)
+    whole = places[complete] if complete.any() else places
+    if wanted == ALL or not len(whole):
+        return _choice(whole, len(places), CUT)
+    reason = np.full(len(places), CUT, object)
+    reason[whole] = _told(duration[whole], compiling[whole])
+    return Choice(np.flatnonzero(reason == KEPT), reason.tolist())
+
+
+def _choice(kept: Array, count: int, other: str) -> Choice:
+    reason = np.full(count, other, object)
+    reason[kept] = KEPT
+    return Choice(kept, reason.tolist())
+
+
+def _told(duration: Array, compiling: Array) -> Array:
+    """object[n]: the reason of each of some complete steps; at least one of them is kept."""
+    reason = np.full(len(duration), KEPT, object)
+    warm = compiling <= _COMPILING * duration
+    if 2 * int(warm.sum()) >= len(warm):
+        reason[~warm] = WARM_UP
+    rest = np.flatnonzero(reason == KEPT)
+    unlike = _unlike(duration[rest])
+    # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
+    leading = np.cumprod(unlike).astype(bool)
+    reason[rest[unlike]] = UNUSUAL
+    reason[rest[leading]] = WARM_UP
+    series = rest[~unlike | leading]
+    reason[series[: warm_up(duration[series])]] = WARM_UP
+    _trim(duration, reason, rest[~np.isin(reason[rest], [WARM_UP])])
+    return reason
+
+
+def warm_up(duration: Array) -> int:
+    """How many of the first steps warm up, by MSER; 0 where steps are few, never settle, or begin faster."""
+    count = len(duration)
+    if count < _SETTLED:
+        return 0
+    # Sums over what is left after each step, from behind; floats hold picoseconds of years to the microsecond.
+    times = duration.astype(np.float64) - float(np.median(duration))
+    left = np.arange(count, 0, -1)
+    total, squares = np.cumsum(times[::-1])[::-1], np.cumsum(times[::-1] ** 2)[::-1]
+    error = ((squares - total**2 / left) / left**2)[: count // 2 + 1]
+    dropped = int(np.argmin(error.round(3)))
+    slower = dropped and duration[:dropped].mean() > duration[dropped:].mean()
+    return dropped if slower and 3 * dropped <= count else 0
+
+
+def _unlike(duration: Array) -> Array:
+    """bool[n]: steps that are far longer or shorter than the others."""
+    if len(duration) < 3:
+        return np.zeros(len(duration), bool)
+    middle = float(np.median(duration))
+    spread = _DEVIATIONS * _ROBUST * float(np.median(np.abs(duration - middle)))
+    low, high = min(middle - spread, middle / _FACTOR), max(middle + spread, middle * _FACTOR)
+    answer: Array = (duration < low) | (duration > high)
+    return answer
+
+
+def _trim(duration: Array, reason: Array, candidates: Array) -> None:
+    """Leave out the shortest and the longest in every ten; the unusual ones among them count."""
+    many = len(candidates)
+    each_side = max(1, many // _TRIMMED) if many >= 5 else 0
+    order = candidates[np.argsort(duration[candidates], kind="stable")]
+    for side in (order[:each_side], order[many - each_side :]):
+        reason[side[reason[side] == KEPT]] = EXTREME
+
+
+def period(places: Array) -> int:
+    """Every how many steps something happens: what lies between most of the places; 0 where they follow no rule.
+
+    ``places`` is int64[k], ascending; fewer than three tell nothing.
+    """
+    if len(places) < 3:
+        return 0
+    distances, counts = np.unique(np.diff(places), return_counts=True)
+    best = int(counts.argmax())
+    return int(distances[best]) if distances[best] > 1 and 4 * counts[best] >= 3 * counts.sum() else 0

@@ -1,0 +1,385 @@
+"""Why: what the wall clock went into, what makes the step as long as it is, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..analysis import health, stepfacts
+from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.diagnosis.causes import Cause
+from ..analysis.diagnosis.diagnose import NEEDS, Device, Diagnosis, diagnose
+from ..analysis.diagnosis.timeline import STATES
+from ..analysis.typical import checked
+from ..contract.answer import Answer, Column, Table, by_column
+from ..contract.steps import CHOICE, headline
+from ..contract.tool import STEP_EVENT, tool
+from ..model.host import Host
+from ..model.session import Session
+from ..model.steps import SOURCES
+from ..problems import AVERAGE, CLOCKS, DEVICE
+
+_PLACE_LABELS = {
+    "steps": "In steps",
+    "between": "Between steps",
+    "before": "Before the first step",
+    "after": "After the last step",
+    "profiler": "The profiler's own start and stop",
+    "capture": "In the capture",
+}
+
+
+def _time(id: str, label: str, doc: str, *depends: str) -> Column:
+    return Column(id, label, unit="ps", doc=doc, depends=depends)
+
+
+_FACTS = (
+    _time("window_ps", "Recorded", "From the first to the last event, summed over the hosts shown.", CLOCKS),
+    Column("step_rule", "Steps are", "string", doc="By which rule the steps were found."),
+    Column("steps_count", "Steps", doc="All that were found."),
+    Column("steps_kept", "Typical steps", doc="Those that the figures go over."),
+    _time("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
+    _time("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
+    Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
+    Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
+    Column(
+        "violations", "Contradictions", doc="Places where the record contradicts itself; the replay leaves them out."
+    ),
+)
+
+_ACCOUNTING = Table(
+    "accounting",
+    "What the wall clock went into",
+    (
+        Column("host", "Host", "string"),
+        Column("place", "Place", "string", doc="As in the table of places."),
+        Column("id", "Part", "string", doc="What the devices did, or why they were idle."),
+        Column("label", "What", "string"),
+        _time("time_ps", "Time", "Over the whole capture."),
+        Column("share", "Share", unit="share", doc="Of what was recorded on this host."),
+    ),
+    doc="Every picosecond from the first to the last event of each host, once.",
+)
+
+_PLACES = Table(
+    "places",
+    "Where the wall clock went",
+    (
+        Column("place", "Place", "string", doc="steps, between, before, after, profiler, or capture without steps."),
+        Column("label", "Where", "string"),
+        _time("time_ps", "Time", "Over the whole capture, and all hosts shown."),
+        Column("share", "Share", unit="share", doc="Of all that was recorded."),
+    ),
+)
+
+_STEP = Table(
+    "step",
+    "The typical step",
+    (
+        Column("id", "Part", "string"),
+        Column("label", "What", "string"),
+        _time("step_ps", "In the step", "Mean over the typical steps.", AVERAGE),
+        _time("gap_ps", "Until the next", "Mean over the times between steps.", AVERAGE),
+        _time("time_ps", "Together", "From step to step.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Of the time from step to step."),
+    ),
+    doc="What the devices do in the typical step and until the next one, or why they are idle; it sums to the period.",
+)
+
+_CAUSES = Table(
+    "causes",
+    "Causes",
+    (
+        Column("rank", "Rank", doc="1 is the largest."),
+        Column("id", "Cause", "string", doc="For scripts."),
+        Column("label", "Why", "string"),
+        Column("share", "Share", unit="share", doc="Of the time from step to step."),
+        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        _time("gain_ps", "At most won", "How much shorter a step would be without it, replayed; blank if unknown."),
+        Column("confidence", "Confidence", "string", doc="high, medium or low: how much of the step is explained."),
+        Column("then", "Then", "string", doc="The cause that limits the step once this one is gone."),
+        Column("then_label", "Then limited by", "string"),
+        Column("text", "What it is", "string"),
+        Column("remedy", "What to do", "string"),
+        Column("code", "For example", "string", doc="Code that runs as it stands."),
+    ),
+    doc="What makes the typical step as long as it is; gains are ceilings.",
+)
+
+_NAMES = Table(
+    "names",
+    "By name",
+    (
+        Column("cause", "Cause", "string"),
+        Column("name", "Name", "string", doc="Of the events that take the time."),
+        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        Column("count", "Times per step", doc="Stretches of time under that name."),
+    ),
+    doc="What takes each cause's time, the largest first.",
+)
+
+_EVIDENCE = Table(
+    "evidence",
+    "Evidence",
+    (
+        Column("cause", "Cause", "string"),
+        Column("host", "Host", "string"),
+        _time("begin_ps", "Begin", "On the host's own clock."),
+        _time("time_ps", "Time", "How long it lasts."),
+        Column("event", "Event", doc="Its number in the host's trace; blank where none tells."),
+        Column("name", "Name", "string"),
+    ),
+    doc="The longest stretches of each cause.",
+)
+
+_DEVICES = Table(
+    "devices",
+    "Devices",
+    (
+        Column("host", "Host", "string"),
+        Column("device", "Device", "string"),
+        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
+        _time("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
+        _time("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
+        _time("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
+        _time("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
+        _time("idle_ps", "Idle", "While it does nothing.", DEVICE),
+        Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
+    ),
+    doc="What each device does from the profiler's start to its stop: the union over its streams.",
+)
+
+_IDLE = Table(
+    "idle",
+    "Why devices are idle",
+    (
+        Column("host", "Host", "string"),
+        Column("device", "Device", "string"),
+        Column("id", "Cause", "string"),
+        Column("label", "Why", "string"),
+        _time("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
+    ),
+)
+
+_SCENARIOS = Table(
+    "scenarios",
+    "What if",
+    (
+        Column("id", "Scenario", "string"),
+        Column("label", "Without", "string"),
+        _time("gain_ps", "At most won", "How much shorter the typical step would be, with the time until the next."),
+        _time("period_ps", "From step to step then", "Replayed over the same steps."),
+        Column(
+            "shorter_share", "Shorter steps", unit="share", doc="Of the typical steps, those that would be shorter."
+        ),
+    ),
+    doc="The recording replayed with something taking no time; the order on threads and streams stays.",
+)
+
+_PATH = Table(
+    "path",
+    "Critical path",
+    (
+        Column("id", "Part", "string"),
+        Column("label", "What", "string"),
+        Column("name", "Name", "string", doc="Blank where the row is all of the part."),
+        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        Column("share", "Share", unit="share", doc="Of the path, which is as long as the step."),
+        Column("steps_share", "Steps", unit="share", doc="Of the typical steps, those on whose path it is."),
+    ),
+    doc="Back from a step's end, each time to what the work waited for: the path is as long as the step.",
+)
+
+_UNUSUAL = Table(
+    "unusual",
+    "Unusual steps",
+    (
+        Column("place", "Place", doc="Among the steps in order of time, from 0."),
+        Column("step", "Step", "string"),
+        Column("host", "Host", "string"),
+        Column("reason", "Left out", "string", doc="warm_up or unusual."),
+        _time("time_ps", "Step time", "Of this step."),
+        _time("more_ps", "More than typical", "Less where it is negative."),
+        Column("cause", "Cause", "string", doc="Of what differs most."),
+        Column("name", "Name", "string", doc="Of what differs most."),
+        Column("why", "Why", "string"),
+    ),
+    doc="Steps that do not count as typical: those that warm up, and those far longer or shorter than the others.",
+)
+
+
+@tool(
+    "Why",
+    order=5,
+    params=[STEP_EVENT, CHOICE],
+    facts=_FACTS,
+    tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
+    needs=(*NEEDS, *health.NEEDS),
+)
+def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
+    """Why does a step take as long as it does, and what would make it shorter?"""
+    found = diagnose(hosts, step_event, checked(steps))
+    notes = health.findings(session, hosts, step_event)
+    tables: dict[str, dict[str, Sequence[Any]]] = {
+        "causes": _causes(found.causes),
+        "step": _step(found),
+        "places": _places(found),
+        "accounting": _accounting(found),
+        "unusual": _unusual(found),
+        "names": _names(found),
+        "evidence": _evidence(found.causes),
+        "devices": _devices(found.devices),
+        "idle": _idle(found.devices),
+        "scenarios": _scenarios(found),
+        "path": _path(found),
+    }
+    return Answer(_facts(found, hosts, step_event), tables, headline(found.headline, notes), notes)
+
+
+def _facts(found: Diagnosis, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
+    typical = found.typical
+    sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
+    return {
+        "window_ps": sum(part.ps for part in found.accounting),
+        "step_rule": "; ".join(sources),
+        "steps_count": len(typical.steps),
+        "steps_kept": len(typical.choice.kept),
+        "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
+        "period_ps": round(typical.period_ps) if typical.counted else None,
+        "path_switches": found.path.switches,
+        "violations": found.path.violations,
+        "coverage": stepfacts.shares(hosts, step_event)[0] if typical.counted else None,
+    }
+
+
+def _causes(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
+    plain = ("id", "label", "share", "per_step_ps", "gain_ps", "confidence", "then")
+    return {
+        "rank": list(range(1, len(causes) + 1)),
+        **{name: [getattr(each, name) for each in causes] for name in plain},
+        "then_label": [LABELS.get(each.then) for each in causes],
+        "text": [each.sentence.text for each in causes],
+        "remedy": [each.remedy.text or None for each in causes],
+        "code": [each.remedy.code or None for each in causes],
+    }
+
+
+def _step(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    typical, whole = found.typical, found.typical.period_ps
+    used = [i for i in range(len(STATES)) if typical.step_ps[i] + typical.gap_ps[i] > 0]
+    return {
+        "id": [STATES[i] for i in used],
+        "label": [LABELS[STATES[i]] for i in used],
+        "step_ps": [round(float(typical.step_ps[i])) for i in used],
+        "gap_ps": [round(float(typical.gap_ps[i])) for i in used],
+        "time_ps": [round(float(typical.step_ps[i] + typical.gap_ps[i])) for i in used],
+        "share": [float(typical.step_ps[i] + typical.gap_ps[i]) / whole for i in used],
+    }
+
+
+def _places(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    times = {place: sum(part.ps for part in found.accounting if part.place == place) for place in _PLACE_LABELS}
+    used = [(place, ps) for place, ps in times.items() if ps]
+    whole = sum(ps for _, ps in used)
+    return {
+        "place": [place for place, _ in used],
+        "label": [_PLACE_LABELS[place] for place, _ in used],
+        "time_ps": [ps for _, ps in used],
+        "share": [ps / whole for _, ps in used],
+    }
+
+
+def _accounting(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    parts = found.accounting
+    whole: dict[str, int] = {}
+    for part in parts:
+        whole[part.host] = whole.get(part.host, 0) + part.ps
+    return {
+        "host": [part.host for part in parts],
+        "place": [part.place for part in parts],
+        "id": [part.id for part in parts],
+        "label": [LABELS[part.id] for part in parts],
+        "time_ps": [part.ps for part in parts],
+        "share": [part.ps / whole[part.host] for part in parts],
+    }
+
+
+def _unusual(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = found.unusual
+    return {
+        "place": [each.place for each in rows],
+        "step": [each.step for each in rows],
+        "host": [each.host for each in rows],
+        "reason": [each.reason for each in rows],
+        "time_ps": [each.ps for each in rows],
+        "more_ps": [each.more_ps for each in rows],
+        "cause": [each.id or None for each in rows],
+        "name": [each.name or None for each in rows],
+        "why": [each.why.text for each in rows],
+    }
+
+
+def _names(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = [(cause.id, *row) for cause in found.causes for row in cause.names]
+    return {id: [row[i] for row in rows] for i, id in enumerate(("cause", "name", "per_step_ps", "count"))}
+
+
+def _evidence(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
+    rows = [(cause.id, each) for cause in causes for each in cause.evidence]
+    return {
+        "cause": [id for id, _ in rows],
+        "host": [each.host for _, each in rows],
+        "begin_ps": [each.begin for _, each in rows],
+        "time_ps": [each.end - each.begin for _, each in rows],
+        "event": [each.event if each.event >= 0 else None for _, each in rows],
+        "name": [each.name or None for _, each in rows],
+    }
+
+
+_WORK = ("compute", "exposed_collective", "exposed_copy")
+
+
+def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
+    whole = [sum(each.state_ps.values()) or None for each in devices]
+    busy = [sum(each.state_ps.get(state, 0) for state in _WORK) for each in devices]
+    return {
+        **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
+        "window_ps": whole,
+        **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
+        "idle_ps": [all - some if all else None for all, some in zip(whole, busy, strict=True)],
+        "busy_share": [some / all if all else None for all, some in zip(whole, busy, strict=True)],
+    }
+
+
+def _idle(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
+    rows = [
+        (each.host, each.device, state, LABELS[state], ps)
+        for each in devices
+        for state, ps in each.state_ps.items()
+        if ps and state not in _WORK
+    ]
+    return {**by_column(_IDLE, rows)}
+
+
+def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    period, kept = found.typical.period_ps, len(found.typical.choice.kept)
+    tried = sorted(found.typical.replayed.items(), key=lambda item: -item[1].gain_ps)
+    return {
+        "id": [id for id, _ in tried],
+        "label": [LABELS[id] for id, _ in tried],
+        "gain_ps": [round(each.gain_ps) for _, each in tried],
+        "period_ps": [round(period - each.gain_ps) for _, each in tried],
+        "shorter_share": [min(1.0, each.steps / kept) if kept else None for _, each in tried],
+    }
+
+
+def _path(found: Diagnosis) -> dict[str, Sequence[Any]]:
+    rows = [*found.path.by_state, *found.path.by_name]
+    return {
+        "id": [row.state for row in rows],
+        "label": [LABELS[row.state] for row in rows],
+        "name": [row.name or None for row in rows],
+        "per_step_ps": [round(row.per_step_ps) for row in rows],
+        "share": [row.share for row in rows],
+        "steps_share": [row.steps for row in rows],
+    }

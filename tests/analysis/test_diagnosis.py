@@ -1,0 +1,138 @@
+"""The diagnosis: everything adds up, the largest fact leads, and all pages say the same."""
+
+import re
+import string
+from pathlib import Path
+
+import draw
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Sentence
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.diagnosis.timeline import STATES, timeline
+from tb_profile_plugin.report.why import nested
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})
+CAUSES = {*STATES, "retrace", "eager", "between_steps", "warmup", "unusual_steps", "late_peer", "not_recorded"}
+WORK = "x/MatMul:MatMul"
+
+
+def loop(step: str, count: int = 6, every: int = 100) -> Diagnosis:
+    """Of a program whose thread does this in each step of so many µs."""
+    return diagnose([draw.host(f"/host:CPU\n  python | train[0,{every}]{{_r=1}} {step}", steps=count, every=every)])
+
+
+def told(found: Diagnosis) -> tuple[str, list[str]]:
+    return found.headline.sentence.code, [cause.id for cause in found.causes]
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.parts[-4] if path.name == "run" else path.name)
+def test_all_pages_of_a_capture_say_the_same(capture: Path) -> None:
+    session = tb_profile_plugin.open(capture)
+    why, overview = session.answer("why"), session.answer("overview_page")
+    assert overview["headline"] == why["headline"] | {"tool": "why"}
+    found = nested(why)
+    assert sum(part["ps"] for part in found["accounting"]["parts"]) == found["accounting"]["window_ps"]
+    for host in session.select(""):
+        line = timeline(host)
+        assert (line.begin[1:] == line.end[:-1]).all()
+        assert (int(line.begin[0]), int(line.end[-1])) == host.window
+    ranked = [cause["id"] for cause in found["causes"]]
+    assert len(set(ranked)) == len(ranked)
+    assert not (found["headline"]["level"] == "ok" and ranked and ranked[0] != "compute")
+    step = {column["id"]: column["values"] for column in why["tables"]["step"]["columns"]}
+    period = found["steps"]["period_ps"]
+    assert period is None or abs(sum(step["time_ps"]) - period) <= len(step["id"])
+    said = session.answer("input_pipeline_analyzer")["headline"]["text"]
+    waits = re.findall(r"([\d.]+) %", said)[0]
+    by_state = dict(zip(step["id"], step["share"], strict=True))
+    assert abs(float(waits) - 100 * by_state.get("input", 0.0)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("step", "headline", "causes"),
+    [
+        (f"{WORK}[2,97]", "headline.cpu_compute", ["compute"]),
+        (f"IteratorGetNext[0.5,61] {WORK}[61.5,38]", "headline.input", ["input", "compute"]),
+        (f"backend_compile[0.5,61] {WORK}[61.5,38]", "headline.compile", ["compile", "compute"]),
+        (f"tf.function-graph_building[0.5,61] {WORK}[61.5,38]", "headline.retrace", ["retrace", "compute"]),
+        (f"$time sleep[0.5,61] {WORK}[61.5,38]", "headline.python", ["python", "compute"]),
+        (f"SaveV2:SaveV2[0.5,61] {WORK}[61.5,38]", "headline.pause", ["pause", "compute"]),
+    ],
+)
+def test_the_largest_loss_leads(step: str, headline: str, causes: list[str]) -> None:
+    found = loop(step)
+    code, ids = told(found)
+    assert (code, ids[: len(causes)]) == (headline, causes)
+    assert abs(found.typical.period_ps - 100e6) < 1
+
+
+def test_time_between_steps_is_told_by_what_runs_there() -> None:
+    text = f"/host:CPU\n  python | train[0,30]{{_r=1}} {WORK}[0.5,29] $time sleep[30,70]"
+    found = diagnose([draw.host(text, steps=6, every=100)])
+    assert told(found) == ("headline.between_steps", ["between_steps", "compute"])
+    assert "time.sleep (70.0 µs each time)" in found.headline.sentence.text
+    assert {part.place for part in found.accounting} >= {"steps", "between"}
+
+
+def test_every_tenth_step_is_unusual_and_what_made_it_so_is_named() -> None:
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{1000 * i},{900 if i % 10 == 9 else 100}]{{_r=1, step_num={i}}} {WORK}[{1000 * i + 1},98]"
+        + (f" $slow.py:3 save[{1000 * i + 100},790]" if i % 10 == 9 else "")
+        for i in range(30)
+    )
+    found = diagnose([draw.host(text, steps=1)])
+    assert [each.place for each in found.unusual] == [9, 19, 29]
+    assert {each.name for each in found.unusual} == {"save (slow.py:3)"}
+    unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
+    assert "every 10th" in unusual.sentence.text
+
+
+def test_the_host_that_comes_last_is_named() -> None:
+    """One host sleeps, the other waits for it in the all-reduce."""
+    waits = f"{WORK}[1,19] CollectiveReduceV2:CollectiveReduceV2[20,75]"
+    sleeps = f"{WORK}[1,19] $time sleep[20,60] CollectiveReduceV2:CollectiveReduceV2[80,15]"
+    hosts = [
+        draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {text}", steps=6, every=100, name=name)
+        for name, text in (("worker-0", waits), ("worker-1", sleeps))
+    ]
+    found = diagnose(hosts)
+    assert told(found)[0] == "headline.late_peer"
+    assert "waits for worker-1, which takes 60.0 µs longer (python)" in found.headline.sentence.text
+    assert abs(found.causes[0].per_step_ps - 60e6) < 1e6
+
+
+def test_without_steps_the_capture_is_diagnosed() -> None:
+    found = diagnose([draw.host(f"/host:CPU\n  python | IteratorGetNext[0,60] {WORK}[60,40]")])
+    assert found.headline.sentence.code == "headline.input"
+    assert "the capture, in which no steps were found" in found.headline.sentence.text
+    assert {cause.confidence for cause in found.causes} == {"low"}
+
+
+def test_a_choice_of_steps_changes_all_figures() -> None:
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{100 * i},100]{{_r=1, step_num={i}}} {'IteratorGetNext' if i < 5 else WORK}[{100 * i + 1},98]"
+        for i in range(10)
+    )
+    host = draw.host(text, steps=1)
+    leads = {wanted: told(diagnose([host], "", wanted))[0] for wanted in ("0-4", "5-9")}
+    assert leads == {"0-4": "headline.input", "5-9": "headline.cpu_compute"}
+
+
+@pytest.mark.parametrize("cause", sorted(CAUSES))
+def test_every_cause_has_a_label_sentences_and_a_remedy(cause: str) -> None:
+    assert {f"headline.{cause}", f"cause.{cause}", f"label.{cause}"} <= set(TEMPLATES)
+    assert LABELS[cause]
+    assert remedy(cause, "tensorflow").text and remedy(cause, "jax").text
+
+
+def test_arguments_are_shown_by_what_their_names_say() -> None:
+    known = {"name", "names", "span", "parts", "period", "host", "label", "factor", "size"}
+    for template in TEMPLATES.values():
+        for _, argument, _, _ in string.Formatter().parse(template):
+            assert argument is None or argument in known or re.search(r"(?:_ps|share|count|steps)$", argument)
+    assert Sentence("names.each", {"name": "f", "each_ps": 2_500_000}).text == "f (2.50 µs each time)"
+    assert Sentence("names.share", {"name": "f", "share": 0.001}).text == "f (less than 1 %)"

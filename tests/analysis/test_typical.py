@@ -1,0 +1,90 @@
+"""Which steps speak for the program: by hand-worked examples, and as properties of any durations."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tb_profile_plugin.analysis import typical
+from tb_profile_plugin.analysis.typical import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, Choice, choose
+from tb_profile_plugin.problems import ProblemError
+
+MS = 10**9
+
+
+def chosen(times: Sequence[float], wanted: str = "typical", compiling: int = 0, cut: int = 0) -> Choice:
+    """Of steps of so many ms, of which the first ``compiling`` only compile and the last ``cut`` are cut."""
+    duration = np.array([round(time * MS) for time in times], np.int64)
+    compiled = np.where(np.arange(len(times)) < compiling, duration, 0)
+    return choose(duration, compiled, np.arange(len(times)) < len(times) - cut, wanted)
+
+
+def test_warm_up_by_the_least_standard_error() -> None:
+    """MSER(0…5) = 3.981, 1.089, 0.0918, 0.0583, 0.0787, 0.0800: three steps are dropped."""
+    times = [30, 20, 12, 10, 11, 10, 9, 10, 11, 10]
+    assert typical.warm_up(np.array(times) * MS) == 3
+    assert chosen(times).reason == [WARM_UP] * 3 + [KEPT] * 3 + [EXTREME, KEPT, EXTREME, KEPT]
+
+
+def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> None:
+    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP
+
+
+def test_what_begins_faster_does_not_warm_up() -> None:
+    assert typical.warm_up(np.array([1, 1, 1, 10, 11, 10, 9, 10, 11, 10]) * MS) == 0
+
+
+def test_what_compiles_warms_up_unless_most_steps_do() -> None:
+    assert chosen([10, 10, 10, 10], compiling=1).reason == [WARM_UP, KEPT, KEPT, KEPT]
+    assert WARM_UP not in chosen([10, 10, 10, 10], compiling=3).reason
+
+
+def test_unusual_steps_are_left_out_and_those_before_them_are_not() -> None:
+    found = chosen([10, 10.1, 10, 10.2, 50] * 8)
+    assert found.left_out(UNUSUAL).tolist() == list(range(4, 40, 5))
+    assert WARM_UP not in found.reason
+    assert typical.period(found.left_out(UNUSUAL)) == 5
+
+
+def test_one_in_ten_is_trimmed_at_each_end_the_unusual_ones_included() -> None:
+    found = chosen([10 + i / 100 for i in range(19)] + [40])
+    assert [found.reason.count(reason) for reason in (UNUSUAL, EXTREME)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kept"),
+    [("all", [0, 1, 2]), ("1-2", [1, 2]), ("3-9", [3]), ("50-60", [0, 1, 2, 3])],
+)
+def test_choices(wanted: str, kept: list[int]) -> None:
+    found = chosen([10, 100, 10, 10], wanted, cut=1)
+    assert found.kept.tolist() == kept
+    assert {CUT, NOT_CHOSEN} >= {reason for reason in found.reason if reason}
+
+
+@pytest.mark.parametrize("wanted", ["", "5", "7-3", "a-b", "1-99999999999", "-1-3", "all "])
+def test_what_is_no_choice(wanted: str) -> None:
+    with pytest.raises(ProblemError, match="chooses no steps"):
+        typical.checked(wanted)
+
+
+@given(st.lists(st.integers(1, 10**15), max_size=40), st.sampled_from(["typical", "all", "2-5"]))
+def test_some_step_is_always_kept(times: list[int], wanted: str) -> None:
+    duration = np.array(times, np.int64)
+    found = choose(duration, duration * 0, np.ones(len(times), bool), wanted)
+    assert len(found.kept) > 0 or not times
+    assert found.kept.tolist() == [place for place, reason in enumerate(found.reason) if reason == KEPT]
+
+
+@given(st.lists(st.integers(1, 10**12), min_size=1, max_size=40), st.integers(2, 50))
+def test_the_unit_of_time_changes_nothing(times: list[int], factor: int) -> None:
+    one, many = (chosen([time * scale / MS for time in times]) for scale in (1, factor))
+    assert one.reason == many.reason
+
+
+@pytest.mark.parametrize(
+    ("places", "every"), [([], 0), ([4, 9], 0), ([4, 9, 14], 5), ([1, 2, 3], 0), ([3, 13, 23, 25], 0)]
+)
+def test_period(places: list[int], every: int) -> None:
+    assert typical.period(np.array(places, np.int64)) == every

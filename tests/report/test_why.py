@@ -1,0 +1,60 @@
+"""The diagnosis as text, Markdown and nested JSON."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import draw
+import pytest
+
+from tb_profile_plugin.report import why
+
+TRACE = Path(__file__).resolve().parent.parent / "traces" / "starved_input"
+HOSTILE = "$evil.py:1 <img src=x>|`a`\\*b*[x](javascript:0)"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tb_profile_plugin.cli", "why", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_text_for_a_terminal() -> None:
+    said = run(str(TRACE)).stdout
+    assert said.startswith("Input-bound: ")
+    assert "What the wall clock went into" in said and "1. Waiting for input: " in said and "   → " in said
+
+
+def test_nested_json() -> None:
+    found = json.loads(run(str(TRACE), "--format", "json").stdout)
+    assert {"headline", "accounting", "steps", "devices", "causes"} <= set(found)
+    assert set(found["headline"]) == {"code", "text", "level"}
+    first = found["causes"][0]
+    assert first["id"] == "input" and first["remedy"]["code"].startswith("import tensorflow")
+    assert {"id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text", "evidence"} <= set(first)
+    for device in found["devices"]:
+        assert sum(cause["ps"] for cause in device["idle"]) == device["idle_ps"]
+
+
+@pytest.mark.parametrize("steps", ["1-2", "all"])
+def test_steps_can_be_chosen(steps: str) -> None:
+    found = json.loads(run(str(TRACE), "--format", "json", "--steps", steps).stdout)
+    assert found["steps"]["kept"] == {"1-2": 2, "all": 4}[steps]
+
+
+def test_a_choice_that_is_none_is_refused() -> None:
+    ended = run(str(TRACE), "--steps", "sometimes")
+    assert ended.returncode == 1 and "chooses no steps" in ended.stderr
+
+
+def test_markdown_holds_names_as_text(tmp_path: Path) -> None:
+    text = "/host:CPU\n  python | train[0,100]{_r=1} $frame[2,60] x/MatMul:MatMul[62,30]"
+    drawn = draw.space(text, steps=4, every=100)
+    for entry in drawn.planes[0].event_metadata.values():
+        entry.name = entry.name.replace("$frame", HOSTILE)
+    answer = draw.session(tmp_path, host=drawn).answer("why")
+    made = why.markdown(answer)
+    assert not re.search(r"(?<!\\)(?:<img|\]\()", made)
+    assert "\\<img src=x\\>" in made
+    assert made.count("```") % 2 == 0
