@@ -151,7 +151,7 @@ LABELS = {
     "exposed_copy": "Copies that nothing overlaps",
     "input": "Waiting for input",
     "compile": "Compiling",
-    "sync": "Returning from a wait",
+    "sync": "Waiting in a call",
     "transfer": "Staging transfers",
     "callback": "Host callbacks",
     "pause": "Checkpoint, evaluation, callbacks",

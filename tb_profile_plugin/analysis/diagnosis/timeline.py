@@ -11,8 +11,8 @@ from ...arrays import I64, Array
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
-from ..idle.devices import DeviceWork, Kind, device_work, work_of_cpu
-from ..idle.gaps import Moments, moments, moments_of
+from ..idle.devices import DeviceWork, Kind, host_work
+from ..idle.gaps import Moments, moments_of_host
 from ..idle.layers import layered, together
 from ..idle.states import CAUSES, State
 
@@ -37,12 +37,7 @@ class Timeline:
 @per_host
 def timeline(host: Host) -> Timeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work."""
-    works, (low, high) = device_work(host), host.window
-    if works or host.cpu is None:
-        each = moments(host)
-    else:
-        works = (work_of_cpu(host),)
-        each = moments_of(host, works)
+    works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     told = [_latest_begun(works, kind) for kind in Kind]
     idle = [_idle(each, cause) for cause in CAUSES]
     layers = [each[:2] for each in (*told, *idle)]

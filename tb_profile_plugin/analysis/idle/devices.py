@@ -97,6 +97,12 @@ def device_work(host: Host) -> tuple[DeviceWork, ...]:
     return tuple(each for each in found if len(each))
 
 
+@per_host
+def host_work(host: Host) -> tuple[DeviceWork, ...]:
+    """The same; where devices recorded nothing, what the CPU computes, even if that is nothing, too."""
+    return device_work(host) or ((work_of_cpu(host),) if host.cpu is not None and len(host.cpu.events) else ())
+
+
 def kind_of(name: str) -> Kind:
     """The kind of a device's event by its name: a kernel's, a copy's, or an XLA op's."""
     if kernels.is_collective(name) or _COLLECTIVE.match(name) or _COLLECTIVE_OP.search(name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,7 @@ from .. import hostnames
 from ..stretches import union
 from .attribution import as_peers, attributed, following
 from .classes import activity, event_classes
-from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work
+from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import layered, together
 from .states import State
 
@@ -52,14 +51,13 @@ class Moments:
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    return moments_of(host, device_work(host))
+    return tuple(_of_device(host, place) for place in range(len(device_work(host))))
 
 
-def moments_of(host: Host, works: Sequence[DeviceWork]) -> tuple[Moments, ...]:
-    """Every moment of each of them; where one has no work at all, its host's loop tells what is done instead."""
-    if not works:
-        return ()
-    return tuple(_of_device(host, place) for place in range(len(works)))
+@per_host
+def moments_of_host(host: Host) -> tuple[Moments, ...]:
+    """The same; where devices recorded nothing, what the CPU computes stands for their work."""
+    return moments(host) or tuple(_of_device(host, place) for place in range(len(host_work(host))))
 
 
 def latency(work: DeviceWork) -> int:
@@ -86,7 +84,7 @@ def _found_empty(stream: I64, end: I64, launch_end: I64, streams: Int) -> Bool:
 
 
 def _of_device(host: Host, place: int) -> Moments:
-    act, works = activity(host), device_work(host)
+    act, works = activity(host), host_work(host)
     work = works[place]
     layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
     states = layered(layers, *host.window)
@@ -146,7 +144,7 @@ def wide_causes(host: Host) -> Array:
     On the CPU that is input, callbacks and pauses within a program, and its executors, else callbacks only. What
     pipelines of input do does not count, since those run ahead.
     """
-    cpu = any(work.name == CPU_COMPUTE for work in device_work(host))
+    cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
     wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
     trace, classes = host.trace, event_classes(host)
     layers, events = [], []
@@ -202,7 +200,7 @@ def awaited_events(host: Host, device: int) -> Array:
     A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
     for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
     """
-    works = device_work(host)
+    works = host_work(host)
     work, others = works[device], [each for place, each in enumerate(works) if place != device]
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
