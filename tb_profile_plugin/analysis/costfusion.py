@@ -53,7 +53,9 @@ def parameter_bytes(sized: Sized, parameter: int, depth: int = 0) -> float:
     if parameter in sized.read:
         return sized.read[parameter]
     module = sized.module
-    size, whole = 0.0, False
+    # What a computation gives as it gets it is read as a whole.
+    whole = parameter == module.roots[module.computation[parameter]]
+    size = sized.bytes(parameter) if whole else 0.0
     for user in dict.fromkeys(module.users[parameter]):
         opcode, operands = module.opcodes[user], module.operands[user]
         if opcode == "slice" or (opcode == "dynamic-slice" and operands[0] == parameter):
