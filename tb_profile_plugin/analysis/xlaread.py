@@ -71,8 +71,9 @@ class _Maker:
             self._costs[op.program] = costs(module)
         found = self._costs[op.program]
         op.opcode, op.category, op.text = module.opcodes[row], module.category(row), hlotext.text(module, row)[:_LONG]
-        op.op_name, op.source, op.original = module.op_names[row], module.sources.line(row), module.deduplicated[row]
-        op.stack = tuple(map(str, module.sources.stack(row)))
+        telling = module.telling(row)
+        op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
+        op.stack, op.original = tuple(map(str, module.sources.stack(telling))), module.deduplicated[row]
         op.dtype = _dtype(module, row)
         if op.control or op.transfer:
             return

@@ -16,6 +16,7 @@ from ...columns.tables import Text
 from ...runtime import cancellation
 from ...runtime.memo import lazy
 from . import structures
+from .buffers import Assignment
 from .fields import Messages, Ragged
 from .shapes import Shapes
 from .source import Sources
@@ -91,6 +92,11 @@ class Module:
     @property
     def _messages(self) -> Messages:
         return self._owned[1]
+
+    @lazy
+    def assignment(self) -> Assignment:
+        """How its values lie in memory; without buffers where the program does not say."""
+        return Assignment.read(self._proto.one(3, (1, 3, 4, 5)), self)
 
     @property
     def damaged(self) -> bool:
@@ -275,6 +281,18 @@ class Module:
     def sources(self) -> Sources:
         """Source lines of the instructions."""
         return Sources.read(self._metadata, self._module.one(17, (1, 2, 3, 4)))
+
+    def telling(self, row: int) -> int:
+        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
+        if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
+            return row
+        for computation in self.called[row]:
+            begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
+            root = int(self.roots[computation]) if computation >= 0 else -1
+            for inside in (root, *range(end - 1, begin - 1, -1)):
+                if inside >= 0 and self.sources.line(inside):
+                    return int(inside)
+        return row
 
     def category(self, row: int) -> str:
         """As XLA's op profile groups instructions, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
