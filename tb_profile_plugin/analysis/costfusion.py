@@ -10,45 +10,41 @@ _WHOLE = frozenset({"broadcast", "reshape"})
 
 
 def fusion(sized: Sized, row: int) -> Three:
-    """What the fused computation calculates, and the bytes that cross the fusion's edge."""
+    """What the fused computation calculates, and the bytes that cross the fusion's edge.
+
+    These are results, operands as far as they are read, and constants inside of more than one element.
+    """
     flops, functions, _ = sized.called(row)
-    return flops, functions, fusion_bytes(sized, row)
-
-
-def fusion_bytes(sized: Sized, row: int) -> float:
-    """Bytes of a fusion: results, operands as far as they are read, and constants inside of more than one element."""
-    module = sized.module
-    called = [computation for computation in module.called[row] if computation >= 0]
+    called = [computation for computation in sized.module.called[row] if computation >= 0]
     if not called:
-        return sized.default(row)
-    begin, end = module.members[called[0] : called[0] + 2].tolist()
-    parameters = {int(module.parameter_numbers[i]): i for i in range(begin, end) if module.opcodes[i] == "parameter"}
+        return flops, functions, sized.default(row)
+    inside = sized.inside(called[0])
     read = sum(
-        parameter_bytes(sized, parameters[place]) if place in parameters else sized.bytes(operand)
-        for place, operand in enumerate(module.operands[row])
+        _parameter(sized, inside.parameters[place]) if place in inside.parameters else sized.bytes(operand)
+        for place, operand in enumerate(sized.module.operands[row])
         if operand >= 0
     )
-    constants = sum(
-        sized.bytes(i) for i in range(begin, end) if module.opcodes[i] == "constant" and sized.elements(i) > 1
-    )
-    return _written(sized, row, int(module.roots[called[0]])) + read + constants
+    written = _written(sized, called[0])
+    return flops, functions, (sized.leaves(row) if written is None else written) + read + inside.constants
 
 
-def _written(sized: Sized, row: int, root: int) -> float:
-    """Leaves of the fusion's shape; of a part that is updated in place only the update."""
-    module = sized.module
-    if root < 0:
-        return sized.leaves(row)
-    parts = module.operands[root] if module.opcodes[root] == "tuple" else [root]
-    if any(part < 0 for part in parts):
-        return sized.leaves(row)
-    return sum(
-        sized.bytes(sized.operand(part, 1)) if module.opcodes[part] == "dynamic-update-slice" else sized.leaves(part)
-        for part in parts
-    )
+def _written(sized: Sized, computation: int) -> float | None:
+    """Leaves of the fusion's shape, of a part that is updated in place only the update; None where not known."""
+    if computation not in sized.written:
+        module, root = sized.module, int(sized.module.roots[computation])
+        parts = module.operands[root] if root >= 0 and module.opcodes[root] == "tuple" else [root]
+        sized.written[computation] = (
+            None if any(part < 0 for part in parts) else sum(_part(sized, part) for part in parts)
+        )
+    return sized.written[computation]
 
 
-def parameter_bytes(sized: Sized, parameter: int, depth: int = 0) -> float:
+def _part(sized: Sized, row: int) -> float:
+    updated = sized.module.opcodes[row] == "dynamic-update-slice"
+    return sized.bytes(sized.operand(row, 1)) if updated else sized.leaves(row)
+
+
+def _parameter(sized: Sized, parameter: int, depth: int = 0) -> float:
     """What a fused computation reads of a parameter: parts of it where only slices are used, all of it at most once."""
     if parameter in sized.read:
         return sized.read[parameter]
@@ -74,14 +70,12 @@ def parameter_bytes(sized: Sized, parameter: int, depth: int = 0) -> float:
 
 
 def _nested(sized: Sized, parameter: int, fusion: int, depth: int) -> float:
-    module = sized.module
-    called = [computation for computation in module.called[fusion] if computation >= 0]
+    called = [computation for computation in sized.module.called[fusion] if computation >= 0]
     if not called:
         return sized.bytes(parameter)
-    begin, end = module.members[called[0] : called[0] + 2].tolist()
-    inner = {int(module.parameter_numbers[i]): i for i in range(begin, end) if module.opcodes[i] == "parameter"}
+    inner = sized.inside(called[0]).parameters
     return sum(
-        parameter_bytes(sized, inner[place], depth)
-        for place, operand in enumerate(module.operands[fusion])
+        _parameter(sized, inner[place], depth)
+        for place, operand in enumerate(sized.module.operands[fusion])
         if operand == parameter and place in inner
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, floor, gcd, log2, prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,15 @@ MOVES = frozenset(
 """They read their operands, write their result, and calculate nothing."""
 
 
+class Inside(NamedTuple):
+    """Of a fused computation."""
+
+    parameters: dict[int, int]
+    """Its parameters by number."""
+    constants: float
+    """Bytes of its constants of more than one element."""
+
+
 class Sized:
     """A module with what its rules ask of it: sizes by instruction, and costs of computations that are done."""
 
@@ -41,6 +51,19 @@ class Sized:
         """Costs of computations that are worked out."""
         self.read: dict[int, float] = {}
         """Bytes that fused computations read of their parameters, as far as worked out."""
+        self.written: dict[int, float | None] = {}
+        """Bytes that fused computations write."""
+        self._inside: dict[int, Inside] = {}
+
+    def inside(self, computation: int) -> Inside:
+        """What a fused computation holds; many fusions may call the same one."""
+        if computation not in self._inside:
+            module = self.module
+            rows = range(*module.members[computation : computation + 2].tolist())
+            parameters = {int(module.parameter_numbers[i]): i for i in rows if module.opcodes[i] == "parameter"}
+            constants = [self.bytes(i) for i in rows if module.opcodes[i] == "constant" and self.elements(i) > 1]
+            self._inside[computation] = Inside(parameters, sum(constants))
+        return self._inside[computation]
 
     def dims(self, row: int) -> list[int]:
         """Dimensions of what an instruction gives."""

@@ -23,6 +23,8 @@ from .stretches import union
 from .xlaop import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
+_LOOKED = 1000
+"""So many instructions of a fusion are looked at for a product."""
 _LONG = 2000
 """Texts of instructions are cut here."""
 
@@ -99,7 +101,8 @@ def _fused_products(module: Module, row: int) -> list[int]:
     if module.opcodes[row] != "fusion" or not module.called[row] or module.called[row][0] < 0:
         return []
     begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
-    return [each for each in range(begin, end) if module.opcodes[each] in ("dot", "convolution")][:1]
+    looked = range(begin, min(end, begin + _LOOKED))
+    return [each for each in looked if module.opcodes[each] in ("dot", "convolution")][:1]
 
 
 def on_tpu(host: Host, plane: Plane) -> Ran:

@@ -17,6 +17,8 @@ from .. import wire
 _NUMBERS = 128
 """Field numbers are below that; others are passed over."""
 _VARINT, _LENGTH = 0, 2
+_MOST = 8_000_000
+"""Fields of one type of message that are read; a program has about ten for each instruction."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Messages:
     first: Array
     """int64[129]: fields ``first[i]:first[i + 1]`` have number i."""
     damaged: bool
-    """Whether some message is broken or cut; it has the fields before that."""
+    """Whether some message is broken or cut, or fields are too many; those before that are here."""
 
     @staticmethod
     def read(buffer: Array, begin: Array, end: Array, numbers: Iterable[int]) -> Messages:
@@ -133,7 +135,7 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, b
             number, _, _, _, after = wire.field(buf, pos, ends[i])
             if after < 0:
                 break
-            if number < len(wanted) and wanted[number]:
+            if number < len(wanted) and wanted[number] and count < _MOST:
                 count += 1
             pos = after
     table = np.empty((6, count), np.int64)
@@ -149,6 +151,8 @@ def _fields(buf: U8, begins: I64, ends: I64, wanted: Bool) -> tuple[I64Matrix, b
             if kind == 2 and after - start != value:
                 damaged = True
             if number < len(wanted) and wanted[number]:
+                if at == count:
+                    return table, True
                 table[0, at], table[1, at], table[2, at] = i, number, kind
                 table[3, at], table[4, at], table[5, at] = value, start, after
                 at += 1

@@ -43,6 +43,10 @@ _READ = (
 """Fields of an instruction that are read; never its literal."""
 
 
+_LOOKED = 64
+"""So many instructions of a fusion are looked at for its source."""
+
+
 @dataclass(frozen=True)
 class Instruction:
     """One HLO instruction and where it came from."""
@@ -289,7 +293,7 @@ class Module:
         for computation in self.called[row]:
             begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
             root = int(self.roots[computation]) if computation >= 0 else -1
-            for inside in (root, *range(end - 1, begin - 1, -1)):
+            for inside in (root, *range(end - 1, max(begin, end - _LOOKED) - 1, -1)):
                 if inside >= 0 and self.sources.line(inside):
                     return int(inside)
         return row

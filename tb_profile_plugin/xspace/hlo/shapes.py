@@ -61,10 +61,14 @@ for _number, (_, _size) in _TYPES.items():
 
 _POINTER = 8
 """A tuple is an index table: so many bytes per element."""
+_HUGE = 1e60
+"""More elements than this are as many: no such array exists, and products of their numbers stay finite."""
 _DEPTH = 32
 """Tuples nested deeper are cut."""
-_LONG = 64
+_MANY = 64
 """Texts of tuples show so many elements."""
+_LONG = 1000
+"""And so many characters."""
 
 
 @dataclass(frozen=True)
@@ -125,12 +129,14 @@ class Shapes:
     @lazy
     def elements(self) -> Array:
         """float64[n]: product of the dimensions, bounds where they are dynamic; 0 for what is no array."""
-        logs = np.ones(len(self))
+        products = np.ones(len(self))
         sizes = np.maximum(self.dimensions.values, 0).astype(float)
         some = self.dimensions.counts > 0
         if len(sizes):
-            logs[some] = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
-        answer: Array = np.where(self.bits > 0, logs, 0.0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
+            products[some] = np.nan_to_num(found, nan=_HUGE, posinf=_HUGE).clip(max=_HUGE)
+        answer: Array = np.where(self.bits > 0, products, 0.0)
         return answer
 
     @lazy
@@ -164,6 +170,10 @@ class Shapes:
         return self.layouts.lists(1)
 
     @lazy
+    def _packed(self) -> Array:
+        return self.layouts.numbers(7)
+
+    @lazy
     def _tiles(self) -> tuple[Array, Ragged]:
         owner, tiles = self.layouts.inside(6, (1,))
         return owner, tiles.lists(1)
@@ -181,21 +191,31 @@ class Shapes:
             shape = inside[step]
         return shape
 
-    def text(self, shape: int, layout: bool = True) -> str:
-        """As XLA writes it, e.g. ``f32[8,128]{1,0:T(8,128)S(5)}``."""
+    @lazy
+    def _texts(self) -> dict[int, str]:
+        return {}
+
+    def text(self, shape: int) -> str:
+        """As XLA writes it, e.g. ``f32[8,128]{1,0:T(8,128)S(5)}``; long ones are cut."""
+        if shape not in self._texts:
+            self._texts[shape] = self._written(shape)
+        return self._texts[shape]
+
+    def _written(self, shape: int) -> str:
         if self.type[shape] == TUPLE:
             inside = self.children[shape]
-            more = [f"… {len(inside) - _LONG} more"] if len(inside) > _LONG else []
-            return f"({', '.join([*(self.text(each, layout) for each in inside[:_LONG]), *more])})"
-        dimensions = ",".join(map(str, self.dimensions[shape]))
-        return f"{self.dtype(shape)}[{dimensions}]{self._layout(shape) if layout else ''}"
+            more = [f"… {len(inside) - _MANY} more"] if len(inside) > _MANY else []
+            text = f"({', '.join([*map(self.text, inside[:_MANY]), *more])})"
+            return text if len(text) <= _LONG else f"{text[:_LONG]}…)"
+        dimensions = ",".join(map(str, self.dimensions[shape][:_MANY]))
+        return f"{self.dtype(shape)}[{dimensions}]{self._layout(shape)}"
 
     def _layout(self, shape: int) -> str:
-        order = ",".join(map(str, self.minor_to_major[shape]))
+        order = ",".join(map(str, self.minor_to_major[shape][:_MANY]))
         owner, tiles = self._tiles
         low, high = np.searchsorted(owner, [shape, shape + 1]).tolist()
         said = "".join(f"({','.join(map(str, tiles[tile]))})" for tile in range(low, high))
-        size, space = int(self.layouts.numbers(7)[shape]), int(self.memory_space[shape])
+        size, space = int(self._packed[shape]), int(self.memory_space[shape])
         extra = (f"T{said}" if said else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
         if not order and not extra:
             return ""
