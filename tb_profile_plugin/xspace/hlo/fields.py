@@ -30,9 +30,13 @@ class Ragged:
     values: Array
     """int64[k]."""
 
+    @lazy
+    def _plain(self) -> tuple[list[int], list[int]]:
+        return self.first.tolist(), self.values.tolist()
+
     def __getitem__(self, message: int) -> list[int]:
-        found: list[int] = self.values[self.first[message] : self.first[message + 1]].tolist()
-        return found
+        first, values = self._plain
+        return values[first[message] : first[message + 1]]
 
     @lazy
     def owner(self) -> Array:
