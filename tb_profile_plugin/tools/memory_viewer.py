@@ -14,12 +14,12 @@ from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
 from ..xspace.hlo import Module, signed
+from ..xspace.hlo.shapes import space_name
 
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
 _BLOCKS = 2000
 """The largest blocks of the map; smaller ones are not drawn."""
-_SPACES = {0: "main memory", 1: "VMEM", 2: "sync flags", 3: "CMEM", 4: "SMEM", 5: "host memory", 6: "SparseCore"}
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
@@ -141,7 +141,7 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
     found = detail(hosts[0].modules[chosen.program], chosen.color)
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
         "program": chosen.title,
-        "space": _space(chosen.color),
+        "space": space_name(chosen.color),
         "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
         "peak_position": found.heap.peak,
         "positions": len(found.heap.curve),
@@ -180,16 +180,12 @@ def choose(programs: Sequence[Program], wanted: str, space: str) -> Program | No
     raise ProblemError(Problem("no_such_space", message, f"It uses: {spaces}."), 404)
 
 
-def _space(color: int) -> str:
-    return _SPACES.get(color, f"memory {color}")
-
-
 def _sizes(each: Program) -> list[int]:
     return [each.peak, each.parameters, each.outputs, each.temporaries, each.constants, each.total]
 
 
 def _row(each: Program) -> list[Any]:
-    place = [_space(each.color), each.color]
+    place = [space_name(each.color), each.color]
     return [each.name, program_text(each.program), *place, *_sizes(each), each.source]
 
 
@@ -224,7 +220,7 @@ def _map(found: Detail) -> list[list[Any]]:
 def _headline(found: Detail) -> Headline:
     program, peak = found.program, found.program.peak
     if not peak:
-        return Headline(f"{program.title} needs no {_space(program.color)}.", "info")
+        return Headline(f"{program.title} needs no {space_name(program.color)}.", "info")
     at = found.heap.instructions[max(found.heap.peak - 1, 0)]
     parts = {
         "parameters": program.parameters,
@@ -232,11 +228,11 @@ def _headline(found: Detail) -> Headline:
         "constants": program.constants,
         "temporaries": program.temporaries,
     }
-    shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size)
+    shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
     largest = found.held[0] if found.held else None
     most = f" The largest is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
-    where = f" at {at}" if at else ""
-    return Headline(f"{program.title} needs {memory(peak)} at most{where}: {shares}.{most}", "info")
+    when = f", when {at} runs" if at else ""
+    return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")
 
 
 def _notes(module: Module) -> list[Problem]:

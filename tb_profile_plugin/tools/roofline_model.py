@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.roofline import Peaks, Sums
+from ..analysis.xlatransfers import Transfers, merged, transfers
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
 from ..contract import xlaops
@@ -51,6 +52,29 @@ _PROGRAMS = Table(
         Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
     ),
 )
+_TRANSFERS = Table(
+    "transfers",
+    "Transfers",
+    (
+        Column("program", "Program", "string"),
+        Column("program_id", "Program id", "string"),
+        Column("name", "Begun by", "string", doc="The instruction that begins it."),
+        Column("done", "Awaited by", "string", doc="The instruction that waits for it."),
+        Column("direction", "Direction", "string", doc="From which memory to which."),
+        Column("count", "Transfers", doc="Over all devices."),
+        Column("bytes", "Bytes", unit="bytes", doc="As the capture states them."),
+        Column("span_us", "Under way", unit="us", doc="From begin to end, summed over all of them."),
+        Column(
+            "waiting_us",
+            "Waited for",
+            unit="us",
+            doc="Self time of the instruction that waits: not hidden. Blank "
+            "where not all devices recorded their transfers.",
+        ),
+        Column("hidden", "Hidden", unit="share", doc="Of the time under way, the part that nothing waited in."),
+    ),
+    doc="What is copied between memories while other ops run (TPU). Several share the link: see its rate.",
+)
 _FACTS = (
     *xlaops.TIMES,
     Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of all ops that have one."),
@@ -61,6 +85,12 @@ _FACTS = (
         doc="FLOPs of the ops, of what the devices could have calculated in their whole time, idle included, at the "
         "peak of 16-bit numbers.",
     ),
+    Column(
+        "transfer_gb_per_s",
+        "Transfers, GB/s",
+        doc="Bytes of transfers (10⁹ a second), of the time in which at least one was under way; mean of the devices.",
+    ),
+    Column("transfer_us", "In transfers", unit="us", doc="Time in which at least one was under way, over all devices."),
 )
 
 
@@ -69,8 +99,8 @@ _FACTS = (
     order=26,
     params=xlaops.PEAKS,
     facts=_FACTS,
-    tables=(_CEILINGS, _PROGRAMS, _OPS),
-    needs=xlaops.NEEDS,
+    tables=(_CEILINGS, _PROGRAMS, _TRANSFERS, _OPS),
+    needs=(*xlaops.NEEDS, transfers),
     precheck=xlaops.NEEDS[:1],
     unavailable=xlaops.unavailable,
 )
@@ -86,15 +116,19 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         [*xlaops.identity(op), *xlaops.figures(op, found), *xlaops.origin(op)]
         for op, found in zip(table.ops, bounds, strict=True)
     ]
+    moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
     facts = xlaops.times(table, peaks, bounds) | {
         "efficiency": whole.bound_ps / whole.known_ps if whole.known_ps else None,
         "mfu": whole.flops / seconds / peaks.best if seconds and peaks.best and whole.flops else None,
+        "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
+        "transfer_us": moved.busy_ps / _PS_PER_US or None,
     }
     ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
     tables = {
         "ceilings": by_column(_CEILINGS, _ceilings(table, peaks)),
         "programs": by_column(_PROGRAMS, [_program(*name, sums) for name, sums in ordered]),
+        "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
         "ops": by_column(_OPS, rows),
     }
     return Answer(facts, tables, _headline(whole), xlaops.notes(table, peaks, bounds))
@@ -129,6 +163,19 @@ def _program(module: str, program: str, sums: Sums) -> list[Any]:
         sums.flops / sums.bytes if sums.flops and sums.bytes else None,
         sums.mostly,
     ]
+
+
+def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
+    """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
+    waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
+    rows = []
+    for each in moved.found:
+        waited = waiting.get((each.program, each.done, each.count))
+        hidden = None if waited is None or not each.span_ps else max(1 - waited / each.span_ps, 0.0)
+        times = each.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
+        said = each.module, xlaops.program_text(each.program), each.name, each.done, each.direction
+        rows.append([*said, each.count, each.bytes, *times, hidden])
+    return rows
 
 
 def _headline(whole: Sums) -> Headline | None:

@@ -10,6 +10,7 @@ import pytest
 from tb_profile_plugin import xspace
 from tb_profile_plugin.analysis.opprofile import GROUPINGS, Node, tree
 from tb_profile_plugin.analysis.roofline import IMPOSSIBLE, Peaks, bound
+from tb_profile_plugin.analysis.xlatransfers import transfers
 from tb_profile_plugin.analysis.xlaop import XlaOp
 from tb_profile_plugin.analysis.xlaops import xla_ops
 from tb_profile_plugin.contract import xlaops
@@ -136,3 +137,19 @@ def test_amd_captures_state_half_the_bandwidth() -> None:
     for stated, taken in ((2662400000000, 5.3e12), (4000000000000, 4e12)):
         host = draw.host(f"/device:GPU:0 {{{facts}, memory_bandwidth={stated}u}}\n  s | k[0,1]")
         assert capabilities(host.gpus[0]).memory_bandwidth == taken
+
+
+def test_transfers_share_their_link() -> None:
+    """What is under way at once counts once: the link's rate is of the time in which anything was."""
+    found = transfers(draw.decoded(drawn.tpu()))
+    (copy,) = found.found
+    assert (copy.name, copy.done, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
+    assert found.busy_ps == copy.span_ps
+
+
+@pytest.mark.skipif(not (ROOT.parent / "shared").is_dir(), reason="the public captures are not here")
+def test_a_tpu_that_waits_for_its_host() -> None:
+    """Four chips copy 5 GiB arrays from and to the host all the time."""
+    found = transfers(read(next(path for path in FILES if path.parent.name == "tpu-v6e-inference")))
+    assert found.bytes_per_second == pytest.approx(41.08e9, rel=1e-3)
+    assert {each.direction for each in found.found} == {"main memory → host memory", "host memory → main memory"}

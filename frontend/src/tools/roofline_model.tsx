@@ -40,6 +40,16 @@ function Roofline({ page }: { page: PageProps }) {
   );
 }
 
+function Named({ page, id }: { page: PageProps; id: string }) {
+  const table = page.answer.table(id);
+  if (!table.rows.length) return null;
+  return (
+    <Section title={table.label} doc={table.doc}>
+      <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(page, id)} id={id} />
+    </Section>
+  );
+}
+
 export default function RooflinePage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
@@ -50,16 +60,10 @@ export default function RooflinePage(props: PageProps) {
       <Facts answer={answer} />
       <Roofline page={props} />
       <div class="columns halves">
-        {["programs", "ceilings"].map((id) => {
-          const table = answer.table(id);
-          if (!table.rows.length) return null;
-          return (
-            <Section key={id} title={table.label} doc={table.doc}>
-              <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(props, id)} id={id} />
-            </Section>
-          );
-        })}
+        <Named page={props} id="programs" />
+        <Named page={props} id="ceilings" />
       </div>
+      <Named page={props} id="transfers" />
       <OpsGrid page={props} />
     </>
   );

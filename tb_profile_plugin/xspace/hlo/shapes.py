@@ -222,6 +222,15 @@ class Shapes:
         return f"{{{order}{':' if extra else ''}{extra}}}"
 
 
+_SPACES = {0: "main memory", 1: "VMEM", 2: "sync flags", 3: "CMEM", 4: "SMEM", 5: "host memory", 6: "SparseCore"}
+"""Memories of a TPU, as its compiler numbers them."""
+
+
+def space_name(space: int) -> str:
+    """Name of a memory space by its number."""
+    return _SPACES.get(space, f"memory {space}")
+
+
 def dtype(number: int) -> str:
     """Name of a type by its number; ``invalid`` for one that is not known."""
     return _TYPES.get(number, ("invalid", 0))[0]
