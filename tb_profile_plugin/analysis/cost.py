@@ -41,7 +41,12 @@ class Costs:
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
     sized, found = Sized(module), _simple(module)
+    # Without its shape nothing is known of what an instruction costs.
     special = np.array([opcode in _RULES for opcode in module.opcodes], np.bool_)
+    bare = special & (module.shapes.type[: len(module)] == 0)
+    special &= ~bare
+    for column in (found.flops, found.transcendentals, found.bytes):
+        column[bare] = UNKNOWN
     for computation in in_order(module):
         begin, end = module.members[computation : computation + 2].tolist()
         for row in (np.flatnonzero(special[begin:end]) + begin).tolist():
@@ -69,7 +74,8 @@ def _simple(module: Module) -> Costs:
     def of(group: frozenset[str]) -> Array:
         return np.array([name in group for name in names], np.bool_)[code]
 
-    unknown = np.where(of(ELEMENTWISE | FREE | MOVES), 0.0, UNKNOWN)
+    stated = module.shapes.type[:rows] > 0
+    unknown = np.where(of(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
     return Costs(
         unknown + np.where(of(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
         unknown + np.where(of(TRANSCENDENTAL), elements, 0),

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from ..model.capabilities import Capabilities
 
 STATED, COMPUTED, PARTLY, UNKNOWN = "stated", "computed", "partly computed", "unknown"
-"""Where an op's cost comes from; partly: its bytes are known, its FLOPs are not."""
+NONE = "none of its own"
+"""Where an op's cost comes from; partly: its bytes are known, its FLOPs are not; none: it runs or awaits others."""
 
 COSTS = ("flops", "model_flops", "transcendentals", "bytes", "hbm_bytes")
 """What an op costs, by the names of its fields."""

@@ -20,7 +20,7 @@ from ..xspace.hlo.fields import Messages
 from . import hlotext
 from .cost import Costs, costs
 from .stretches import union
-from .xlaop import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
+from .xlaop import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
 
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
 _LOOKED = 1000
@@ -72,12 +72,15 @@ class _Maker:
             cancellation.check()
             self._costs[op.program] = costs(module)
         found = self._costs[op.program]
-        op.opcode, op.category, op.text = module.opcodes[row], module.category(row), hlotext.text(module, row)[:_LONG]
+        op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
         op.stack, op.original = tuple(map(str, module.sources.stack(telling))), module.deduplicated[row]
-        op.dtype = _dtype(module, row)
+        if module.shapes.type[row]:
+            # Programs are shared without their shapes.
+            op.text, op.dtype = hlotext.text(module, row)[:_LONG], _dtype(module, row)
         if op.control or op.transfer:
+            op.cost = NONE
             return
         op.flops, op.transcendentals, op.bytes = (
             None if not np.isfinite(figure[row]) else float(figure[row])

@@ -168,7 +168,7 @@ FIGURES = (
         "Cost is",
         "string",
         doc="Stated by the capture; computed from the program's shapes as XLA does; partly computed: bytes but not "
-        "FLOPs; or unknown.",
+        "FLOPs; or unknown. None of its own: it runs or awaits other ops.",
     ),
     Column("dtype", "Type", "string", doc="Of a product's operands, else of the result."),
 )
