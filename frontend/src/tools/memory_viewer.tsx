@@ -3,7 +3,7 @@
 import type { Row } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../view/gridmodel";
+import type { ColumnSpec } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
@@ -41,12 +41,13 @@ function Tables({ page }: { page: PageProps }) {
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
       <Section title={held.label} doc={held.doc}>
-        <Grid table={held} specs={withoutEmpty(held, HELD)} name={exportName(page, "held")} id="held" />
+        <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" />
       </Section>
       <Section title={programs.label} doc={programs.doc} note="click one to see it">
         <Grid
           table={programs}
-          specs={withoutEmpty(programs, PROGRAMS)}
+          specs={PROGRAMS}
+          hideEmpty
           name={exportName(page, "programs")}
           id="programs"
           sort={[{ id: "peak_bytes", desc: true }]}

@@ -4,7 +4,6 @@ import { useCallback, useMemo } from "preact/hooks";
 import { Chart } from "../view/chart";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
-import { withoutEmpty } from "../view/gridmodel";
 import type { Palette } from "../view/palette";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
@@ -45,7 +44,7 @@ function Named({ page, id }: { page: PageProps; id: string }) {
   if (!table.rows.length) return null;
   return (
     <Section title={table.label} doc={table.doc}>
-      <Grid table={table} specs={withoutEmpty(table, {})} name={exportName(page, id)} id={id} />
+      <Grid table={table} hideEmpty name={exportName(page, id)} id={id} />
     </Section>
   );
 }

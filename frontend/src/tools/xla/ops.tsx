@@ -1,9 +1,8 @@
 /** XLA's ops as a grid: the same on every page that lists them. */
 
-import { useMemo } from "preact/hooks";
 import { eventsOf } from "../../state/links";
 import { Grid } from "../../view/grid";
-import { type ColumnSpec, withoutEmpty } from "../../view/gridmodel";
+import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { exportName, type PageProps } from "../page";
 
@@ -35,7 +34,6 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
 /** A row leads to the op's events. */
 export function OpsGrid({ page }: { page: PageProps }) {
   const ops = page.answer.table("ops");
-  const specs = useMemo(() => withoutEmpty(ops, SPECS), [ops]);
   return (
     <Section
       title={ops.label}
@@ -44,7 +42,8 @@ export function OpsGrid({ page }: { page: PageProps }) {
     >
       <Grid
         table={ops}
-        specs={specs}
+        specs={SPECS}
+        hideEmpty
         name={exportName(page, "ops")}
         id="ops"
         sort={[{ id: "self_us", desc: true }]}
