@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.roofline import Peaks, Sums
-from ..analysis.xlatransfers import Transfers, merged, transfers
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
+from ..analysis.xlatransfers import Transfers, merged, transfers
 from ..contract import xlaops
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import tool

@@ -10,9 +10,9 @@ import pytest
 from tb_profile_plugin import xspace
 from tb_profile_plugin.analysis.opprofile import GROUPINGS, Node, tree
 from tb_profile_plugin.analysis.roofline import IMPOSSIBLE, Peaks, bound
-from tb_profile_plugin.analysis.xlatransfers import transfers
 from tb_profile_plugin.analysis.xlaop import XlaOp
 from tb_profile_plugin.analysis.xlaops import xla_ops
+from tb_profile_plugin.analysis.xlatransfers import transfers
 from tb_profile_plugin.contract import xlaops
 from tb_profile_plugin.model.capabilities import capabilities
 from tb_profile_plugin.model.host import Host
