@@ -179,7 +179,11 @@ def program(drawn: Any, program_id: int, name: str, **instructions: str) -> Any:
 
 def _field(number: int, content: bytes) -> bytes:
     """A length-delimited field."""
-    size, length = len(content), b""
-    while size > 127:
-        length, size = length + bytes([size & 127 | 128]), size >> 7
-    return bytes([number << 3 | 2]) + length + bytes([size]) + content
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(number: int) -> bytes:
+    written = b""
+    while number > 127:
+        written, number = written + bytes([number & 127 | 128]), number >> 7
+    return written + bytes([number])

@@ -62,6 +62,10 @@ it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any 
     "framework_op_stats",
     "pod_viewer",
     "trace_viewer",
+    "op_profile",
+    "hlo_stats",
+    "roofline_model",
+    "memory_viewer",
   ]) {
     const own = [...closure(chunk(start))].filter((name) => !page.has(name));
     expect(own).not.toContain(chunk("echarts"));

@@ -100,8 +100,8 @@ def _stated(plane: Plane, stat: str) -> Array:
 @per_host(keep=True)
 def is_training(host: Host) -> bool:
     """Whether the XLA programs of a host hold gradient ops; False without such programs."""
-    instructions = [each for module in host.modules.values() for each in module.instructions.values()]
-    return any(names.is_gradient(instruction.op_name, instruction.op_type) for instruction in instructions)
+    origins = {pair for each in host.modules.values() for pair in zip(each.op_names, each.op_types, strict=True)}
+    return any(names.is_gradient(*origin) for origin in origins)
 
 
 @per_host
@@ -151,7 +151,7 @@ def _op(
     leaf = hlo.rpartition("::")[2]
     if leaf:
         known = host.modules.get(program)
-        instruction = known.instructions.get(leaf) if known else None
+        instruction = known.instruction(leaf) if known else None
         category = category or (instruction.category if instruction else "unknown")
         provenance = instruction.provenance if instruction and host.gpus else ""
         parsed = names.parse(provenance if names.is_path(provenance) else text)

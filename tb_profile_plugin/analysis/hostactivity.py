@@ -103,7 +103,7 @@ def _collectives(host: Host, plane: Plane) -> Array:
     found = []
     for at in example.tolist():
         module = host.modules.get(int(program[at]))
-        instruction = module.instructions.get(texts[codes[at]]) if module else None
+        instruction = module.instruction(texts[codes[at]]) if module else None
         found.append(instruction is not None and collectives.is_category(instruction.opcode))
     answer: Array = column.owner[np.array(found, bool)[kind]]
     return answer

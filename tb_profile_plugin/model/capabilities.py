@@ -41,6 +41,11 @@ _AMD: dict[str, dict[str, int]] = {
 
 _GFX = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
+_AMD_BANDWIDTH = {"gfx942": 5.3e12, "gfx950": 8.0e12}
+"""Bytes per second of memory by AMD's data sheets (MI300A and MI300X, MI355X). Captures state half of it: they take the
+controllers' clock for the data rate."""
+_HALF = 0.55
+
 
 @dataclass(frozen=True)
 class Capabilities:
@@ -56,6 +61,8 @@ class Capabilities:
     """FLOP/s by type of the numbers, as `kerneltable` names them."""
     tensor_cores: bool | None = None
     """Whether it has tensor cores (AMD: matrix cores)."""
+    on_chip: dict[str, float] = field(default_factory=dict)
+    """Bytes per second of memories on the chip: a TPU's VMEM, as its plane states."""
 
 
 @per_host(keep=True)
@@ -72,15 +79,26 @@ def capabilities(plane: Plane) -> Capabilities:
     stated = _number(facts, "peak_teraflops_per_second")
     if stated:
         peaks |= {BF16: stated * 1e12, FP16: stated * 1e12}
-    bandwidth = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
+    on_chip = {
+        f"VMEM {name}": _number(facts, f"peak_vmem_{key}_bw_gigabytes_per_second") * 1e9
+        for name, key in (("read", "rd"), ("write", "wr"))
+    }
     return Capabilities(
         cores,
         clock,
         int(_number(facts, "memory_size")),
-        bandwidth,
+        _bandwidth(facts),
         peaks,
         _tensor_cores(facts),
+        {name: rate for name, rate in on_chip.items() if rate},
     )
+
+
+def _bandwidth(facts: dict[str, Any]) -> float:
+    """As stated, unless that is half of what the data sheet says."""
+    stated = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
+    sheet = _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
+    return sheet if 0 < stated <= _HALF * sheet else stated
 
 
 _WITH_TENSOR_CORES = 7

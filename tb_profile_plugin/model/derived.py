@@ -141,7 +141,7 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
     module, hlo, framework, level, source = texts
     ops = tuple(hlo.split("::")) if hlo else ()
     known = host.modules.get(program)
-    instruction = known.instructions.get(ops[-1]) if known and ops else None
+    instruction = known.instruction(ops[-1]) if known and ops else None
     if instruction:
         framework = instruction.provenance or framework or level
         source = instruction.source or source

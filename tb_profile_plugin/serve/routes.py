@@ -147,7 +147,7 @@ def _hosts(workspace: Workspace, request: Request) -> Response:
 def _module_list(workspace: Workspace, request: Request) -> Response:
     session = _known(workspace, request)
     modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
-    names = sorted({f"{module.name}({module.program_id})" for module in modules})
+    names = sorted({module.title for module in modules})
     return answers.text(request, ",".join(names) or "NO_MODULE")
 
 

@@ -21,6 +21,7 @@ from ..model.per_host import per_host
 from ..model.plausible import impossible, vendor
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
+from ..xspace import hlo
 from .args import HIDDEN
 from .tiles import timeline
 
@@ -134,8 +135,8 @@ def _source(name: str, args: dict[str, Any]) -> str:
 
 def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
-    known = host.modules.get(int(args.get("program_id", -1)))
-    instruction = known.instructions.get(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
+    known = host.modules.get(hlo.signed(int(args.get("program_id", -1))))
+    instruction = known.instruction(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
     module = str(args.get("hlo_module") or (known.name if known else ""))
     own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
     paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]

@@ -27,6 +27,10 @@ class Module:
     name: str
     program_id: int
 
+    @property
+    def title(self) -> str:
+        return f"{self.name}({self.program_id})"
+
 
 class FakeHost(str):
     """A host by its name; only ``b`` ran XLA programs."""

@@ -14,6 +14,7 @@ import menu from "../view/style/menu.css?inline";
 import page from "../view/style/page.css?inline";
 import state from "../view/style/state.css?inline";
 import table from "../view/style/table.css?inline";
+import xla from "../view/style/xla.css?inline";
 import { Shell } from "./shell";
 
 function addStyles(text: string): void {
@@ -25,7 +26,7 @@ function addStyles(text: string): void {
 export function render(): void {
   const here = import.meta.url; // Apart from the line below, or the bundler takes the folder for an asset.
   setBase(new URL("./", here).href);
-  addStyles([base, frame, menu, page, state, chart, table, graph, capture].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {

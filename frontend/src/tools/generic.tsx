@@ -1,26 +1,11 @@
 /** Draws any tool's answer: its headline, its facts, its tables. */
 
-import { shown } from "../base/format";
-import type { Answer } from "../base/table";
+import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { Notes } from "../view/problems";
-import { Figure } from "../view/rich";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
-
-function Facts({ answer }: { answer: Answer }) {
-  const known = answer.factIds.filter((id) => answer.fact(id).value !== null);
-  if (!known.length) return null;
-  return (
-    <dl class="figures">
-      {known.map((id) => {
-        const { label, value, unit, doc, depends } = answer.fact(id);
-        return <Figure key={id} label={label} value={shown(value, unit)} doc={doc} depends={depends} />;
-      })}
-    </dl>
-  );
-}
 
 export default function Generic(props: PageProps) {
   const { answer, tool, store } = props;

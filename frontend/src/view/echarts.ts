@@ -1,6 +1,6 @@
 /** The parts of ECharts that the pages use; a chunk of its own, fetched when the first chart is drawn. */
 
-import { BarChart, LineChart, PieChart } from "echarts/charts";
+import { BarChart, LineChart, PieChart, ScatterChart } from "echarts/charts";
 import {
   AriaComponent,
   DataZoomComponent,
@@ -22,6 +22,7 @@ use([
   LineChart,
   MarkLineComponent,
   PieChart,
+  ScatterChart,
   TooltipComponent,
 ]);
 

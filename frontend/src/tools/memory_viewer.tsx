@@ -1,0 +1,95 @@
+/** What does an XLA program need memory for: at its peak, by source line, over its schedule? */
+
+import type { Row } from "../base/table";
+import { Facts } from "../view/facts";
+import { Grid } from "../view/grid";
+import type { ColumnSpec } from "../view/gridmodel";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Verdict } from "../view/verdict";
+import { exportName, type PageProps } from "./page";
+import { AllocationMap, Curve } from "./xla/memory";
+
+const HELD: Readonly<Record<string, ColumnSpec>> = {
+  kind: { facet: true },
+  category: { facet: true },
+  share: { bar: true },
+  begin: { hidden: true },
+  end: { hidden: true },
+  op_name: { hidden: true },
+};
+const SHARE: Readonly<Record<string, ColumnSpec>> = { share: { bar: true } };
+const PROGRAMS: Readonly<Record<string, ColumnSpec>> = {
+  space: { facet: true },
+  space_id: { hidden: true },
+  peak_bytes: { bar: true },
+};
+
+function Tables({ page }: { page: PageProps }) {
+  const { answer, store } = page;
+  const [held, sources, programs] = [answer.table("held"), answer.table("sources"), answer.table("programs")];
+  const choose = (row: Row) => {
+    const chosen = { module_name: programs.text(row, "program_id"), memory_space: programs.text(row, "space_id") };
+    store.go({ options: { ...store.view.peek().options, ...chosen } });
+  };
+  return (
+    <>
+      <Section
+        title={sources.label}
+        doc="What is alive when the program needs the most memory, by the line that made it."
+      >
+        <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
+      </Section>
+      <Section title={held.label} doc={held.doc}>
+        <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" />
+      </Section>
+      <Section title={programs.label} doc={programs.doc} note="click one to see it">
+        <Grid
+          table={programs}
+          specs={PROGRAMS}
+          hideEmpty
+          name={exportName(page, "programs")}
+          id="programs"
+          sort={[{ id: "peak_bytes", desc: true }]}
+          onRow={choose}
+        />
+      </Section>
+    </>
+  );
+}
+
+export default function MemoryViewerPage(props: PageProps) {
+  const { answer, store } = props;
+  const { headline } = answer;
+  const [curve, blocks] = [answer.table("curve"), answer.table("map")];
+  const peak = answer.number("peak_position") ?? 0;
+  return (
+    <>
+      {headline && <Verdict {...headline} />}
+      <Notes notes={answer.notes} store={store} />
+      <Facts answer={answer} />
+      {curve.rows.length > 1 && (
+        <Section
+          title={curve.label}
+          doc="What the program has in use at each moment at which memory is taken or given back."
+        >
+          <Curve curve={curve} peak={peak} />
+        </Section>
+      )}
+      {blocks.rows.length > 0 && (
+        <Section
+          title={blocks.label}
+          doc={`${blocks.doc} From left to right the schedule, from bottom to top the memory.`}
+        >
+          <AllocationMap
+            blocks={blocks}
+            positions={answer.number("positions") ?? 1}
+            peak={peak}
+            dark={store.theme.value === "dark"}
+          />
+        </Section>
+      )}
+      <Tables page={props} />
+    </>
+  );
+}

@@ -1,0 +1,65 @@
+/** Which part of the XLA programs takes the devices' time, and how much of it could be saved? */
+
+import { Facts } from "../view/facts";
+import { useKept } from "../view/kept";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Switch } from "../view/switch";
+import { Verdict } from "../view/verdict";
+import { linkTo, type PageProps } from "./page";
+import { Tree } from "./xla/tree";
+
+const GROUPINGS: readonly (readonly [string, string])[] = [
+  ["", "by program"],
+  ["category", "by category"],
+  ["provenance", "by name scope"],
+  ["source", "by source line"],
+];
+
+export default function OpProfilePage(props: PageProps) {
+  const { answer, store } = props;
+  const { headline } = answer;
+  const nodes = answer.table("nodes");
+  const [idle, setIdle] = useKept("idle");
+  const { options } = store.view.value;
+  const group = (by: string) => store.go({ options: { ...store.view.peek().options, group_by: by } });
+  return (
+    <>
+      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      <Notes notes={answer.notes} store={store} />
+      <Facts answer={answer} />
+      <Section
+        title={nodes.label}
+        doc={nodes.doc}
+        note={
+          <span class="optree-legend">
+            <i /> at best <i class="wasted" /> wasted <i class="unknown" /> not known
+          </span>
+        }
+        controls={
+          <>
+            <select
+              aria-label="Grouping"
+              value={options.group_by ?? ""}
+              onChange={(event) => group(event.currentTarget.value)}
+            >
+              {GROUPINGS.map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+            <Switch
+              label="Include idle time"
+              doc="Counts the time in which a device did nothing."
+              on={idle === "in"}
+              set={(on) => setIdle(on ? "in" : "")}
+            />
+          </>
+        }
+      >
+        <Tree nodes={nodes} idle={idle === "in"} store={store} />
+      </Section>
+    </>
+  );
+}

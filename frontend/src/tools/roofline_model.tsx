@@ -1,0 +1,69 @@
+/** Are the ops held up by arithmetic or by memory, and how far are they from what the device could do? */
+
+import { useCallback, useMemo } from "preact/hooks";
+import { Chart } from "../view/chart";
+import { Facts } from "../view/facts";
+import { Grid } from "../view/grid";
+import type { Palette } from "../view/palette";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Verdict } from "../view/verdict";
+import { exportName, linkTo, type PageProps } from "./page";
+import { OpsGrid } from "./xla/ops";
+import { placed, rooflineOption } from "./xla/roofline";
+
+const DOC =
+  "Each op by its FLOPs per byte and its FLOP/s, as large as its self time. The device can do nothing above the lines: " +
+  "levels are peaks by type of numbers, slopes are memories. Ops without FLOPs or of unknown cost have no place on it; " +
+  "they are in the table below.";
+
+function Roofline({ page }: { page: PageProps }) {
+  const [ops, ceilings] = [page.answer.table("ops"), page.answer.table("ceilings")];
+  const shown = useMemo(() => placed(ops), [ops]);
+  const build = useCallback((palette: Palette) => rooflineOption(shown, ceilings, palette), [shown, ceilings]);
+  const left = ops.rows.length - shown.rows.length;
+  return (
+    <Section
+      title="Roofline"
+      doc={DOC}
+      note={left > 0 ? `${left} of ${ops.rows.length} ops have no FLOPs, or none that are known` : undefined}
+    >
+      {shown.rows.length > 0 ? (
+        <Chart label="Ops under the device's roofline" height={420} build={build} />
+      ) : (
+        <p class="nothing">
+          No op has FLOPs that are known, so none has a place under the roofline; see the table below.
+        </p>
+      )}
+    </Section>
+  );
+}
+
+function Named({ page, id }: { page: PageProps; id: string }) {
+  const table = page.answer.table(id);
+  if (!table.rows.length) return null;
+  return (
+    <Section title={table.label} doc={table.doc}>
+      <Grid table={table} hideEmpty name={exportName(page, id)} id={id} />
+    </Section>
+  );
+}
+
+export default function RooflinePage(props: PageProps) {
+  const { answer, store } = props;
+  const { headline } = answer;
+  return (
+    <>
+      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      <Notes notes={answer.notes} store={store} />
+      <Facts answer={answer} />
+      <Roofline page={props} />
+      <div class="columns halves">
+        <Named page={props} id="programs" />
+        <Named page={props} id="ceilings" />
+      </div>
+      <Named page={props} id="transfers" />
+      <OpsGrid page={props} />
+    </>
+  );
+}

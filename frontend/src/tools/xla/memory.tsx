@@ -1,0 +1,104 @@
+/** A program's memory as pictures: the curve over its schedule, and where each temporary lies when. */
+
+import { useCallback } from "preact/hooks";
+import { largest } from "../../base/extent";
+import { memory, memoryScale } from "../../base/format";
+import { colourOf } from "../../base/hue";
+import type { Table } from "../../base/table";
+import { Chart } from "../../view/chart";
+import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
+import type { Palette } from "../../view/palette";
+
+interface CurveProps {
+  readonly curve: Table;
+  readonly peak: number;
+}
+
+export function Curve({ curve, peak }: CurveProps) {
+  const build = useCallback((palette: Palette) => curveOption(curve, peak, palette), [curve, peak]);
+  return <Chart label="Memory over the program's schedule" height={240} build={build} />;
+}
+
+function curveOption(curve: Table, peak: number, palette: Palette) {
+  const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    grid: { left: 8, right: 16, top: 28, bottom: 24, containLabel: true },
+    tooltip: {
+      ...tooltip(palette),
+      trigger: "axis" as const,
+      formatter: (items: unknown) => {
+        const row = curve.rows[(items as { dataIndex: number }[])[0]?.dataIndex ?? -1] ?? [];
+        const name = curve.text(row, "instruction") || "end";
+        return `<b>${escapeHtml(name)}</b>${tooltipRow(palette.accent, "In use", memory(curve.length(row, "bytes")))}`;
+      },
+    },
+    xAxis: {
+      ...axis(palette, "Position in the schedule"),
+      type: "value" as const,
+      nameLocation: "middle" as const,
+      nameGap: 26,
+      max: "dataMax" as const,
+    },
+    yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
+    series: [
+      {
+        type: "line" as const,
+        step: "end" as const,
+        showSymbol: false,
+        lineStyle: { color: palette.accent, width: 1.5 },
+        areaStyle: { color: palette.accent, opacity: 0.2 },
+        data: curve.rows.map((row) => [curve.length(row, "position"), curve.length(row, "bytes") * scale.factor]),
+        markLine: {
+          silent: true,
+          symbol: "none",
+          lineStyle: { color: palette.quiet },
+          label: { formatter: "peak", color: palette.quiet },
+          data: [{ xAxis: peak }],
+        },
+      },
+    ],
+  };
+}
+
+const TALL = 260;
+
+interface MapProps {
+  readonly blocks: Table;
+  readonly positions: number;
+  readonly peak: number;
+  readonly dark: boolean;
+}
+
+/** Each temporary as a box: from when to when, and where in memory. */
+export function AllocationMap({ blocks, positions, peak, dark }: MapProps) {
+  const top = largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
+  const wide = Math.max(positions - 1, 1);
+  return (
+    <svg class="allocation-map" viewBox={`0 0 ${wide} ${TALL}`} preserveAspectRatio="none" role="img">
+      <title>Where each temporary lies, over the schedule</title>
+      {blocks.rows.map((row, place) => {
+        const [begin, end] = [blocks.length(row, "begin"), blocks.length(row, "end")];
+        const [offset, size] = [blocks.length(row, "offset"), blocks.length(row, "bytes")];
+        const height = (size / top) * TALL;
+        return (
+          <rect
+            key={place}
+            x={begin}
+            width={Math.max(end - begin, 0.2)}
+            y={TALL - (offset / top) * TALL - height}
+            height={height}
+            fill={colourOf(blocks.text(row, "name"), dark)}
+            data-tip={`${blocks.text(row, "name")}: ${memory(size)}, positions ${begin} to ${end}`}
+          />
+        );
+      })}
+      <line x1={peak} x2={peak} y1={0} y2={TALL} />
+    </svg>
+  );
+}
+
+function ends(offset: number, size: number): number {
+  return offset + size;
+}

@@ -1,0 +1,131 @@
+/** The option of the roofline chart: ops as dots under the ceilings of compute and of memory, both axes logarithmic. */
+
+import { largest, smallest } from "../../base/extent";
+import { time } from "../../base/format";
+import { colourOf } from "../../base/hue";
+import type { Row, Table } from "../../base/table";
+import { axis, escapeHtml, legend, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
+import type { Palette } from "../../view/palette";
+
+const GIB_PER_GB = 2 ** 30 / 1e9;
+const SMALLEST = 5;
+const LARGEST = 34;
+
+/** Ops that have a place on the chart: those with FLOPs and bytes. */
+export function placed(ops: Table): Table {
+  return ops.filter((row) => ops.length(row, "flop_per_byte") > 0 && ops.length(row, "gflop_per_s") > 0);
+}
+
+interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Whole powers of ten around all values. */
+function decades(values: readonly number[]): Range {
+  const known = values.filter((value) => value > 0);
+  if (!known.length) return { low: 0.1, high: 10 };
+  const [low, high] = [smallest(known), largest(known)];
+  return { low: 10 ** Math.floor(Math.log10(low)), high: 10 ** Math.ceil(Math.log10(high) + 0.01) };
+}
+
+/** The diameter of a dot whose area says how large its value is. */
+function dot(value: number, most: number): number {
+  return Math.max(SMALLEST, LARGEST * (value / most) ** 0.5);
+}
+
+function describe(ops: Table, row: Row, palette: Palette): string {
+  const figure = (id: string) => {
+    const value = ops.number(row, id);
+    return value === null ? "not known" : value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
+  };
+  const colour = colourOf(ops.text(row, "category"), palette.dark);
+  const lines = [
+    [ops.text(row, "category"), time(ops.length(row, "self_us"), "us")],
+    ["GFLOP/s", figure("gflop_per_s")],
+    ["GiB/s", figure("gib_per_s")],
+    ["FLOP/byte", figure("flop_per_byte")],
+    ["Bound by", ops.text(row, "bound_by")],
+  ] as const;
+  const rows = lines.map(([name, value], place) => tooltipRow(place ? "transparent" : colour, name, value));
+  return `<b>${escapeHtml(ops.text(row, "name"))}</b> <span>${escapeHtml(ops.text(row, "program"))}</span>${rows.join("")}`;
+}
+
+export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
+  const levels = ceilings.rows.filter((row) => ceilings.text(row, "kind") === "compute");
+  const slopes = ceilings.rows.filter((row) => ceilings.text(row, "kind") === "memory");
+  const most = largest(ops.rows.map((row) => ops.length(row, "self_us"))) || 1;
+  const x = decades([
+    ...ops.rows.map((row) => ops.length(row, "flop_per_byte")),
+    ...slopes.map((row) => ceilings.length(row, "ridge")),
+  ]);
+  const y = decades([
+    ...ops.rows.map((row) => ops.length(row, "gflop_per_s")),
+    ...levels.map((row) => ceilings.length(row, "gflop_per_s")),
+  ]);
+  const roof = largest(levels.map((row) => ceilings.length(row, "gflop_per_s"))) || y.high;
+  const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
+  const line = { color: palette.quiet, width: 1.5 };
+  const label = (text: string) => ({
+    endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset: [-4, -8], align: "right" },
+  });
+  return {
+    animation: false,
+    textStyle: textStyle(palette),
+    grid: { left: 8, right: 24, top: 40, bottom: 24, containLabel: true },
+    legend: { ...legend(palette), top: 0, left: 64, data: categories },
+    tooltip: { ...tooltip(palette), trigger: "item" as const },
+    xAxis: {
+      ...axis(palette, "FLOP per byte"),
+      type: "log" as const,
+      min: x.low,
+      max: x.high,
+      nameLocation: "middle" as const,
+      nameGap: 26,
+    },
+    yAxis: { ...axis(palette, "GFLOP/s", "right"), type: "log" as const, min: y.low, max: y.high },
+    series: [
+      ...categories.map((category) => ({
+        name: category,
+        type: "scatter" as const,
+        itemStyle: { color: colourOf(category, palette.dark), opacity: 0.8, borderColor: palette.panel },
+        tooltip: { formatter: (item: { value: readonly unknown[] }) => describe(ops, item.value[2] as Row, palette) },
+        data: ops.rows
+          .filter((row) => ops.text(row, "category") === category)
+          .map((row) => ({
+            value: [ops.length(row, "flop_per_byte"), ops.length(row, "gflop_per_s"), row],
+            symbolSize: dot(ops.length(row, "self_us"), most),
+          })),
+      })),
+      ...levels.map((row) => ({
+        name: ceilings.text(row, "name"),
+        type: "line" as const,
+        silent: true,
+        showSymbol: false,
+        lineStyle: line,
+        ...label(ceilings.text(row, "name")),
+        data: [
+          [x.low, ceilings.length(row, "gflop_per_s")],
+          [x.high, ceilings.length(row, "gflop_per_s")],
+        ],
+      })),
+      ...slopes.map((row) => {
+        const slope = ceilings.length(row, "gib_per_s") * GIB_PER_GB;
+        const begin = Math.max(x.low, y.low / slope);
+        const end = Math.max(begin, Math.min(x.high, roof / slope));
+        return {
+          name: ceilings.text(row, "name"),
+          type: "line" as const,
+          silent: true,
+          showSymbol: false,
+          lineStyle: { ...line, type: "dashed" as const },
+          ...label(ceilings.text(row, "name")),
+          data: [
+            [begin, begin * slope],
+            [end, end * slope],
+          ],
+        };
+      }),
+    ],
+  };
+}

@@ -1,0 +1,132 @@
+"""What a program's memory is made of: at its peak, by source line, over its schedule; and all programs of a host."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..model.host import Host
+from ..model.per_host import per_host
+from ..runtime import cancellation
+from ..xspace.hlo import Module
+from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+
+
+@dataclass(frozen=True)
+class Program:
+    """Memory of a program in one memory space, in bytes."""
+
+    program: int
+    name: str
+    title: str
+    color: int
+    peak: int
+    parameters: int
+    outputs: int
+    temporaries: int
+    """At the peak."""
+    constants: int
+    total: int
+    """Of all allocations."""
+    source: str
+    """Line of the result's op; may be empty."""
+
+
+@per_host(keep=True)
+def program_memories(host: Host) -> list[Program]:
+    """Of every program and memory space that it says something about, by peak descending."""
+    found = [_program(module, color) for module in host.modules.values() for color in colors(module.assignment)]
+    return sorted(found, key=lambda each: (-each.peak, each.title, each.color))
+
+
+def _program(module: Module, color: int) -> Program:
+    cancellation.check()
+    simulated = heap(module, color)
+    root = int(module.roots[module.entry]) if len(module.roots) else -1
+    results = [row for row in [root, *(module.operands[root] if root >= 0 else [])] if row >= 0]
+    return Program(
+        module.program_id,
+        module.name,
+        module.title,
+        color,
+        simulated.peak_bytes,
+        simulated.bytes_of(PARAMETER),
+        simulated.bytes_of(OUTPUT),
+        simulated.bytes_of(TEMPORARY),
+        simulated.bytes_of(CONSTANT),
+        simulated.total,
+        next((line for line in map(module.sources.line, results) if line), ""),
+    )
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is alive at the peak."""
+
+    name: str
+    """The instruction that defines it."""
+    kind: str
+    size: int
+    unpadded: int | None
+    """What its shape takes without padding."""
+    shape: str
+    category: str
+    op_name: str
+    source: str
+    begin: int
+    end: int
+    """Position in the curve from which on it is alive, and that at which it no longer is."""
+    others: int
+    """Other values that use the same memory at other times."""
+
+
+@dataclass(frozen=True)
+class Detail:
+    """The memory of one program in one memory space."""
+
+    program: Program
+    heap: Heap
+    held: Sequence[Held]
+    """By size descending."""
+    names: Sequence[str]
+    """Instruction of each block."""
+
+
+def detail(module: Module, color: int) -> Detail:
+    """See `Detail`."""
+    simulated = heap(module, color)
+    end = len(simulated.curve)
+    held = [_held(module, each.buffer, each.kind, each.size, 0, end, each.others) for each in simulated.fixed]
+    for place in simulated.live:
+        block = simulated.blocks[place]
+        held.append(_held(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
+    names = [_name(module, block.buffer) for block in simulated.blocks]
+    return Detail(_program(module, color), simulated, sorted(held, key=lambda each: (-each.size, each.name)), names)
+
+
+def _name(module: Module, buffer: int) -> str:
+    row = int(module.assignment.buffers.instruction[buffer]) if buffer >= 0 else -1
+    return module.names[row] if row >= 0 else ""
+
+
+def _held(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> Held:
+    buffers = module.assignment.buffers
+    row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
+    shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
+    if row < 0:
+        return Held("", kind, size, None, "", "", "", "", begin, end, others)
+    unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
+    telling = module.telling(row)
+    said = module.category(row), module.op_names[telling], module.sources.line(telling)
+    text = module.shapes.text(shape) if shape >= 0 else ""
+    return Held(module.names[row], kind, size, unpadded, text, *said, begin, end, others)
+
+
+def by_source(held: Sequence[Held]) -> list[tuple[str, int, int]]:
+    """(source line, bytes, values) of what is alive at the peak, by bytes descending."""
+    sums: dict[str, tuple[int, int]] = {}
+    for each in held:
+        line = each.source or ("arguments" if each.kind == PARAMETER else "not known")
+        size, count = sums.get(line, (0, 0))
+        sums[line] = size + each.size, count + 1
+    return sorted(((line, *each) for line, each in sums.items()), key=lambda each: (-each[1], each[0]))

@@ -1,0 +1,72 @@
+"""The ops of XLA programs that ran: how often, how long, and what they cost, on TPUs, GPUs and the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from ..columns import vocabulary
+from ..model.capabilities import Capabilities, capabilities
+from ..model.codes import combine
+from ..model.host import Host
+from ..model.per_host import per_host
+from .ops import nested_times
+from .xlaop import COSTS, XlaOps, merged
+from .xlaread import Ran, on_cpu, on_gpu, on_tpu
+
+
+@per_host(keep=True)
+def xla_ops(host: Host) -> XlaOps:
+    """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
+    if host.devices:
+        read = on_gpu if host.gpus else on_tpu
+        ran = [
+            (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane))
+            for plane in host.devices
+        ]
+    else:
+        ran = [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
+    tables = [_measured(host, name, peaks, each) for name, peaks, each in ran if len(each.begin)]
+    return merged(tables) if tables else XlaOps(programs=len(host.modules))
+
+
+def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
+    known = ran.op >= 0
+    op, begin, end = ran.op[known], ran.begin[known], ran.end[known]
+    size = len(ran.ops)
+    counts = np.bincount(op, minlength=size)
+    if ran.line is None:
+        totals = np.zeros(size, np.int64)
+        np.add.at(totals, op, end - begin)
+        figures = np.stack((counts, totals, totals), 1)
+    else:
+        order = np.lexsort((-end, begin, ran.line[known]))
+        lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[known][order]) != 0)), len(order))
+        figures, _ = nested_times(lines.astype(np.int64), begin[order], end[order], op[order].astype(np.int32), size)
+    executions = counts if ran.kernel is None else _executions(op, ran.kernel[known], size)
+    for i, each in enumerate(ran.ops):
+        each.executions, each.total_ps, each.self_ps = int(executions[i]), int(figures[i, 1]), int(figures[i, 2])
+        each.kernels = int(counts[i]) if ran.kernel is not None else 0
+        for name in COSTS:
+            one = getattr(each, name)
+            setattr(each, name, None if one is None else one * each.executions)
+    busy = int((ran.busy[1] - ran.busy[0]).sum())
+    table = XlaOps([each for each in ran.ops if each.executions], [(device, peaks)], busy, programs=len(host.modules))
+    table.window_ps = int(ran.busy[1].max() - ran.busy[0].min())
+    return table
+
+
+def _executions(op: Array, kernel: Array, ops: int) -> Array:
+    """int64[ops]: an execution may take several kernels; the median of how often each of them ran, rounded up.
+
+    Kernels that lost their op, or that run twice in an execution, do not matter then.
+    """
+    example, code = combine(op, kernel)
+    counts, owner = np.bincount(code, minlength=len(example)), op[example]
+    order = np.lexsort((counts, owner))
+    first = np.searchsorted(owner[order], np.arange(ops + 1))
+    low, high = first[:-1], first[1:]
+    last = max(len(order) - 1, 0)
+    middle = counts[order][np.minimum((low + high) // 2, last)]
+    answer: Array = np.where(high > low, middle, 0)
+    return answer

@@ -1,0 +1,100 @@
+"""The op profile as the existing plugin answers: a tree with and one without idle time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..analysis.opprofile import Node, tree
+from ..analysis.roofline import Peaks, Sums
+from ..analysis.xlaop import XlaOp, XlaOps
+from ..contract import xlaops
+from ..contract.answer import Json
+from ..model.devices import device_type, hardware_type
+from ..model.host import Host
+from .datatable import Named
+
+_KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
+
+
+def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module."""
+    given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
+    table, peaks, bounds = xlaops.all_ops(hosts, *given)
+    group_by = str(options["group_by"])
+    root, key = tree(table.ops, bounds, group_by), _KEYS[group_by]
+    other = [_idle("Other work", table.other_ps)] if table.other_ps else []
+    idle = [_idle("IDLE", table.idle_ps)] if table.idle_ps else []
+    busy = table.self_ps + table.other_ps
+    return {
+        key: _root(root, peaks, busy + table.idle_ps, [*other, *idle], table),
+        f"{key}ExcludeIdle": _root(root, peaks, busy, other, table),
+        "deviceType": hardware_type(device_type(hosts)),
+        "aggDvfsTimeScaleMultiplier": 0,
+    }
+
+
+def _root(root: Node, peaks: Peaks, whole: int, beside: list[Json], table: XlaOps) -> Json:
+    made = _node(root, peaks, whole)
+    children = sorted([*made["children"], *beside], key=lambda node: -node["metrics"]["rawTime"])
+    made |= {"children": children, "numChildren": len(children)}
+    made["metrics"] |= {"rawTime": whole, "occurrences": 0, "avgTimePs": 0}
+    return made
+
+
+def _node(node: Node, peaks: Peaks, whole: int) -> Json:
+    children = [_node(child, peaks, whole) for child in node.sorted()]
+    made = {"name": node.name, "metrics": _metrics(node.sums, peaks, whole), "children": children}
+    if node.op:
+        made["xla"] = _xla(node.op)
+    return made | {"numChildren": len(children)}
+
+
+def _metrics(sums: Sums, peaks: Peaks, whole: int) -> Json:
+    share = sums.self_ps / whole if whole else 0.0
+    seconds = sums.self_ps / 1e12
+    compute = sums.flops / seconds / peaks.best if seconds and peaks.best else 0.0
+    memory = sums.bytes / seconds / peaks.bandwidth if seconds and peaks.bandwidth else 0.0
+    known = sums.known_ps > 0
+    return {
+        "flops": min(compute, 1.0) * share,
+        "bandwidthUtils": [min(memory, 1.0), 0, 0],
+        "rawTime": sums.self_ps,
+        "rawFlops": sums.flops,
+        "rawBytesAccessedArray": [sums.bytes, 0, 0],
+        "occurrences": sums.executions,
+        "avgTimePs": sums.self_ps / sums.executions if sums.executions else 0,
+        "bf16Flops": sums.flops,
+        "uncappedFlops": compute * share,
+        "normalizedTimePs": sums.self_ps,
+        "utilization": compute,
+        "boundTimePs": sums.bound_ps if known else None,
+        "wastedPs": sums.wasted_ps if known else None,
+        "unknownPs": sums.unknown_ps,
+    }
+
+
+def _xla(op: XlaOp) -> Json:
+    file, _, line = op.source.rpartition(":")
+    source = {"fileName": file, "lineNumber": int(line) if line.isdecimal() else 0, "stackFrame": "\n".join(op.stack)}
+    return {
+        "op": "",
+        "expression": op.text,
+        "provenance": f"{op.op_name}:" if op.op_name else "",
+        "category": op.category,
+        "computationPrimitiveSize": 0,
+        "fingerprint": "0",
+        "programId": xlaops.program_text(op.program) or "0",
+        "sourceInfo": source,
+        "xprofKernelMetadata": "",
+    }
+
+
+def _idle(name: str, time: int) -> Json:
+    sums = Sums(self_ps=time)
+    return {
+        "name": name,
+        "metrics": _metrics(sums, Peaks(), 0),
+        "children": [],
+        "xla": _xla(XlaOp(-1, "", name, category=name)),
+        "numChildren": 0,
+    }

@@ -1,0 +1,217 @@
+"""The roofline model as the existing plugin answers: a table of the program and its ops, and diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis.roofline import Bound, Peaks, summed
+from ..analysis.xlaop import XlaOp, XlaOps
+from ..contract import xlaops
+from ..contract.answer import Json
+from ..model.devices import GPU, device_type, hardware_type
+from ..model.host import Host
+from .datatable import Named, data_table, diagnostics, head
+from .hlo_stats import NEVER, source_cell
+
+_GIB = 2**30
+_COSTS = ("flops", "model_flops", "bytes", "hbm_bytes")
+_NOT_ON_GPU = {"dma_stall_percent"} | {
+    f"{memory}_{kind}"
+    for memory in ("cmem_read", "cmem_write", "vmem_read")
+    for kind in ("bw", "operational_intensity")
+}
+_HEADS = (
+    head("step", "Step", "string"),
+    head("rank", "Rank", doc="Among the ops, by self time; 0 for the program."),
+    head("category", "Category", "string"),
+    head("operation", "Operation", "string"),
+    head("occurrences", "# Occurrences", doc="Executions."),
+    head("total_time", "Total Time (us)", doc="With the ops inside it, over all devices."),
+    head("avg_time", "Avg. time (us)", doc="Per execution."),
+    head("total_self_time", "Total self time (us)", doc="Without the ops inside it."),
+    head("avg_self_time", "Avg. self time (us)", doc="Per execution."),
+    head("total_self_time_percent", "Total self time (%)", doc="Of the devices' time, idle included; a fraction."),
+    head(
+        "cumulative_total_self_time_percent",
+        "Cumulative total self time (%)",
+        doc="This row and those above it; a fraction.",
+    ),
+    head("dma_stall_percent", "%time stalled by DMA", doc=NEVER),
+    head("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", doc="FLOPs per total time."),
+    head("model_flop_rate", "Model FLOP Rate (GFLOP/s)", doc="FLOPs that the model needs, per total time."),
+    head("measured_memory_bw", "Memory BW (GiB/s)", doc="Bytes accessed per total time."),
+    head("hbm_bw", "HBM BW (GiB/s)", doc="Bytes of main memory per total time."),
+    head("cmem_read_bw", "CMEM Read BW (GiB/s)", doc=NEVER),
+    head("cmem_write_bw", "CMEM Write BW (GiB/s)", doc=NEVER),
+    head("vmem_read_bw", "VMEM Read BW (GiB/s)", doc=NEVER),
+    head("vmem_write_bw", "VMEM Write BW (GiB/s)", doc=NEVER),
+    head("operational_intensity", "Operational Intensity (FLOP/Byte)", doc="FLOPs per byte."),
+    head("hbm_operational_intensity", "HBM Operational Intensity (FLOP/Byte)", doc="FLOPs per byte of main memory."),
+    head("cmem_read_operational_intensity", "CMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER),
+    head("cmem_write_operational_intensity", "CMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER),
+    head("vmem_read_operational_intensity", "VMEM Read Operational Intensity (FLOP/Byte)", doc=NEVER),
+    head("vmem_write_operational_intensity", "VMEM Write Operational Intensity (FLOP/Byte)", doc=NEVER),
+    head(
+        "bottleneck_operational_intensity", "Bottleneck Operational Intensity (FLOP/Byte)", doc="That of main memory."
+    ),
+    head("bound_by", "Bound by", "string"),
+    head("total_time_per_core", "Total Time per core (us)", doc="Total time by the number of devices that ran ops."),
+    head("total_time_in_percentage", "Total Time (%)", doc="Of the devices' time, idle included; a fraction."),
+    head("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", doc="What its intensity allows."),
+    head("roofline_efficiency", "Roofline efficiency (%)", doc="The larger of the two below."),
+    head("compute_efficiency", "FLOP Rate / Peak (%)", doc="FLOP rate as a fraction of the peak for its type."),
+    head(
+        "max_mem_bw_utilization",
+        "Max memory BW utilization (among supported memories) (%)",
+        doc="Bandwidth as a fraction of the peak.",
+    ),
+    head("include_infeed_outfeed", "Include Infeed/Outfeed", "boolean"),
+    head("hlo_module_id", "Program ID", "string"),
+    head("source_info", "Source Info", "string"),
+    head("cost_source", "Cost is", "string"),
+    head("dtype", "Type", "string"),
+    head("bound_time", "At best (us)", doc="The longer of its FLOPs and its bytes at the device's peaks."),
+)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What a row says of an op, or of the whole program; times in ps."""
+
+    total_ps: int
+    peak: float
+    bandwidth: float
+    flops: float
+    model_flops: float
+    bytes: float
+    hbm_bytes: float
+
+    def cells(self) -> dict[str, Any]:
+        """Rates, intensities and how near they come to the peaks; 0 where something is not known."""
+        seconds = self.total_ps / 1e12
+        compute = self.flops / seconds / self.peak if seconds and self.peak else 0.0
+        memory = self.hbm_bytes / seconds / self.bandwidth if seconds and self.bandwidth else 0.0
+        intensity = self.flops / self.hbm_bytes if self.hbm_bytes else 0.0
+        efficiency = max(compute, memory)
+        rate = self.flops / seconds / 1e9 if seconds else 0.0
+        return {
+            "measured_flop_rate": rate,
+            "model_flop_rate": self.model_flops / seconds / 1e9 if seconds else 0.0,
+            "measured_memory_bw": self.bytes / seconds / _GIB if seconds else 0.0,
+            "hbm_bw": self.hbm_bytes / seconds / _GIB if seconds else 0.0,
+            "operational_intensity": self.flops / self.bytes if self.bytes else 0.0,
+            "hbm_operational_intensity": intensity,
+            "bottleneck_operational_intensity": intensity,
+            "optimal_flop_rate": rate / efficiency if efficiency else 0.0,
+            "roofline_efficiency": efficiency,
+            "compute_efficiency": compute,
+            "max_mem_bw_utilization": memory,
+        }
+
+
+def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+    """See the module. Every row comes with and without the ops that feed data in and out."""
+    given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
+    table, peaks, bounds = xlaops.all_ops(hosts, *given)
+    kind = device_type(hosts)
+    gpu = hardware_type(kind) == GPU
+    heads = [each for each in _HEADS if not (gpu and each["id"] in _NOT_ON_GPU)]
+    rows = [row for feeds in (True, False) for row in _rows(table, peaks, bounds, feeds)]
+    fillers = {"string": "", "boolean": False, "number": 0.0}
+    cells = [[row.get(each["id"], fillers[each["type"]]) for each in heads] for row in rows]
+    properties = _properties(kind, table, peaks)
+    return [data_table(heads, cells, properties), diagnostics(answer)]
+
+
+def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> Iterator[dict[str, Any]]:
+    shown = [
+        (op, found)
+        for op, found in zip(table.ops, bounds, strict=True)
+        if feeds or op.opcode not in ("infeed", "outfeed")
+    ]
+    whole_ps = table.self_ps + table.other_ps + table.idle_ps
+    devices = max(len(table.devices), 1)
+    if not whole_ps:
+        return
+    sums = {name: sum(getattr(op, name) or 0.0 for op, _ in shown) for name in _COSTS}
+    every = summed([op for op, _ in shown], [found for _, found in shown])
+    program = _Record(whole_ps, peaks.best or 0.0, peaks.bandwidth, **sums)
+    yield {
+        "step": "Total",
+        "category": "Program",
+        "operation": "Program",
+        "occurrences": 1,
+        "total_time": whole_ps / 1e6,
+        "avg_time": whole_ps / 1e6,
+        "bound_by": every.mostly,
+        "total_time_per_core": whole_ps / 1e6 / devices,
+        "total_time_in_percentage": 1.0,
+        "include_infeed_outfeed": feeds,
+        "hlo_module_id": "0",
+        "bound_time": every.bound_ps / 1e6,
+    } | program.cells()
+    so_far = 0
+    for rank, (op, found) in enumerate(shown, 1):
+        so_far += op.self_ps
+        yield (
+            {"rank": rank, "cumulative_total_self_time_percent": so_far / whole_ps}
+            | _op(op, found, peaks)
+            | {
+                "total_self_time_percent": op.self_ps / whole_ps,
+                "total_time_per_core": op.total_ps / 1e6 / devices,
+                "total_time_in_percentage": op.total_ps / whole_ps,
+                "include_infeed_outfeed": feeds,
+            }
+        )
+
+
+def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
+    runs = op.executions or 1
+    costs = {name: getattr(op, name) or 0.0 for name in _COSTS}
+    record = _Record(op.total_ps, peaks.of(op) or 0.0, peaks.bandwidth, **costs)
+    return {
+        "step": "Total",
+        "category": op.category,
+        "operation": op.name,
+        "occurrences": op.executions,
+        "total_time": op.total_ps / 1e6,
+        "avg_time": op.total_ps / 1e6 / runs,
+        "total_self_time": op.self_ps / 1e6,
+        "avg_self_time": op.self_ps / 1e6 / runs,
+        "bound_by": found.by,
+        "hlo_module_id": xlaops.program_text(op.program) or "0",
+        "source_info": source_cell(op.source, "\n".join(op.stack)),
+        "cost_source": op.cost,
+        "dtype": op.dtype,
+        "bound_time": None if found.bound_ps is None else found.bound_ps / 1e6,
+    } | record.cells()
+
+
+def _properties(kind: str, table: XlaOps, peaks: Peaks) -> dict[str, str]:
+    can = table.devices[0][1] if table.devices else None
+    best = peaks.best or 0.0
+    found = {
+        "device_type": kind,
+        "hbm_ridge_point": f"{peaks.ridge() or 0:g}",
+        "peak_flop_rate": f"{best / 1e9:g}",
+        "peak_hbm_bw": f"{peaks.bandwidth / _GIB:g}",
+    }
+    if hardware_type(kind) == GPU:
+        shared = can.cores * can.clock_ghz * 1e9 * _SHARED_BYTES if can else 0.0
+        return found | {
+            "peak_vmem_write_bw": f"{shared / _GIB:g}",
+            "vmem_write_ridge_point": f"{best / shared if shared else 0:g}",
+        }
+    for name in ("read", "write"):
+        rate = peaks.on_chip.get(f"VMEM {name}", 0.0)
+        found[f"peak_vmem_{name}_bw"] = f"{rate / _GIB:g}"
+        found[f"vmem_{name}_ridge_point"] = f"{best / rate if rate else 0:g}"
+        found |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
+    merged = "1" if peaks.on_chip else "0"
+    return found | {"has_cmem": "0", "has_merged_vmem": merged, "megacore": "0", "time_scale_multiplier": "1"}
+
+
+_SHARED_BYTES = 128
+"""Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes."""

@@ -1,0 +1,242 @@
+"""Memory Viewer: what an XLA program needs memory for, by its plan: at the peak, by source line, over its schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories
+from ..analysis.words import memory
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import Param, tool
+from ..contract.xlaops import program_text
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import Problem, ProblemError
+from ..xspace.hlo import Module, signed
+from ..xspace.hlo.shapes import space_name
+
+_POINTS = 1000
+"""Points of the curve; of each stretch its highest one is kept."""
+_BLOCKS = 2000
+"""The largest blocks of the map; smaller ones are not drawn."""
+
+
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(program_memories(host) for host in hosts):
+        return None
+    remedy = (
+        "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs and how they use memory into the "
+        "capture. For what allocators did, see Memory."
+    )
+    message = "This capture holds no XLA program that says how it uses memory."
+    return Problem("no_buffers", message, remedy, session.name, "info")
+
+
+_SIZES = (
+    Column("peak_bytes", "Peak", unit="iB", doc="The most that it needs at once, by its plan."),
+    Column("parameter_bytes", "Parameters", unit="iB", doc="Its arguments; there all the time."),
+    Column(
+        "output_bytes", "Outputs", unit="iB", doc="Its results that no argument's memory takes; there all the time."
+    ),
+    Column("temporary_bytes", "Temporaries", unit="iB", doc="What it needs beside these, at the peak."),
+    Column("constant_bytes", "Constants", unit="iB", doc="There all the time."),
+    Column("total_bytes", "Allocated", unit="iB", doc="Of all its allocations; beyond the peak by fragmentation."),
+)
+_PROGRAMS = Table(
+    "programs",
+    "Programs",
+    (
+        Column("program", "Program", "string"),
+        Column("program_id", "Program id", "string", doc="Tells programs of one name apart."),
+        Column("space", "Memory", "string", doc="Which memory of the device."),
+        Column("space_id", "Space", doc="Its number, for the option memory_space."),
+        *_SIZES,
+        Column("source", "Source", "string", doc="Line of the program's result."),
+    ),
+    doc="Every program of the capture, run or not, by its peak. Programs that run side by side share the memory.",
+)
+_HELD = Table(
+    "held",
+    "At the peak",
+    (
+        Column("name", "Value of", "string", doc="The instruction that gives it."),
+        Column("kind", "Kind", "string", doc="parameter, output, constant or temporary."),
+        Column("bytes", "Size", unit="iB", doc="In memory, padding included."),
+        Column("share", "Share", unit="share", doc="Of the peak."),
+        Column("padding_bytes", "Padding", unit="iB", doc="Beyond what its shape takes; blank where not known."),
+        Column("shape", "Shape", "string", doc="As XLA writes it."),
+        Column("category", "Category", "string", doc="Of the instruction."),
+        Column("op_name", "Framework op", "string", doc="Where the instruction comes from, with its scopes."),
+        Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
+        Column("begin", "From", doc="Position in the curve from which on it is alive."),
+        Column("end", "To", doc="Position in the curve at which it no longer is."),
+        Column("others", "Others", doc="Values that use the same memory at other times."),
+    ),
+    doc="Everything alive when the program needs the most memory.",
+)
+_SOURCES = Table(
+    "sources",
+    "At the peak, by source line",
+    (
+        Column("source", "Source", "string", doc="Line of the program that made the values."),
+        Column("bytes", "Size", unit="iB", doc="Of its values at the peak."),
+        Column("share", "Share", unit="share", doc="Of the peak."),
+        Column("values", "Values", doc="How many."),
+    ),
+)
+_CURVE = Table(
+    "curve",
+    "Memory over the schedule",
+    (
+        Column("position", "Position", doc="Among the moments at which memory is taken or given back."),
+        Column("instruction", "Instruction", "string", doc="That runs then."),
+        Column("bytes", "In use", unit="iB", doc="With what is there all the time; the highest near the position."),
+    ),
+)
+_MAP = Table(
+    "map",
+    "Temporaries in memory",
+    (
+        Column("name", "Value of", "string", doc="The instruction that gives it."),
+        Column("begin", "From", doc="Position from which on it is alive."),
+        Column("end", "To", doc="Position at which it no longer is."),
+        Column("offset", "Offset", unit="iB", doc="Where it lies in the memory of temporaries."),
+        Column("bytes", "Size", unit="iB", doc="Padding included."),
+    ),
+    doc="When and where each temporary lies.",
+)
+_FACTS = (
+    Column("program", "Program", "string", doc="Name and id."),
+    Column("space", "Memory", "string", doc="Which memory of the device."),
+    *_SIZES,
+    Column("peak_at", "Peak at", "string", doc="The instruction that runs then."),
+    Column("peak_position", "Position of the peak", doc="In the curve."),
+    Column("positions", "Positions", doc="Of the curve."),
+    Column("blocks", "Temporary values", doc="How many the program has over its whole schedule."),
+)
+_PARAMS = (
+    Param("module_name", "", "The program: its id, or name(id). Without it, the one with the highest peak."),
+    Param("memory_space", "", "Number of the device's memory. Without it, the one in which that program needs most."),
+)
+
+
+@tool(
+    "Program memory",
+    order=55,
+    all_hosts=False,
+    params=_PARAMS,
+    facts=_FACTS,
+    tables=(_HELD, _SOURCES, _CURVE, _MAP, _PROGRAMS),
+    precheck=(program_memories,),
+    unavailable=_unavailable,
+)
+def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, memory_space: str) -> Answer:
+    """What does an XLA program need memory for?"""
+    programs = program_memories(hosts[0])
+    tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in programs])}
+    chosen = choose(programs, module_name, memory_space)
+    if chosen is None:
+        return Answer({}, tables)
+    found = detail(hosts[0].modules[chosen.program], chosen.color)
+    facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
+        "program": chosen.title,
+        "space": space_name(chosen.color),
+        "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
+        "peak_position": found.heap.peak,
+        "positions": len(found.heap.curve),
+        "blocks": len(found.heap.blocks),
+    }
+    tables |= {
+        "held": by_column(_HELD, _held(found)),
+        "sources": by_column(
+            _SOURCES,
+            [
+                [line, size, size / chosen.peak if chosen.peak else None, count]
+                for line, size, count in by_source(found.held)
+            ],
+        ),
+        "curve": by_column(_CURVE, _curve(found)),
+        "map": by_column(_MAP, _map(found)),
+    }
+    return Answer(facts, tables, _headline(found), _notes(hosts[0].modules[chosen.program]))
+
+
+def choose(programs: Sequence[Program], wanted: str, space: str) -> Program | None:
+    """The program and memory that are asked for; raises `ProblemError` for one that does not exist."""
+    if not programs:
+        return None
+    by_id = signed(int(wanted)) if wanted.isdecimal() else None
+    named = [each for each in programs if not wanted or wanted == each.title or by_id == each.program]
+    found = [each for each in named if not space or str(each.color) == space]
+    if found:
+        return found[0]
+    titles = list(dict.fromkeys(each.title for each in programs))
+    shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
+    if not named:
+        raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {shown}."), 404)
+    spaces = ", ".join(str(each.color) for each in named if each.program == named[0].program)
+    message = f"{named[0].title} uses no memory space {space!r}."
+    raise ProblemError(Problem("no_such_space", message, f"It uses: {spaces}."), 404)
+
+
+def _sizes(each: Program) -> list[int]:
+    return [each.peak, each.parameters, each.outputs, each.temporaries, each.constants, each.total]
+
+
+def _row(each: Program) -> list[Any]:
+    place = [space_name(each.color), each.color]
+    return [each.name, program_text(each.program), *place, *_sizes(each), each.source]
+
+
+def _held(found: Detail) -> list[list[Any]]:
+    peak = found.program.peak
+    return [
+        [
+            each.name,
+            each.kind,
+            each.size,
+            each.size / peak if peak else None,
+            None if each.unpadded is None else each.size - each.unpadded,
+            *(each.shape, each.category, each.op_name, each.source, each.begin, each.end, each.others),
+        ]
+        for each in found.held
+    ]
+
+
+def _curve(found: Detail) -> list[list[Any]]:
+    curve = found.heap.curve
+    step = -(-len(curve) // _POINTS)
+    highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
+    return [[at, found.heap.instructions[at], curve[at]] for at in highest]
+
+
+def _map(found: Detail) -> list[list[Any]]:
+    order = sorted(range(len(found.heap.blocks)), key=lambda i: -found.heap.blocks[i].size)[:_BLOCKS]
+    blocks = [(found.names[i], found.heap.blocks[i]) for i in sorted(order)]
+    return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
+
+
+def _headline(found: Detail) -> Headline:
+    program, peak = found.program, found.program.peak
+    if not peak:
+        return Headline(f"{program.title} needs no {space_name(program.color)}.", "info")
+    at = found.heap.instructions[max(found.heap.peak - 1, 0)]
+    parts = {
+        "parameters": program.parameters,
+        "outputs": program.outputs,
+        "constants": program.constants,
+        "temporaries": program.temporaries,
+    }
+    shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
+    largest = found.held[0] if found.held else None
+    most = f" The largest is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
+    when = f", when {at} runs" if at else ""
+    return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")
+
+
+def _notes(module: Module) -> list[Problem]:
+    if not module.assignment.damaged:
+        return []
+    message = f"Part of what {module.title} says about its memory cannot be read."
+    return [Problem("damaged_program", message, "Figures are of what could be read; capture again.", "", "warning")]

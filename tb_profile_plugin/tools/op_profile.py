@@ -1,0 +1,118 @@
+"""Op Profile: where the devices' time goes, as a tree, and how much of it is wasted against what they could do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..analysis.opprofile import GROUPINGS, Node, tree
+from ..contract import xlaops
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import Param, tool
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import DEVICE
+
+_PS_PER_US = 1e6
+_NODES = Table(
+    "nodes",
+    "Op profile",
+    (
+        Column("id", "Node", doc="Number of the row."),
+        Column("parent", "Parent", doc="Row that it is part of; blank at the top."),
+        Column("depth", "Depth", doc="0 at the top."),
+        Column("name", "Name", "string", doc="A program, category, scope, source line or op; what is beside them."),
+        Column("kind", "Kind", "string", doc="group, op, other (work of no XLA program) or idle."),
+        Column("ops", "Ops", doc="How many different ones are in it."),
+        Column("self_us", "Self time", unit="us", doc="Sum of its ops', over all devices.", depends=(DEVICE,)),
+        Column("share", "Share", unit="share", doc="Of the devices' time, idle included.", depends=(DEVICE,)),
+        Column("of_busy", "Of busy time", unit="share", doc="Of the devices' time without idle.", depends=(DEVICE,)),
+        Column("bound_us", "At best", unit="us", doc="Sum of what its ops take at best, by their cost and the peaks."),
+        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time beyond that: what could be saved."),
+        Column("unknown_us", "Not known", unit="us", doc="Self time of ops whose cost or peak is not known."),
+        Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of ops that have one."),
+        Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
+        Column("executions", "Executions", doc="Of an op: how often it ran."),
+        Column("gflop_per_s", "GFLOP/s", doc="FLOPs that are known, per self time."),
+        Column("gib_per_s", "Memory GiB/s", doc="Bytes of main memory that are known, per self time."),
+        Column("program_id", "Program id", "string", doc="Of an op."),
+        Column("op", "Op", "string", doc="Name of the instruction of an op."),
+        Column("category", "Category", "string", doc="Of an op."),
+        Column("source", "Source", "string", doc="Of an op."),
+        Column("expression", "Instruction", "string", doc="Of an op, as XLA prints it."),
+    ),
+    doc="A tree in rows, each before its parts, the largest first; work of no XLA program and idle time at the end.",
+)
+_GROUP_BY = Param("group_by", GROUPINGS[0], "What the ops are grouped by.", GROUPINGS)
+
+
+@tool(
+    "Op profile",
+    order=22,
+    params=(_GROUP_BY, *xlaops.PEAKS),
+    facts=xlaops.TIMES,
+    tables=(_NODES,),
+    needs=xlaops.NEEDS,
+    precheck=xlaops.NEEDS[:1],
+    unavailable=xlaops.unavailable,
+)
+def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflops: str, peak_gbps: str) -> Answer:
+    """Which part of the XLA programs takes the devices' time, and how much of it could be saved?"""
+    table, peaks, bounds = xlaops.all_ops(hosts, peak_tflops, peak_gbps)
+    root = tree(table.ops, bounds, group_by)
+    busy = table.self_ps + table.other_ps
+    wholes = busy + table.idle_ps, busy
+    rows = [_row(i, *each, *wholes) for i, each in enumerate(_walk(root))] if busy else []
+    for name, kind, time in (("Other work", "other", table.other_ps), ("Idle", "idle", table.idle_ps)):
+        if rows and time:
+            rows.append(_beside(len(rows), name, kind, time, *wholes))
+    headline = Headline(xlaops.verdict(table, bounds), "info", "roofline_model") if rows else None
+    facts = xlaops.times(table, peaks, bounds)
+    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(table, peaks, bounds))
+
+
+def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
+    """Every node below the root before its children, with its parent's number and its depth."""
+    waiting: list[tuple[Node, int | None, int]] = [(node, None, 0) for node in reversed(root.sorted())]
+    number = 0
+    while waiting:
+        node, parent, depth = waiting.pop()
+        yield node, parent, depth
+        waiting += [(child, number, depth + 1) for child in reversed(node.sorted())]
+        number += 1
+
+
+def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, busy: int) -> list[Any]:
+    sums, op = node.sums, node.op
+    known, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    leaf = op if not node.children else None
+    return [
+        number,
+        parent,
+        depth,
+        node.name,
+        "op" if leaf else "group",
+        sums.ops,
+        sums.self_ps / _PS_PER_US,
+        sums.self_ps / whole,
+        sums.self_ps / busy,
+        sums.bound_ps / _PS_PER_US if known else None,
+        sums.wasted_ps / _PS_PER_US if known else None,
+        sums.unknown_ps / _PS_PER_US or None,
+        sums.bound_ps / sums.known_ps if known else None,
+        sums.mostly,
+        leaf.executions if leaf else None,
+        sums.flops / seconds / 1e9 if seconds and sums.flops else None,
+        sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
+        xlaops.program_text(leaf.program) if leaf else None,
+        leaf.name if leaf else None,
+        op.category if op else None,
+        op.source if op else None,
+        op.text if op else None,
+    ]
+
+
+def _beside(number: int, name: str, kind: str, time: int, whole: int, busy: int) -> list[Any]:
+    shares = time / whole, None if kind == "idle" else time / busy
+    filled = [number, None, 0, name, kind, None, time / _PS_PER_US, *shares]
+    return filled + [None] * (len(_NODES.columns) - len(filled))

@@ -1,0 +1,193 @@
+"""Roofline Model: is each op held up by arithmetic or by memory, and how far is it from what the device could do?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..analysis.roofline import Peaks, Sums
+from ..analysis.words import duration
+from ..analysis.xlaop import XlaOps
+from ..analysis.xlatransfers import Transfers, merged, transfers
+from ..contract import xlaops
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import tool
+from ..model.host import Host
+from ..model.session import Session
+
+_PS_PER_US = 1e6
+_OPS = Table(
+    "ops",
+    "XLA ops",
+    (*xlaops.IDENTITY, *xlaops.FIGURES, *xlaops.ORIGIN),
+    doc="One row per instruction of a program, over all devices, by self time.",
+)
+_CEILINGS = Table(
+    "ceilings",
+    "Ceilings",
+    (
+        Column("name", "Ceiling", "string", doc="Type of numbers, or memory."),
+        Column("kind", "Kind", "string", doc="compute or memory."),
+        Column("gflop_per_s", "GFLOP/s", doc="Peak for numbers of this type; blank for memories."),
+        Column("gib_per_s", "GiB/s", doc="Peak of this memory; blank for types."),
+        Column("ridge", "Ridge, FLOP/byte", doc="Of a memory: from which intensity on compute is the limit."),
+        Column("source", "Source", "string", doc="Whether the peak was given, or is what is known of the device."),
+    ),
+    doc="What the device can do at best: a level for each type of numbers, a slope for each memory.",
+)
+_PROGRAMS = Table(
+    "programs",
+    "Programs",
+    (
+        Column("program", "Program", "string"),
+        Column("program_id", "Program id", "string"),
+        Column("ops", "Ops", doc="Instructions that ran."),
+        Column("self_us", "Self time", unit="us", doc="Of its ops, over all devices."),
+        Column("bound_us", "At best", unit="us", doc="Sum of what its ops take at best."),
+        Column("wasted_us", "Wasted", unit="us", doc="Sum of its ops' self time beyond that."),
+        Column("unknown_share", "Without a bound", unit="share", doc="Of its time, in ops whose cost is not known."),
+        Column("gflop_per_s", "GFLOP/s", doc="FLOPs that are known, per self time."),
+        Column("gib_per_s", "Memory GiB/s", doc="Bytes of main memory that are known, per self time."),
+        Column("flop_per_byte", "FLOP/byte", doc="Of the FLOPs and bytes that are known."),
+        Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
+    ),
+)
+_TRANSFERS = Table(
+    "transfers",
+    "Transfers",
+    (
+        Column("program", "Program", "string"),
+        Column("program_id", "Program id", "string"),
+        Column("name", "Begun by", "string", doc="The instruction that begins it."),
+        Column("done", "Awaited by", "string", doc="The instruction that waits for it."),
+        Column("direction", "Direction", "string", doc="From which memory to which."),
+        Column("count", "Transfers", doc="Over all devices."),
+        Column("bytes", "Bytes", unit="bytes", doc="As the capture states them."),
+        Column("span_us", "Under way", unit="us", doc="From begin to end, summed over all of them."),
+        Column(
+            "waiting_us",
+            "Waited for",
+            unit="us",
+            doc="Self time of the instruction that waits: not hidden. Blank "
+            "where not all devices recorded their transfers.",
+        ),
+        Column("hidden", "Hidden", unit="share", doc="Of the time under way, the part that nothing waited in."),
+    ),
+    doc="What is copied between memories while other ops run (TPU). Several share the link: see its rate.",
+)
+_FACTS = (
+    *xlaops.TIMES,
+    Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of all ops that have one."),
+    Column(
+        "mfu",
+        "FLOPs of peak",
+        unit="share",
+        doc="FLOPs of the ops, of what the devices could have calculated in their whole time, idle included, at the "
+        "peak of 16-bit numbers.",
+    ),
+    Column(
+        "transfer_gb_per_s",
+        "Transfers, GB/s",
+        doc="Bytes of transfers (10⁹ a second), of the time in which at least one was under way; mean of the devices.",
+    ),
+    Column("transfer_us", "In transfers", unit="us", doc="Time in which at least one was under way, over all devices."),
+)
+
+
+@tool(
+    "Roofline",
+    order=26,
+    params=xlaops.PEAKS,
+    facts=_FACTS,
+    tables=(_CEILINGS, _PROGRAMS, _TRANSFERS, _OPS),
+    needs=(*xlaops.NEEDS, transfers),
+    precheck=xlaops.NEEDS[:1],
+    unavailable=xlaops.unavailable,
+)
+def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
+    """Are the ops held up by arithmetic or by memory, and how far are they from what the device could do?"""
+    table, peaks, bounds = xlaops.all_ops(hosts, peak_tflops, peak_gbps)
+    programs: dict[tuple[str, str], Sums] = {}
+    whole = Sums()
+    for op, found in zip(table.ops, bounds, strict=True):
+        programs.setdefault((op.module, xlaops.program_text(op.program)), Sums()).add(op, found)
+        whole.add(op, found)
+    rows = [
+        [*xlaops.identity(op), *xlaops.figures(op, found), *xlaops.origin(op)]
+        for op, found in zip(table.ops, bounds, strict=True)
+    ]
+    moved = merged([transfers(host) for host in hosts])
+    seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
+    facts = xlaops.times(table, peaks, bounds) | {
+        "efficiency": whole.bound_ps / whole.known_ps if whole.known_ps else None,
+        "mfu": whole.flops / seconds / peaks.best if seconds and peaks.best and whole.flops else None,
+        "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
+        "transfer_us": moved.busy_ps / _PS_PER_US or None,
+    }
+    ordered = sorted(programs.items(), key=lambda item: -item[1].self_ps)
+    tables = {
+        "ceilings": by_column(_CEILINGS, _ceilings(table, peaks)),
+        "programs": by_column(_PROGRAMS, [_program(*name, sums) for name, sums in ordered]),
+        "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
+        "ops": by_column(_OPS, rows),
+    }
+    return Answer(facts, tables, _headline(whole), xlaops.notes(table, peaks, bounds))
+
+
+def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
+    """Of the types that the ops use and of the memories that the device has."""
+    source = "given" if peaks.given else "known of the device"
+    used = {peaks.kind(op) for op in table.ops if op.flops}
+    found: list[list[Any]] = [
+        [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
+    ]
+    memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip
+    for name, rate in memories.items():
+        ridge = peaks.best / rate if peaks.best else None
+        found.append([name, "memory", None, rate / 2**30, ridge, source])
+    return found
+
+
+def _program(module: str, program: str, sums: Sums) -> list[Any]:
+    known, seconds = sums.known_ps > 0, sums.self_ps / 1e12
+    return [
+        module,
+        program,
+        sums.ops,
+        sums.self_ps / _PS_PER_US,
+        sums.bound_ps / _PS_PER_US if known else None,
+        sums.wasted_ps / _PS_PER_US if known else None,
+        sums.unknown_ps / sums.self_ps if sums.self_ps else None,
+        sums.flops / seconds / 1e9 if seconds and sums.flops else None,
+        sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
+        sums.flops / sums.bytes if sums.flops and sums.bytes else None,
+        sums.mostly,
+    ]
+
+
+def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
+    """Waiting is compared only where as many waits as transfers were recorded: not every device may record them."""
+    waiting = {(op.program, op.name, op.executions): op.self_ps for op in table.ops if op.transfer}
+    rows = []
+    for each in moved.found:
+        waited = waiting.get((each.program, each.done, each.count))
+        hidden = None if waited is None or not each.span_ps else max(1 - waited / each.span_ps, 0.0)
+        times = each.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
+        said = each.module, xlaops.program_text(each.program), each.name, each.done, each.direction
+        rows.append([*said, each.count, each.bytes, *times, hidden])
+    return rows
+
+
+def _headline(whole: Sums) -> Headline | None:
+    if not whole.self_ps:
+        return None
+    unknown = whole.unknown_ps / whole.self_ps
+    if not whole.known_ps:
+        text = "No op's cost and peaks are both known, so none can be compared with what the device could do."
+        return Headline(text, "unknown")
+    by = max(whole.by, key=lambda name: whole.by[name])
+    text = (
+        f"The ops whose cost is known run at {whole.bound_ps / whole.known_ps:.0%} of their roofline, "
+        f"{duration(whole.wasted_ps)} of {duration(whole.known_ps)} beyond it; most of the time is bound by {by}."
+    )
+    return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")

@@ -1,0 +1,35 @@
+"""XLA programs that a capture carries, each read as columns when it is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...columns import pool, vocabulary
+from ...columns.kinds import BYTES, TEXT
+from ...columns.tables import XSpace
+from .module import Instruction, Module, id_in, signed
+
+__all__ = ["Instruction", "Module", "modules", "signed"]
+
+
+def modules(space: XSpace) -> dict[int, Module]:
+    """The programs in the capture's ``/host:metadata`` plane by program id (bits of an int64); the first of an id wins.
+
+    The id stands in a stat, else in the name, else it is the entry's key.
+    """
+    found: dict[int, Module] = {}
+    plane = space.plane(vocabulary.METADATA)
+    if plane is None:
+        return found
+    ids = plane.metadata_stat(vocabulary.PROGRAM_ID)
+    program_of = dict(zip(ids.owner.tolist(), ids.numbers.tolist(), strict=True))
+    for stat in ("Hlo Proto", "HLO Proto"):
+        column = plane.metadata_stat(stat)
+        for owner, row in zip(column.owner.tolist(), column.row.tolist(), strict=True):
+            named = id_in(plane.names[owner])
+            program = program_of.get(owner, int(plane.metadata.key[owner]) if named is None else named)
+            if column.stats.kind[row] in (TEXT, BYTES):
+                begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
+                if end > begin:
+                    found.setdefault(program, Module(column.stats.buffer[begin:end], program))
+    return found

@@ -1,0 +1,87 @@
+"""Costs of XLA's instructions against JAX: what `cost_analysis()` says of more than a hundred programs on the CPU.
+
+The recorded answers are those of JAX 0.10.2; where JAX is there, they are asked anew.
+"""
+
+import base64
+import gzip
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import draw
+import frameworks
+import numpy as np
+from frameworks import python
+
+from tb_profile_plugin.analysis.cost import Costs, costs
+from tb_profile_plugin.analysis.costrules import meeting
+from tb_profile_plugin.xspace.hlo import Module
+
+RECORDED = Path(__file__).resolve().parents[1] / "traces" / "xla_costs.json.gz"
+__all__ = ["python"]
+
+
+def module(entry: dict[str, Any]) -> Module:
+    """The program of an entry of `programs/xla_costs.py`."""
+    blob = draw._field(1, base64.b64decode(entry["hlo"])) + draw._field(3, base64.b64decode(entry["buffers"]))
+    return Module(np.frombuffer(blob, np.uint8), 1)
+
+
+def compared(programs: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Programs for which the two do not agree. JAX takes a custom call for -1 FLOP and -1 byte; we do not."""
+    different = {}
+    for name, entry in programs.items():
+        program = module(entry)
+        found = costs(program)
+        calls = np.array([opcode == "custom-call" for opcode in program.opcodes])
+        columns = (found.flops, found.transcendentals, found.bytes)
+        as_jax = Costs(*(np.where(calls, minus, column) for column, minus in zip(columns, (-1, 0, -1), strict=True)))
+        stated = tuple(entry["cost"].get(key, 0) for key in ("flops", "transcendentals", "bytes accessed"))
+        ours = as_jax.total(program, program.entry)
+        if ours != stated or program.damaged:
+            different[name] = ours, stated
+    return different
+
+
+def test_as_recorded() -> None:
+    programs = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    assert len(programs) > 100
+    assert compared(programs) == {}
+
+
+def test_as_jax_says_now(python: str) -> None:
+    program = frameworks.PROGRAMS / "xla_costs.py"
+    asked = subprocess.run([python, program], capture_output=True, text=True, env=frameworks.ENVIRONMENT)
+    assert asked.returncode == 0, asked.stderr[-2000:]
+    assert compared(json.loads(asked.stdout)) == {}
+
+
+def test_meeting_places_are_counted_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        kernel, image, result, stride, dilation, base = rng.integers(1, 9, 6).tolist()
+        low = int(rng.integers(-4, 9))
+        places = [o * stride - low + k * dilation for o in range(result) for k in range(kernel)]
+        met = sum(place % base == 0 and 0 <= place // base < image for place in places)
+        assert meeting(kernel, image, result, stride, low, dilation, base) == met
+
+
+def test_calls_in_circles_and_what_does_not_exist_are_not_known() -> None:
+    """A computation that calls itself, an operand without an instruction, an opcode that nobody knows."""
+    circle = _instruction(1, "call", called=7)
+    lost = _instruction(2, "dot", operands=(99, 98))
+    strange = _instruction(3, "frobnicate")
+    body = draw._field(1, b"main") + bytes([5 << 3, 7]) + circle + lost + strange
+    blob = draw._field(1, draw._field(1, b"m") + draw._field(3, body))
+    program = Module(np.frombuffer(blob, np.uint8), 1)
+    assert np.isnan(costs(program).flops).all()
+    cut = Module(np.frombuffer(blob[: len(blob) - 5], np.uint8), 1)
+    assert cut.damaged and len(cut) == 3 and len(costs(cut).flops) == 3
+
+
+def _instruction(number: int, opcode: str, operands: tuple[int, ...] = (), called: int = 0) -> bytes:
+    said = draw._field(1, f"{opcode}.{number}".encode()) + draw._field(2, opcode.encode()) + bytes([0x98, 2, number])
+    said += draw._field(36, bytes(operands)) if operands else b""
+    return draw._field(2, said + (draw._field(38, bytes([called])) if called else b""))

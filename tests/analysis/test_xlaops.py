@@ -1,0 +1,155 @@
+"""Ops of XLA programs: laws on every capture, figures on drawn ones."""
+
+from pathlib import Path
+from typing import Any
+
+import draw
+import drawn
+import pytest
+
+from tb_profile_plugin import xspace
+from tb_profile_plugin.analysis.opprofile import GROUPINGS, Node, tree
+from tb_profile_plugin.analysis.roofline import IMPOSSIBLE, Peaks, bound
+from tb_profile_plugin.analysis.xlaop import XlaOp
+from tb_profile_plugin.analysis.xlaops import xla_ops
+from tb_profile_plugin.analysis.xlatransfers import transfers
+from tb_profile_plugin.contract import xlaops
+from tb_profile_plugin.model.capabilities import capabilities
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.problems import ProblemError
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))
+FILES += sorted((ROOT.parent / "shared" / "profiles").glob("*/*.xplane.pb"))
+WITH_PROGRAMS = ("jax", "rocm", "tpu")
+
+
+def read(path: Path) -> Host:
+    return Host(path.parent.name, xspace.decode(path.read_bytes(), path.name))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-5]}-{path.parts[-2]}-{path.stem[:20]}")
+def test_laws(path: Path) -> None:
+    host = read(path)
+    table, peaks, bounds = xlaops.all_ops([host], "", "")
+    parts = table.self_ps + table.other_ps + table.idle_ps
+    on_gpu = any(op.kernels for op in table.ops)
+    if table.ops:
+        assert table.self_ps <= table.busy_ps or on_gpu, "only streams of a GPU run beside one another"
+        assert parts == max(table.window_ps, parts) and table.idle_ps >= 0
+    impossible = {note.code for note in xlaops.notes(table, peaks, bounds)}
+    for op, found in zip(table.ops, bounds, strict=True):
+        assert 0 <= op.self_ps <= op.total_ps and op.executions > 0
+        assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))
+        assert (found.wasted_ps(op) or 0) >= 0
+        assert (found.efficiency(op) or 0) <= IMPOSSIBLE or "above_peak" in impossible
+        assert not (op.transfer or op.control) or op.flops is None
+    for group_by in GROUPINGS:
+        root = tree(table.ops, bounds, group_by)
+        assert (root.sums.self_ps, root.sums.ops) == (table.self_ps, len(table.ops))
+        add_up(root)
+
+
+def add_up(node: Node) -> None:
+    if node.children:
+        assert sum(child.sums.self_ps for child in node.children.values()) == node.sums.self_ps
+        for child in node.children.values():
+            add_up(child)
+
+
+def test_every_capture_with_programs_has_ops_with_costs() -> None:
+    for path in FILES:
+        if path.parent.name.startswith(WITH_PROGRAMS) and path.parent.name != "rocm-8gpu-legacy":
+            table = xla_ops(read(path))
+            costly = sum(op.self_ps for op in table.ops if op.flops is not None or op.transfer or op.control)
+            assert table.ops and costly >= 0.9 * table.self_ps, path
+
+
+PROGRAM = """
+/host:CPU
+  main | run[0,100]
+/device:GPU:0 {compute_cap_major=8, compute_cap_minor=0, core_count=108, clock_rate=1410000, memory_bandwidth=1555u}
+  Stream #1 | gemm[0,40]{hlo_op=dot.1, hlo_module=jit_f, program_id=7}
+  | splitk[40,5]{hlo_op=dot.1, hlo_module=jit_f, program_id=7}
+  | gemm[50,40]{hlo_op=a::dot.1, hlo_module=jit_f, program_id=7}
+  | splitk[90,5]{hlo_op=dot.1, hlo_module=jit_f, program_id=7}
+  | MemcpyH2D[96,4] other[110,10]{hlo_op=lost, hlo_module=jit_g}
+"""
+
+
+def test_executions_are_not_kernels() -> None:
+    table = xla_ops(draw.host(PROGRAM))
+    dot, lost = (next(op for op in table.ops if op.name == name) for name in ("dot.1", "lost"))
+    assert (dot.executions, dot.kernels, dot.self_ps, dot.program) == (2, 4, 90_000_000, 7)
+    assert (lost.module, lost.program, lost.flops, lost.cost) == ("jit_g", -1, None, "unknown")
+    assert (table.other_ps, table.idle_ps, table.window_ps) == (4_000_000, 16_000_000, 120_000_000)
+
+
+def test_a_tpu_states_what_its_ops_cost() -> None:
+    table = xla_ops(draw.decoded(drawn.tpu()))
+    fusion = next(op for op in table.ops if op.name == "fusion.1")
+    assert fusion.cost == "stated" and fusion.flops and fusion.source == "train.py:12" and fusion.on == "TensorCore"
+
+
+LOOP = """
+/host:CPU
+  pool/1 | while.5[0,100]{hlo_op=while.5, run_id=1}
+  | body[10,20]{hlo_op=body, run_id=1} body[40,20]{hlo_op=body, run_id=1}
+  pool/2 | body[70,60]{hlo_op=body, run_id=1, hlo_module=jit_f}
+"""
+
+
+def test_the_op_that_began_last_has_the_time() -> None:
+    """A loop's body can run on other threads, and beyond its end."""
+    table = xla_ops(draw.host(LOOP))
+    times = {(op.name, op.module): (op.executions, op.self_ps // 10**6) for op in table.ops}
+    assert times == {("while.5", ""): (1, 30), ("body", ""): (2, 40), ("body", "jit_f"): (1, 60)}
+    assert table.self_ps == table.busy_ps == 130_000_000
+
+
+def test_peaks_that_are_given_hold() -> None:
+    host = draw.host(PROGRAM)
+    _, peaks, _ = xlaops.all_ops([host], "", "")
+    assert peaks.bandwidth == 1555 and peaks.best == pytest.approx(312e12, rel=0.01)
+    _, peaks, _ = xlaops.all_ops([host], "2", "10")
+    assert (peaks.best, peaks.bandwidth, peaks.given) == (2e12, 10e9, True)
+    with pytest.raises(ProblemError):
+        xlaops.all_ops([host], "fast", "")
+
+
+@pytest.mark.parametrize(
+    ("flops", "bytes", "by", "at_best"),
+    [(1e9, 1e6, "Compute", 1e9), (1e6, 1e9, "HBM", 1e9), (1e3, 1e3, "Latency", 1e3), (None, 1e9, "Unknown", None)],
+)
+def test_what_holds_an_op_up(flops: Any, bytes: float, by: str, at_best: Any) -> None:
+    """1 TFLOP/s and 1 TB/s: a FLOP or a byte takes 1 ps."""
+    op = XlaOp(1, "f", "dot", "dot", dtype="f32", executions=1, total_ps=2 * 10**9, self_ps=2 * 10**9)
+    op.flops, op.bytes, op.hbm_bytes, op.cost = flops, bytes, bytes, "computed" if flops else "partly computed"
+    if by == "Latency":
+        op.total_ps = op.self_ps = 10**6
+    found = bound(op, Peaks("d", {"fp32": 1e12}, 1e12))
+    assert found.by == by and found.bound_ps == (at_best and pytest.approx(at_best))
+
+
+def test_amd_captures_state_half_the_bandwidth() -> None:
+    """A MI300X has 5.3 TB/s; one that states what is no half is believed."""
+    facts = "device_vendor=AMD, compute_cap_major=9, compute_cap_minor=4"
+    for stated, taken in ((2662400000000, 5.3e12), (4000000000000, 4e12)):
+        host = draw.host(f"/device:GPU:0 {{{facts}, memory_bandwidth={stated}u}}\n  s | k[0,1]")
+        assert capabilities(host.gpus[0]).memory_bandwidth == taken
+
+
+def test_transfers_share_their_link() -> None:
+    """What is under way at once counts once: the link's rate is of the time in which anything was."""
+    found = transfers(draw.decoded(drawn.tpu()))
+    (copy,) = found.found
+    assert (copy.name, copy.done, copy.count, copy.span_ps) == ("copy-start.4", "copy-done", 8, 8 * 150 * 10**6)
+    assert found.busy_ps == copy.span_ps
+
+
+@pytest.mark.skipif(not (ROOT.parent / "shared").is_dir(), reason="the public captures are not here")
+def test_a_tpu_that_waits_for_its_host() -> None:
+    """Four chips copy 5 GiB arrays from and to the host all the time."""
+    found = transfers(read(next(path for path in FILES if path.parent.name == "tpu-v6e-inference")))
+    assert found.bytes_per_second == pytest.approx(41.08e9, rel=1e-3)
+    assert {each.direction for each in found.found} == {"main memory → host memory", "host memory → main memory"}

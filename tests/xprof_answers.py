@@ -1,0 +1,35 @@
+"""What xprof answers on public captures, beside our answers in its shape."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tb_profile_plugin
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = Path(os.environ.get("XPROF_PYTHON") or ROOT / ".venv-parity" / "bin" / "python")
+PUBLIC = ROOT.parent / "shared" / "profiles"
+
+needed = [
+    pytest.mark.skipif(not PYTHON.exists(), reason="no interpreter with xprof; see XPROF_PYTHON"),
+    pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public captures are not here"),
+]
+
+
+def both(name: str, tool: str) -> tuple[Any, Any]:
+    """xprof's answer and ours."""
+    file = next((PUBLIC / name).glob("*.xplane.pb"))
+    command = [str(PYTHON), str(ROOT / "tests" / "parity" / "ask_xprof.py"), str(file), "--", tool]
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
+    answer = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr[-2000:]
+    return json.loads(answer.stdout, strict=False)[tool], tb_profile_plugin.open(file).tool(tool)
+
+
+def rows(answer: Any) -> list[dict[str, Any]]:
+    ids = [column["id"] for column in answer["cols"]]
+    return [dict(zip(ids, [cell["v"] for cell in row["c"]], strict=True)) for row in answer["rows"]]
