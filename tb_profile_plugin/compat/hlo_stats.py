@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
-from .datatable import Named, Old, data_table, head, old_heads, old_rows
+from .datatable import Old, data_table, head, old_heads, old_rows
 
 _FIRST = (
     Old("program_id", "program_id", "Program id", doc=""),

@@ -8,10 +8,10 @@ from typing import Any
 from ..analysis.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY
 from ..analysis.programmemory import Detail, Held, detail, program_memories
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.host import Host
 from ..tools.memory_viewer import choose
 from ..xspace.hlo import Module
-from .datatable import Named
 
 _MIB = 2**20
 _GROUPS = {PARAMETER: "Parameter", OUTPUT: "Output", CONSTANT: "Constant", TEMPORARY: "Temporary"}

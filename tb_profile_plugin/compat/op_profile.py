@@ -9,9 +9,9 @@ from ..analysis.roofline import Peaks, Sums
 from ..analysis.xlaop import XlaOp, XlaOps
 from ..contract import xlaops
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.devices import device_type, hardware_type
 from ..model.host import Host
-from .datatable import Named
 
 _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
 

@@ -10,9 +10,10 @@ from ..analysis.roofline import Bound, Peaks, summed
 from ..analysis.xlaop import XlaOp, XlaOps
 from ..contract import xlaops
 from ..contract.answer import Json
+from ..contract.named import Named
 from ..model.devices import GPU, device_type, hardware_type
 from ..model.host import Host
-from .datatable import Named, data_table, diagnostics, head
+from .datatable import data_table, diagnostics, head
 from .hlo_stats import NEVER, source_cell
 
 _GIB = 2**30
