@@ -32,7 +32,7 @@ _WRONG_CALLS = frozenset(
 )
 """Codes of problems with what was asked, whatever it was asked of."""
 
-_SESSION = "a logdir (its newest session), a run folder or a single *.xplane.pb file"
+_SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch/XLA.")
+    parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch.")
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
 
@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         "--format",
         choices=("chrome", "perfetto", "xplane"),
         default="chrome",
-        help="xplane is the capture itself, of one host; default: %(default)s (JSON)",
+        help="xplane is the capture itself as its file is, of one host; default: %(default)s (JSON)",
     )
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument(

@@ -11,10 +11,12 @@ PACKAGE = ROOT / "tb_profile_plugin"
 ORDER = [
     *("problems", "terminal", "settings", "protos", "arrays", "jit", "runtime"),
     *(
-        "capture",
-        "store",
         "columns",
         "xspace",
+        "kineto",
+        "formats",
+        "capture",
+        "store",
         "model",
         "analysis",
         "timeline",

@@ -1,15 +1,15 @@
 """Another input format is a folder beside xspace/: whoever fills the neutral columns is answered by every analysis."""
 
-import json
-from typing import Any
+from pathlib import Path
 
-import numpy as np
+import pytest
+import toy_format
 
+from tb_profile_plugin import formats, store, xspace
 from tb_profile_plugin.analysis import steptime
 from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.columns import Events, Lines, Plane, Stats, XSpace, kinds, pool
-from tb_profile_plugin.columns.tables import EventMetadata, StatMetadata, Text
 from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.timeline.details import details
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
@@ -22,45 +22,13 @@ TRACE = """[
 ]"""
 
 
-def read(text: str) -> XSpace:
-    """The whole reader of a toy format: spans with arguments, by thread and begin."""
-    spans: list[dict[str, Any]] = json.loads(text)
-    args = [(key, value) for span in spans for key, value in span["args"].items()]
-    names, keys, threads = (
-        list(dict.fromkeys(found))
-        for found in (["", *(s["name"] for s in spans)], ["", *(k for k, _ in args)], [s["thread"] for s in spans])
-    )
-    buffer, places = pool.filled(value for _, value in args if isinstance(value, str))
-    stats = Stats(
-        buffer,
-        np.cumsum([0, *(len(span["args"]) for span in spans)], dtype=np.int64),
-        np.array([keys.index(key) for key, _ in args], np.int32),
-        np.array([kinds.TEXT if isinstance(value, str) else kinds.INT for _, value in args], np.uint8),
-        np.array([places[value] if isinstance(value, str) else value for _, value in args], np.int64),
-    )
-    line = np.array([threads.index(span["thread"]) for span in spans], np.int32)
-    name = np.array([names.index(span["name"]) for span in spans], np.int32)
-    begin, duration = np.array([span["us"] for span in spans], np.int64).T.copy() * 10**6
-    events = Events(line, name, begin, duration, np.zeros(len(spans), np.int64), stats)
-    zero = np.zeros(len(threads), np.int64)
-    first = np.searchsorted(line, np.arange(len(threads) + 1))
-    lines = Lines(np.arange(len(threads)), zero, threads, zero, first)
-    of_names, blank = Text.of(names), Text.of([""] * len(names))
-    metadata = EventMetadata(np.arange(len(names)), of_names, of_names, blank, empty(len(names)))
-    return XSpace(
-        [Plane(0, "/host:CPU", lines, events, metadata, StatMetadata(np.arange(len(keys)), Text.of(keys)), empty(1))]
-    )
-
-
-def empty(owners: int) -> Stats:
-    none = np.empty(0, np.int64)
-    return Stats(
-        np.empty(0, np.uint8), np.zeros(owners + 1, np.int64), none.astype(np.int32), none.astype(np.uint8), none
-    )
+@pytest.fixture(autouse=True)
+def _with_the_toy_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "FORMATS", (xspace, toy_format))
 
 
 def test_steps_ops_and_the_timeline_are_those_of_the_trace() -> None:
-    host = Host("toy", read(TRACE))
+    host = Host("toy", toy_format.read(TRACE))
     assert steptime.over_hosts([host, host])[1][0].average_ms == 0.9
     table = host_ops(host)
     assert [(op.type, op.occurrences, op.total_ps) for op in table.ops if op.name == "dense/MatMul"] == [
@@ -70,3 +38,25 @@ def test_steps_ops_and_the_timeline_are_those_of_the_trace() -> None:
     assert [lane.name for lane in shown.lanes] == ["main", "pool"]
     assert len(search(host, Pattern("4,4")).event) == 1
     assert details(host, 2)["name"] == "dense/MatMul:MatMul"
+
+
+def test_files_are_found_by_name_and_opened_by_content(tmp_path: Path) -> None:
+    for name in ("a.toy", "b.toy", "unsure.toy"):
+        (tmp_path / "run").mkdir(exist_ok=True)
+        (tmp_path / "run" / name).write_text(TRACE)
+    (stored,) = store.Logdir(str(tmp_path)).sessions()
+    assert (stored.name, stored.hosts) == ("run", ("a", "b", "unsure"))
+    assert steptime.over_hosts(Session(stored).select())[1][0].average_ms == 0.9
+    assert store.resolve(tmp_path / "run").hosts == ("a", "b", "unsure")
+
+
+def test_a_name_that_leaves_it_open_is_looked_into(tmp_path: Path) -> None:
+    (tmp_path / "unsure.toy").write_text("[1, 2]")
+    assert store.Logdir(str(tmp_path)).sessions() == []
+
+
+def test_what_another_capture_was_copied_into_is_not_shown_twice(tmp_path: Path) -> None:
+    (tmp_path / "copy of vm.toy").write_text(TRACE)
+    assert [each.name for each in store.Logdir(str(tmp_path)).sessions()] == [tmp_path.name]
+    (tmp_path / "vm.xplane.pb").write_bytes(b"")
+    assert [each.name for each in store.Logdir(str(tmp_path)).sessions()] == ["vm"]

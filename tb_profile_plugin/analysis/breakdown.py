@@ -49,7 +49,14 @@ class Breakdown:
 
 
 def breakdown(host: Host, steps: Steps) -> Breakdown:
-    """The partition of the given steps: devices by time, host activities by the step's own group of events."""
+    """The partition of the given steps: devices by time, host activities by the step's own group of events.
+
+    Steps of PyTorch's profiler are of time alone: one begins where the work of the one before it ends, which is later
+    than the host goes on to it.
+    """
+    if steps.source == "profiler":
+        one_group = np.zeros(len(host.trace), np.int32)
+        return _partition(host, steps.begin, steps.end, np.zeros(1, np.int32), one_group, steps)
     step_of_group = np.full(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, -1, np.int32)
     step_of_group[steps.group] = np.arange(len(steps))
     return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
@@ -67,8 +74,21 @@ def _partition(
 ) -> Breakdown:
     devices = _device_timeline(host)
     first, rows = host_activities(host, steps, step_of_group, group, len(begin))
+    if not group.any():
+        first, rows = _by_time(rows, begin, end)
     part_ps, segments = _sweep(begin, end, first, rows, devices, len(Part), int(Part.OTHER))
     return Breakdown(part_ps, segments)
+
+
+def _by_time(rows: Array, begin: Array, end: Array) -> tuple[Array, Array]:
+    """(first, rows) as `host_activities` gives them: each row for all steps that it overlaps; no two steps do."""
+    low = np.searchsorted(end, rows[:, 1], "right")
+    counts = np.maximum(np.searchsorted(begin, rows[:, 2], "left") - low, 0)
+    first_of_row = np.cumsum(counts) - counts
+    step = np.repeat(low - first_of_row, counts) + np.arange(counts.sum())
+    order = np.argsort(step, kind="stable")
+    first = np.searchsorted(step[order], np.arange(len(begin) + 1)).astype(np.int64)
+    return first, np.ascontiguousarray(np.repeat(rows, counts, axis=0)[order])
 
 
 def _device_timeline(host: Host) -> Array:

@@ -6,9 +6,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
+from ..columns.codes import combine
 from ..model import kernels, names
-from ..model.codes import combine
 from ..model.copies import copies
+from ..model.framework import PYTORCH, framework, op_names_of
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.trace import MISSING
@@ -99,7 +100,12 @@ def _stated(plane: Plane, stat: str) -> Array:
 
 @per_host(keep=True)
 def is_training(host: Host) -> bool:
-    """Whether the XLA programs of a host hold gradient ops; False without such programs."""
+    """Whether the XLA programs of a host hold gradient ops, or its ops in PyTorch are some."""
+    if host.cpu and framework(host) == PYTORCH:
+        return any(
+            category in vocabulary.TORCH_OPS and names.is_gradient(name, name)
+            for name, category in zip(host.cpu.names, host.cpu.categories, strict=True)
+        )
     origins = {pair for each in host.modules.values() for pair in zip(each.op_names, each.op_types, strict=True)}
     return any(names.is_gradient(*origin) for origin in origins)
 
@@ -159,8 +165,8 @@ def _op(
         if parsed.name and parsed.type:
             return Op(parsed.name, parsed.type, category, shown, parsed.category)
         return Op(leaf, "", category, shown, names.JAX)
-    parsed = names.parse(text.partition("#")[0])
-    if parsed.known:
+    parsed = op_names_of(host)(text.partition("#")[0])
+    if parsed.known and text:
         return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
     return None
 

@@ -18,15 +18,11 @@ from ..model.recorded import levels, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
-from .advice import UNRECORDED_REMEDY
 from .driven import driven
 from .impossible import impossible_figures
+from .recording import DEVICES, PYTHON, STEPS, remedy
 
-_MARK_STEPS = (
-    "Mark them: tf.profiler.experimental.Trace('train', step_num=n, _r=1), jax.profiler.StepTraceAnnotation, "
-    "or Keras' TensorBoard(profile_batch=...)."
-)
-_NUMBERED = ("chosen", "markers", "loops", "numbers")
+_NUMBERED = ("chosen", "markers", "loops", "numbers", "profiler")
 """Sources of steps whose numbers mean the same step on every host."""
 _APART = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
@@ -134,7 +130,7 @@ def _steps(host: Host, step_event: str) -> Iterator[Problem]:
         return
     if not len(steps):
         message = "No step was found, so figures cover the whole capture."
-        yield Problem("no_steps", message, _MARK_STEPS, host.name, "warning")
+        yield Problem("no_steps", message, remedy([host], STEPS), host.name, "warning")
     elif not steps.complete.all():
         count = int((~steps.complete).sum())
         message = f"{count} of {len(steps)} steps are cut by the capture's start or end and left out of averages."
@@ -161,8 +157,8 @@ def _devices(host: Host) -> Iterator[Problem]:
             f"The capture names a device ({host_device_type(host)}) but holds no event of it: what ran there was not "
             "recorded, and steps are the host's."
         )
-        remedy = f"{UNRECORDED_REMEDY} Then capture again."
-        yield Problem("no_device_events", message, remedy, host.name, "warning")
+        then = f"{remedy([host], DEVICES)} Then capture again."
+        yield Problem("no_device_events", message, then, host.name, "warning")
     found = driven(host)
     if host.devices and found.driven > len(found.recorded):
         only = f"only {', '.join(found.recorded)} recorded kernels" if found.recorded else "none recorded a kernel"
@@ -170,8 +166,8 @@ def _devices(host: Host) -> Iterator[Problem]:
             f"The host ran programs on {found.driven} devices, but {only}: what the others did was not recorded, which "
             "is not to say that they did nothing."
         )
-        remedy = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
-        yield Problem("devices_unrecorded", message, remedy, host.name, "warning")
+        then = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
+        yield Problem("devices_unrecorded", message, then, host.name, "warning")
 
 
 def _tracers(host: Host) -> Iterator[Problem]:
@@ -180,13 +176,12 @@ def _tracers(host: Host) -> Iterator[Problem]:
     for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
         if recorded.get(name, 1) == 0:
             message = f"Nothing of {what} was recorded: {name} was 0."
-            remedy = f"Capture with {name}=1 or more."
-            yield Problem("tracer_off", message, remedy, host.name, "warning", _OFF[what])
+            then = f"Capture with {name}=1 or more."
+            yield Problem("tracer_off", message, then, host.name, "warning", _OFF[what])
     calls = _python_calls(host)
     if calls:
         message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
-        remedy = "Compare step times with a capture at python_tracer_level=0."
-        yield Problem("overhead", message, remedy, host.name, "info")
+        yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
 
 
 def _python_calls(host: Host) -> int:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
+from ..columns.codes import combine
 from ..jit import jit
-from ..model import collectives, names
-from ..model.codes import combine
+from ..model import collectives, names, profiled
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.steps import Steps
@@ -49,7 +49,8 @@ def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
 
 def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
-    by_name = np.array([_host_part(name, host) for name in plane.names], np.int8)
+    told = zip(plane.names, plane.categories, strict=True)
+    by_name = np.array([_host_part(name, category, host) for name, category in told], np.int8)
     activity: Array = by_name[plane.events.name]
     if host.devices:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
@@ -67,7 +68,9 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     return activity
 
 
-def _host_part(name: str, host: Host) -> int:
+def _host_part(name: str, category: str, host: Host) -> int:
+    if category:
+        return _torch_part(name, category)
     if hostnames.is_marker(name) or name.startswith(hostnames.FRAMES):
         return NOTHING
     if name.startswith(hostnames.CALLS):
@@ -90,6 +93,17 @@ def _host_part(name: str, host: Host) -> int:
     if host.devices and name.startswith("ExecutorState::Process"):
         return Part.KERNEL_LAUNCH
     return Part.HOST_COMPUTE
+
+
+def _torch_part(name: str, category: str) -> int:
+    """Of an event of PyTorch's profiler; ranges that a program names are work, but for marks of steps."""
+    if hostnames.asks_for_input(name):
+        return Part.INPUT_WAIT
+    if profiled.NUMBERED.fullmatch(name) or category == vocabulary.TORCH_INSTANT:
+        return NOTHING
+    if hostnames.is_waiting(name) or hostnames.is_sleeping(name):
+        return Part.WAITING
+    return Part.PYTHON if name.startswith(vocabulary.PYTHON_FRAME) else Part.HOST_COMPUTE
 
 
 def _collectives(host: Host, plane: Plane) -> Array:

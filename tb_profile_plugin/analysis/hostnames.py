@@ -12,7 +12,8 @@ FRAMES = (
     "CollectiveExecutor::RunClosure",
 )
 """Events that only enclose: what they are part of tells more."""
-ASKS_FOR_INPUT = "iteratorgetnext"
+_ASKING = re.compile(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
+"""Of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 
 _COMPILING = re.compile(
     r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
@@ -45,5 +46,5 @@ def is_waiting(name: str) -> bool:
 
 
 def asks_for_input(name: str) -> bool:
-    """Whether a thread takes an element of an input pipeline of TensorFlow."""
-    return name[: len(ASKS_FOR_INPUT)].lower() == ASKS_FOR_INPUT
+    """Whether a thread takes an element of an input pipeline, and waits until there is one."""
+    return bool(_ASKING.match(name))

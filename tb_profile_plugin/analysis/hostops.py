@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..arrays import I8, I32, I64, Array, Bool
 from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import names
+from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.per_host import per_host
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
@@ -23,7 +25,7 @@ def host_ops(host: Host) -> OpTable:
     plane = host.cpu
     if plane is None or not len(plane.events):
         return OpTable()
-    op_of_event, ops = _host_op_of_event(plane)
+    op_of_event, ops = _host_op_of_event(plane, op_names_of(host))
     _assign_eager_calls(host, plane, op_of_event, ops)
     eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
     figures, lines = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op_of_event, len(ops))
@@ -39,12 +41,12 @@ def host_ops(host: Host) -> OpTable:
     return table
 
 
-def _host_op_of_event(plane: Plane) -> tuple[Array, list[Op]]:
+def _host_op_of_event(plane: Plane, parse: Callable[[str], names.OpName]) -> tuple[Array, list[Op]]:
     """int32[events] and the ops they index: an input stage, else a ``tf_op`` stat, else the name, else ``hlo_op``."""
     ops: list[Op] = []
     by_name = np.full(len(plane.names), -1, np.int32)
     for row, name in enumerate(plane.names):
-        parsed = names.parse(name)
+        parsed = names.of_event(name, plane.categories[row])
         if parsed.known and row:
             by_name[row] = len(ops)
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
@@ -52,7 +54,7 @@ def _host_op_of_event(plane: Plane) -> tuple[Array, list[Op]]:
     _assign_hlo_ops(plane, op_of_event, ops)
     column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
-    parsed_ops = [names.parse(text) if text else None for text in texts]
+    parsed_ops = [parse(text) if text else None for text in texts]
     index = append(
         ops, [Op(p.name, p.type, p.type, framework=p.category) if p and p.known else None for p in parsed_ops]
     )

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
+from ..columns.codes import combine
 from ..model import kernels, names, plausible
 from ..model.capabilities import capabilities
-from ..model.codes import combine
 from ..model.copies import Copies, copies
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import F64, I64, Array
+from ..columns.codes import combine
 from ..jit import jit
 from ..model.allocations import Allocations, origin
-from ..model.codes import combine
 from ..model.host import Host
 
 BEFORE = "allocated before the capture"

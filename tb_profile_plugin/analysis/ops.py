@@ -115,6 +115,11 @@ class OpTable:
         return sum(op.occurrences for op in self.ops)
 
     @property
+    def stated_ps(self) -> int:
+        """Self time of ops whose framework tells whether they ran eagerly, which PyTorch does not."""
+        return sum(op.self_ps for op in self.ops if op.framework != names.PYTORCH)
+
+    @property
     def eager_ps(self) -> int:
         """Self time of ops that ran eagerly."""
         return sum(op.self_ps for op in self.ops if op.eager)

@@ -57,7 +57,7 @@ def logdir(searched: Sequence[str], captures: int, event_files: int, near_misses
         place, _, reason = miss.partition(": ")
         # That a folder does not exist is said above.
         if reason and place not in searched:
-            remedy = "Captures end in .xplane.pb: look whether the one that belongs here was written elsewhere."
+            remedy = "Captures end in .xplane.pb or .pt.trace.json: look whether this one lies elsewhere."
             yield Problem("near_miss", f"No capture, but near it: {reason}.", remedy, place, "warning")
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Int
-from ..columns import kinds, pool
 from ..problems import Problem
 from ..runtime.memo import lazy
+from . import kinds, pool, vocabulary
 from .lookup import SECRET, first_equal, first_number, occurrences, owners, whole_numbers
 
 
@@ -256,6 +256,13 @@ class Plane:
     def display_names(self) -> list[str]:
         """Event display names by metadata row; the name where there is none."""
         return [display or name for display, name in zip(self.metadata.display.all, self.names, strict=True)]
+
+    @lazy
+    def categories(self) -> list[str]:
+        """By metadata row what the profiler says that such events are; empty where it does not say."""
+        column = self.metadata_stat(vocabulary.CATEGORY)
+        told = dict(zip(column.owner.tolist(), column.strings, strict=True))
+        return [told.get(row, "") for row in range(len(self.metadata))]
 
     @lazy
     def _stat_rows(self) -> dict[str, list[int]]:

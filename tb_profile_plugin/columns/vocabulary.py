@@ -1,6 +1,6 @@
 """Names that profilers give to planes, lines and stats, each once.
 
-From TensorFlow's and XLA's profiler (``xplane_schema``), JAX, and the tracers of CUPTI and ROCm.
+From TensorFlow's and XLA's profiler (``xplane_schema``), JAX, the tracers of CUPTI and ROCm, and PyTorch's (Kineto).
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ GPU = "/device:GPU:"
 TPU = "/device:TPU:"
 CUSTOM = "/device:CUSTOM:"
 """Begins of devices' names."""
+
+PROFILER_OVERHEAD = "Profiler overhead"
+"""Time that the profiler took for itself, as PyTorch's states it."""
 
 # Lines of devices.
 STEPS = "Steps"
@@ -35,6 +38,8 @@ ROOT = "_r"
 """Marks the root of a group: a step."""
 ASYNC = "_a"
 CORRELATION_ID = "correlation_id"
+CORRELATION = "correlation"
+"""The same in PyTorch's traces, where also what only waits for work has one."""
 RUN_ID = "run_id"
 GROUP_ID = "group_id"
 ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
@@ -42,11 +47,21 @@ ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
 # Stats: steps.
 STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num", "graph_type"
 
+FRAMEWORK = "framework"
+"""Fact of the `METADATA` plane: which framework ran the program, as formats other than XSpace state it."""
+
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
 TF_FUNCTION_CALL, TRACING_COUNT = "tf_function_call", "tracing_count"
 EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
 EQUATION, SHAPE = "equation", "shape"
+
+CATEGORY = "category"
+"""Of event metadata: what PyTorch's profiler says that the events are."""
+TORCH_OPS = ("cpu_op", "Operator")
+TORCH_RANGE = "user_annotation"
+TORCH_INSTANT = "cpu_instant_event"
+"""Such categories: ops, ranges that a program names, and moments such as those of allocations."""
 
 # Stats: devices.
 KERNEL_DETAILS, MEMCPY_DETAILS = "kernel_details", "memcpy_details"

@@ -189,7 +189,8 @@ SHAPES: Schema = {
             "source_stats": _WHOLE,
             "programs": _NAMES,
             "events": _WHOLE,
-            "damaged": _FLAG,
+            "file": _says(_TEXT, "What the file as it is is called where it is given away."),
+            "kept": _says(_TEXT, "Why it is not redacted; empty where it can be."),
         },
     ),
     "Progress": _object(

@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import xspace
 from ..arrays import Array
+from ..columns.codes import combine
 from ..columns.lookup import SECRET, first_equal
 from ..columns.pool import payload
 from ..columns.tables import Plane, XSpace
-from ..model.codes import combine
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..xspace import wire

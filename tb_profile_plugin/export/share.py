@@ -6,12 +6,15 @@ import hashlib
 import os
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
-from .. import store, xspace
+from .. import formats, store, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from . import redact
+
+_NO_XSPACE = "This capture is a trace in JSON, as PyTorch writes them: only XSpace captures are redacted."
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,10 @@ class Contents:
     programs: tuple[str, ...]
     """XLA programs, with all of their code."""
     events: int
-    damaged: bool
-    """Such captures are not redacted: nobody can say what they hold."""
+    file: str
+    """What the file as it is is called where it is given away."""
+    kept: str
+    """Why it is not redacted, in a sentence; empty where it can be."""
 
 
 def contents(session: Session, name: str) -> Contents:
@@ -55,8 +60,16 @@ def contents(session: Session, name: str) -> Contents:
         source_stats=sum(map(redact.source_stats, host.space.planes)),
         programs=tuple(sorted({module.name for module in host.modules.values()})),
         events=sum(len(plane.events) for plane in host.space.planes),
-        damaged=any(problem.code == "damaged_capture" for problem in host.space.problems),
+        file=file_name(session, name, False),
+        kept=_kept(host, data),
     )
+
+
+def _kept(host: Host, data: Any) -> str:
+    if not formats.is_xspace(data):
+        return _NO_XSPACE
+    damaged = any(problem.code == "damaged_capture" for problem in host.space.problems)
+    return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
 
 
 def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
@@ -71,8 +84,9 @@ def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
 
 def file_name(session: Session, name: str, redacted: bool) -> str:
     """How a host's capture is called where it is given away; raises `ProblemError` (404) for an unknown one."""
-    _file(session, name)
-    return f"{_alias(session, name) if redacted else name}.xplane.pb"
+    file = _file(session, name)
+    ending = ".xplane.pb" if xspace.host_of(file.where.replace("\\", "/").rpartition("/")[2]) else ".json"
+    return f"{_alias(session, name) if redacted else name}{ending}"
 
 
 def redacted(session: Session, host: str) -> list[Host]:
@@ -97,8 +111,12 @@ def _alias(session: Session, host: str) -> str:
 
 
 def _redacted(session: Session, host: str, key: bytes) -> bytes:
+    data = store.read(_file(session, host))
+    if not formats.is_xspace(data):
+        remedy = "Give it away as it is, or look through its names and arguments yourself first."
+        raise ProblemError(Problem("not_redacted", _NO_XSPACE, remedy, host), 422)
     aliases = {name: _alias(session, name) for name in session.hosts}
-    return redact.redacted(store.read(_file(session, host)), host, aliases, key)
+    return redact.redacted(data, host, aliases, key)
 
 
 def _key(session: Session) -> bytes:

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..arrays import I32, I64, U8, Array, Bool, I64Matrix
 from ..columns import Plane, kinds
+from ..columns.codes import combine
 from ..columns.tables import StatColumn
 from ..jit import jit
 from ..runtime.memo import lazy
-from .codes import combine
 from .host import Host
 from .per_host import per_host
 

@@ -10,12 +10,9 @@ import numpy as np
 from ..arrays import I32, I64, Array, Bool
 from ..columns import vocabulary
 from ..jit import jit
-from . import ownership
+from . import ownership, profiled
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
 from .trace import Trace
-
-NUMBERED = re.compile(r"ProfilerStep#(\d+)")
-"""Marks of PyTorch's profiler, which carry their number in the name."""
 
 _FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
 _DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
@@ -45,9 +42,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     marks, _ = marked_roots(trace)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     shown = [marks[[trace.name(event) not in IMPLICIT_ROOTS for event in marks.tolist()]], numbered]
-    events = np.unique(
-        np.concatenate([*shown, trace.named(lambda name: bool(NUMBERED.match(name))), _calls(trace, work)])
-    )
+    events = np.unique(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
     rows, row_of = np.unique(trace.name_rows(events), return_inverse=True)
     found = []
     for place in range(len(rows)):

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
+from ..columns.codes import combine
 from . import names
-from .codes import combine
 from .host import Host
 from .links import LAUNCH
 from .per_host import per_host

@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from . import names as op_names
+from .framework import op_names_of
 from .host import Host
 
 
@@ -147,7 +148,7 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
         source = instruction.source or source
     elif not framework:
         framework = level.partition("#")[0]
-    op = op_names.parse(framework)
+    op = op_names_of(host)(framework)
     named = bool(framework) and op.known and op.category != op_names.MEMCPY and op.name != "XlaModule"
     label = f"{module}({program})" if module and program >= 0 else module
     return _Origin(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..columns import vocabulary
+from . import names as op_names
 from .host import Host
 from .per_host import per_host
 from .recorded import versions
@@ -22,6 +24,10 @@ _MARKS = (
 @per_host(keep=True)
 def framework(host: Host) -> str:
     """``tensorflow``, ``jax``, ``pytorch``, or empty where nothing tells."""
+    plane = host.space.plane(vocabulary.METADATA)
+    stated = plane.facts().get(vocabulary.FRAMEWORK) if plane else None
+    if isinstance(stated, str):
+        return stated
     if "jax" in versions(host):
         return JAX
     names = host.cpu.names if host.cpu else []
@@ -32,3 +38,8 @@ def framework(host: Host) -> str:
     if any(name.startswith("jit_") for plane in modules for name in plane.names):
         return JAX
     return TENSORFLOW if any(":" in name and "/" in name for plane in host.devices for name in plane.names) else ""
+
+
+def op_names_of(host: Host) -> Callable[[str], op_names.OpName]:
+    """What makes an op's name of a ``tf_op`` stat in this host's capture."""
+    return op_names.torch if framework(host) == PYTORCH else op_names.parse

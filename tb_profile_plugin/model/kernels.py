@@ -102,7 +102,11 @@ def uses_tensor_core(name: str) -> bool:
 _ELIGIBLE = re.compile(
     r"(^|/)(\w*Conv(2D|3D)(Backprop(Filter|Input)(V2)?)?|DepthwiseConv2dNative(Backprop(Filter|Input))?|_?FusedConv2D"
     r"|_?FusedMatMul|(Sparse|Batch)?MatMul(V\d)?|Einsum|XlaDot(V2)?|CudnnRNN\w*|dot_general|conv_general_dilated)(_\d+)?$"
+    r"|(^|/)aten::(_?conv(olution|\dd|_transpose\dd)\w*|(cudnn|miopen|mkldnn|thnn|slow)_conv\w*"
+    r"|_?(add|badd|addb|b|int_|scaled_)?mm|(add)?mv|matmul|linear|einsum|_(scaled_dot_product_)?(flash|efficient|cudnn)_attention\w*"
+    r"|_?(cudnn|miopen)_rnn\w*|(lstm|gru|rnn_\w+?)(_cell)?)$"
 )
+"""Types of TensorFlow and JAX, and ATen's ops: those that PyTorch's plugin for TensorBoard listed, and attention."""
 
 
 @lru_cache(maxsize=65536)

@@ -20,7 +20,6 @@ from ..runtime.memo import lazy
 from . import derived
 from .host import Host
 from .per_host import per_host
-from .trace import is_derived
 
 STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
     "steps",
@@ -50,7 +49,7 @@ _ORDER = (
     vocabulary.TENSORFLOW_OPS,
 )
 _SCOPES = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
-_MAIN = re.compile(r"^(python\d*|main|MainThread)\b", re.IGNORECASE)
+_MAIN = re.compile(r"^(python\d*|main|MainThread|pt_main_thread)\b", re.IGNORECASE)
 
 
 class Names:
@@ -193,7 +192,8 @@ class LaneSet:
 
     def _device(self, host: Host, index: int, plane: Plane) -> list[Lane]:
         lanes = self._lines(index, plane)
-        if not is_derived(plane.lines.id).any():
+        # A profiler that derives lanes derives all of these; PyTorch's only repeats its annotations.
+        if all(lane.kind == STREAM for lane in lanes):
             lanes += self._derived(host, index, plane)
         return sorted(lanes, key=_device_order)
 

@@ -1,4 +1,4 @@
-"""Names of framework operations, as TensorFlow, tf.data, JAX and XLA write them."""
+"""Names of framework operations, as TensorFlow, tf.data, JAX, XLA and PyTorch write them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-UNKNOWN, TENSORFLOW, TFDATA, JAX, MEMCPY = "Unknown", "TensorFlow", "TfData", "JAX", "Memcpy"
+from ..columns import vocabulary
+
+UNKNOWN, TENSORFLOW, TFDATA, JAX, PYTORCH, MEMCPY = "Unknown", "TensorFlow", "TfData", "JAX", "PyTorch", "Memcpy"
 
 _TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
@@ -91,14 +93,32 @@ def memcpy(name: str) -> str:
     return f"Memcpy{source}To{target}"
 
 
+def torch(full: str) -> OpName:
+    """An op of PyTorch, behind the modules that it works for: ``ResNet_0/Conv2d_0/aten::conv2d``."""
+    return OpName(PYTORCH, full, full.rpartition("/")[2])
+
+
+def of_event(name: str, category: str) -> OpName:
+    """The operation that an event's name tells, where the profiler states a category (see `Plane.categories`)."""
+    if not category:
+        return parse(name)
+    return torch(name) if category in vocabulary.TORCH_OPS else OpName(UNKNOWN, name, "")
+
+
 def is_path(text: str) -> bool:
     """Whether a text names an op: by a path of scopes, or with a type. XLA names copies of an argument after that."""
     left, _, right = text.partition(":")
     return bool(right) or "/" in left or "(" in left
 
 
+_TORCH_GRADIENT = re.compile(r"Backward\d*$|_backward(?:_\w+)?$|^autograd::engine::evaluate_function")
+"""Nodes of PyTorch's autograd, and ATen's ops for gradients."""
+
+
 def is_gradient(name: str, kind: str) -> bool:
-    """Whether an operation computes gradients, by the scopes that TensorFlow and JAX put into its name."""
+    """Whether an operation computes gradients, by its type (PyTorch) or by scopes of its name (TensorFlow, JAX)."""
+    if _TORCH_GRADIENT.search(kind):
+        return True
     if _TF_TYPE.fullmatch(kind) and _TF_NAME.fullmatch(name):
         return any(scope == "gradient_tape" or scope.startswith("gradients") for scope in name.split("/"))
     return any(scope.startswith("transpose(") for scope in name.split("/"))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .. import __version__, store, xspace
+from .. import __version__, formats, store
 from ..columns import XSpace
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
@@ -169,7 +169,7 @@ class Session:
             content = store.read(file, lambda fraction: progress("Fetching", fraction))
             if host.known:
                 check_unchanged(file)
-            return xspace.decode(content, file.where, progress)
+            return formats.decode(content, file.where, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
             raise

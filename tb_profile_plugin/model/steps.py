@@ -10,7 +10,8 @@ import numpy as np
 from ..arrays import Array, median
 from ..columns import vocabulary
 from . import groups as grouping
-from .calls import NUMBERED, outermost, repeated
+from . import profiled
+from .calls import outermost, repeated
 from .groups import Groups
 from .ownership import work_events
 from .trace import MISSING, Trace
@@ -18,6 +19,7 @@ from .trace import MISSING, Trace
 SOURCES = {
     "chosen": "events of the name that you chose",
     "markers": "step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)",
+    "profiler": "steps of PyTorch's profiler (ProfilerStep)",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
     "loops": "iterations of a TensorFlow training loop",
     "functions": "calls of the function that leads to most of the work",
@@ -68,9 +70,9 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     if chosen:
         rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
-        rules = [_marked, _numbered, _loops, _stored, _device, _functions]
+        rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
     else:
-        rules = [_marked, _numbered, _loops, _functions, _stored, _device]
+        rules = [_marked, _profiled, _numbered, _loops, _functions, _stored, _device]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -97,8 +99,18 @@ def _marked(trace: Trace) -> Steps | None:
 
 def _numbered(trace: Trace) -> Steps | None:
     events, _ = trace.stat(vocabulary.STEP_NUM)
-    events = np.unique(np.concatenate([events, trace.named(lambda name: bool(NUMBERED.fullmatch(name)))]))
     return _under(trace, outermost(trace, events), "numbers") if len(events) else None
+
+
+def _profiled(trace: Trace) -> Steps | None:
+    marks = trace.by_time(outermost(trace, profiled.marks(trace)))
+    if not len(marks):
+        return None
+    found = profiled.group(trace, marks)
+    begin, end = profiled.spans(trace, found)
+    number, name = _labels(trace, marks, "profiler")
+    groups, complete = np.arange(len(marks), dtype=np.int32), np.ones(len(marks), bool)
+    return Steps(begin, end, number, name, groups, complete, marks, found.of_event, "profiler")
 
 
 def _loops(trace: Trace) -> Steps | None:
@@ -300,7 +312,7 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     if source in ("functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
-    stated = [NUMBERED.fullmatch(trace.name(root)) for root in roots.tolist()]
+    stated = [profiled.NUMBERED.fullmatch(trace.name(root)) for root in roots.tolist()]
     numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
     graph = _graph_types(trace, roots)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import __version__, store, xspace
+from .. import __version__, formats, store
 from ..problems import Problem, ProblemError
 from .host import Host, HostSummary
 from .per_host import Need
@@ -22,7 +22,7 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
     file = store.relocated(file)
     content = store.read(file)
     check_unchanged(file)
-    host = Host(file.host, xspace.decode(content, file.where))
+    host = Host(file.host, formats.decode(content, file.where))
     work_out(host, needs)
     return host.summary()
 

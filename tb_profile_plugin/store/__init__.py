@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from .. import formats
 from ..problems import Problem, ProblemError
 from .content import read
 from .files import StoredFile, StoredSession, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
+from .walk import look
 
 __all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "lost", "read", "relocated", "resolve", "roots"]
 
@@ -25,12 +27,11 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
     if place.is_file():
         return _single(place)
     if not place.is_dir():
-        remedy = "Give a logdir, a run folder or a *.xplane.pb file."
+        remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
         raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
-    files = stat_files(place, [entry.name for entry in place.iterdir() if entry.is_file()])
-    if files:
-        return StoredSession(place.name, place, files)
-    return _newest(str(place))
+    groups = list(formats.sessions(look(os.fspath(place)).captures, run=True))
+    files = stat_files(place, groups[0][1]) if len(groups) == 1 else ()
+    return StoredSession(place.name, place, files) if files else _newest(str(place))
 
 
 def _newest(logdir: str) -> StoredSession:
@@ -38,7 +39,7 @@ def _newest(logdir: str) -> StoredSession:
     if survey.sessions:
         return survey.sessions[0]
     near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
-    remedy = f"Captures end in .xplane.pb and lie in plugins/profile/<run>/ or anywhere below.{near}"
+    remedy = f"Captures end in .xplane.pb or .pt.trace.json and lie anywhere below.{near}"
     raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
 
 
@@ -55,6 +56,7 @@ def _resolve_url(url: str) -> StoredSession:
     tree = RemoteTree()
     root = url.rstrip("/")
     here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
-    if here:
-        return StoredSession(root.rpartition("/")[2], root, tree.files(root, list(here.captures)))
+    groups = list(formats.sessions(here.captures, run=True)) if here else []
+    if len(groups) == 1:
+        return StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1]))
     return _newest(url)

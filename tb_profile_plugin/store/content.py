@@ -6,15 +6,15 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from .. import formats
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..runtime.memory import Budget
 from . import cache
 from .files import StoredFile
 from .remote import fetch
-from .whole import Buffer, load, opened
+from .whole import GZIP, MAGIC, Buffer, load, opened
 
-_GZIP = zlib.MAX_WBITS | 16
 _RATIO, _ANYWAY = 200, 4 << 20
 """What inflates to more than so many times its size was made to fill the memory, unless it is small even then.
 
@@ -45,21 +45,23 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             ),
             404 if gone else 403,
         ) from error
-    return _inflate(content, file.path, budget) if file.path.suffix == ".gz" else content
+    begin = bytes(memoryview(content)[: formats.HEAD])
+    named = file.path.suffix == ".gz" and formats.recognised(begin) is None
+    return _inflate(content, file.path, budget) if begin[:2] == MAGIC or named else content
 
 
-def _inflate(data: Buffer, path: Path, budget: Budget) -> bytes:
+def _inflate(data: Buffer, path: Path, budget: Budget) -> bytearray:
     """All members of a gzip file, up to the first damage; raises `ProblemError` where they are too large."""
-    parts: list[bytes] = []
+    content = bytearray()
     rest = memoryview(data)
-    inflater = zlib.decompressobj(wbits=_GZIP)
+    inflater = zlib.decompressobj(wbits=GZIP)
     left = max(_ANYWAY, _RATIO * len(data))
     while rest:
         cancellation.check()
         try:
-            parts.append(inflater.decompress(rest[:_PIECE]))
+            piece = inflater.decompress(rest[:_PIECE])
         except zlib.error as error:
-            if any(parts):
+            if content:
                 break
             raise ProblemError(
                 Problem(
@@ -70,13 +72,14 @@ def _inflate(data: Buffer, path: Path, budget: Budget) -> bytes:
                 ),
                 422,
             ) from error
-        left -= len(parts[-1])
+        content += piece
+        left -= len(piece)
         if left < 0:
             message = f"The file inflates to more than {_RATIO} times its size, as no capture does."
             remedy = "Inflate it yourself (gunzip) if you know where it comes from."
             raise ProblemError(Problem("inflates_too_much", message, remedy, str(path)), 422)
-        budget.take(2 * len(parts[-1]))
+        budget.take(len(piece) + len(piece) // 8)
         rest = rest[min(_PIECE, len(rest)) - len(inflater.unused_data) :]
         if inflater.eof:
-            inflater = zlib.decompressobj(wbits=_GZIP)
-    return b"".join(parts)
+            inflater = zlib.decompressobj(wbits=GZIP)
+    return content

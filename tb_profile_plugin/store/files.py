@@ -10,11 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-LOCALHOST = "localhost"
-"""The host of a file that is named just ``xplane.pb``."""
-
-_CAPTURE = re.compile(r"^(?:(?P<host>.+)\.)?xplane\.pb(?:\.gz)?$", re.DOTALL)
-
+from .. import formats
 
 _BESIDE = re.compile(
     r"^(?P<host>.+?)\.(?:(?:trace|memory_profile|viewer)\.json(?:\.gz)?|(?:overview_page|input_pipeline|kernel_stats)\.pb"
@@ -72,9 +68,9 @@ class StoredSession:
 
 
 def host_of(name: str) -> str | None:
-    """The host that a file name tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other file."""
-    match = _CAPTURE.match(name)
-    return _readable(match["host"] or LOCALHOST) if match else None
+    """The host that the name of a capture's file tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other."""
+    host = formats.host_of(name)
+    return None if host is None else _readable(host)
 
 
 def _readable(name: str) -> str:

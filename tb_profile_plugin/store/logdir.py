@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 
+from .. import formats
 from ..problems import Problem, ProblemError
 from ..runtime.memo import lazy
 from .files import StoredSession
@@ -196,14 +197,13 @@ def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held |
 
 
 def _groups(folder: Folder, root: Root) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """A run folder is one session of many hosts; anywhere else each file is a session of its own."""
+    """The sessions of a folder by its formats, under the folder's name or below it."""
     path = _place(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
-    if is_run(path):
-        yield prefix + _run_name(path, root), folder.captures
-    else:
-        inside = path.relative_to(_place(root.path))
-        yield from ((prefix + (inside / _bare_name(name)).as_posix(), (name,)) for name in folder.captures)
+    run = is_run(path)
+    own = _run_name(path, root) if run else path.relative_to(_place(root.path)).as_posix()
+    for name, files in formats.sessions(folder.captures, run):
+        yield prefix + ((PurePosixPath(own) / name).as_posix() if own != "." or name else path.name), files
 
 
 def is_run(path: PurePath) -> bool:
@@ -215,11 +215,6 @@ def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
     run_of, top = path.parents[2], _place(root.path)
     return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
-
-
-def _bare_name(name: str) -> str:
-    plain = name.removesuffix(".gz").removesuffix(".pb")
-    return plain.removesuffix(".xplane")
 
 
 def _named(session: StoredSession, taken: set[str]) -> StoredSession:

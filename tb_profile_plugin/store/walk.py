@@ -6,10 +6,13 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from .files import StoredFile, host_of, stat_files
+from .. import formats
+from .files import StoredFile, stat_files
+from .whole import head
 
 _NEVER = frozenset({".git", "node_modules", "__pycache__"})
 """Large folders that no profiler writes to."""
@@ -17,7 +20,7 @@ _NEVER = frozenset({".git", "node_modules", "__pycache__"})
 _SETTLED_NS = 2_000_000_000
 """A folder read so soon after its last change may change again within the same tick of a coarse file clock."""
 
-_STRAY = re.compile(r"\.trace\.json(\.gz)?$|\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
+_STRAY = re.compile(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
 """What profilers leave beside a capture, or instead of one."""
 
 
@@ -69,7 +72,7 @@ class Walker:
             known = self._known.get(path)
             if known is None or not known.settled or known.mtime_ns != facts.st_mtime_ns:
                 settled = time.time_ns() - facts.st_mtime_ns > _SETTLED_NS
-                known = _Known(_look(path), facts.st_mtime_ns, settled)
+                known = _Known(look(path), facts.st_mtime_ns, settled)
             visited[path] = known
             yield known.folder
             pending.extend(os.path.join(path, name) for name in known.folder.folders)
@@ -81,21 +84,24 @@ class Walker:
         return stat_files(folder, names, known)
 
 
-def folder_of(path: str, names: Iterable[str], folders: tuple[str, ...] = (), links: tuple[str, ...] = ()) -> Folder:
-    """A folder by the names of its files."""
-    captures, strays = [], []
-    event_files = 0
-    for name in sorted(names):
-        if host_of(name) is not None:
-            captures.append(name)
-        elif _STRAY.search(name):
-            strays.append(name)
-        elif ".tfevents." in name:
-            event_files += 1
-    return Folder(path, tuple(captures), tuple(strays), event_files, folders, links)
+def folder_of(
+    path: str,
+    names: Iterable[str],
+    folders: tuple[str, ...] = (),
+    links: tuple[str, ...] = (),
+    looks_right: Callable[[str], bool] = lambda name: False,
+) -> Folder:
+    """A folder by the names of its files; ``looks_right`` is asked about those whose name leaves open what they are."""
+    found = sorted(names)
+    captures = formats.captures(found, looks_right)
+    strays = tuple(name for name in found if _STRAY.search(name))
+    event_files = sum(".tfevents." in name for name in found)
+    return Folder(path, tuple(captures), strays, event_files, folders, links)
 
 
-def _look(path: str) -> Folder:
+def look(path: str) -> Folder:
+    """What a folder of this machine holds."""
+
     names, folders, links = [], [], []
     try:
         with os.scandir(path) as entries:
@@ -109,4 +115,8 @@ def _look(path: str) -> Folder:
                     names.append(entry.name)
     except OSError as error:
         return Folder(path, trouble=error.strerror or "it cannot be read")
-    return folder_of(path, names, tuple(folders), tuple(links))
+
+    def looks_right(name: str) -> bool:
+        return formats.recognised(head(Path(path, name))) is not None
+
+    return folder_of(path, names, tuple(folders), tuple(links), looks_right)

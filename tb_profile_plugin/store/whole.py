@@ -12,13 +12,20 @@ import mmap
 import os
 import stat
 import time
+import zlib
 from collections.abc import Callable
 from io import FileIO
 from pathlib import Path
 
+from .. import formats
 from ..runtime import cancellation
 
-Buffer = mmap.mmap | bytes
+Buffer = mmap.mmap | bytes | bytearray
+
+GZIP = zlib.MAX_WBITS | 16
+"""What zlib is told that is to read gzip."""
+MAGIC = b"\x1f\x8b"
+"""Begin of a gzip file."""
 
 _PIECE = 64 << 20
 _TRIES = 3
@@ -58,6 +65,16 @@ def load(
                 break
             time.sleep(_PAUSE_S)
     return content
+
+
+def head(path: Path) -> bytes:
+    """The first `formats.HEAD` bytes of a file, inflated where it is compressed; empty where it cannot be read."""
+    try:
+        with opened(path) as file:
+            begin = file.read(formats.HEAD) or b""
+        return zlib.decompressobj(wbits=GZIP).decompress(begin, formats.HEAD) if begin[:2] == MAGIC else begin
+    except (OSError, zlib.error):
+        return b""
 
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:

@@ -14,6 +14,7 @@ from ..arrays import Array
 from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
 from ..model import names as op_names
+from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.kernels import parse_launch
 from ..model.links import CALL, RUN
@@ -140,8 +141,9 @@ def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     module = str(args.get("hlo_module") or (known.name if known else ""))
     own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
     paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]
+    parse = op_names_of(host)
     for text in [*paths, args.get("tf_op"), args.get("level 0"), name]:
-        op = op_names.parse(str(text or "").partition("#")[0])
+        op = parse(str(text or "").partition("#")[0])
         if op.known and op.type and op.category != op_names.MEMCPY and op.name != "XlaModule":
             return f"{op.name} · {module}" if module else op.name
     return ""

@@ -17,7 +17,7 @@ from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import tool
 from ..model.devices import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
-from ..model.names import is_gradient
+from ..model.names import PYTORCH, is_gradient
 from ..model.session import Session
 from ..problems import DEVICE as DEVICES
 from ..problems import HOST as THREADS
@@ -62,7 +62,12 @@ _OPS = Table(
         Column("gib_per_s", "Memory GiB/s", doc="By the capture's own counts of bytes; blank where it holds none."),
         Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
         Column("tensor_core_share", "Tensor cores", unit="share", doc="Of the op's kernel time, on tensor cores."),
-        Column("execution", "Execution", "string", doc="Eager: run op by op; Function: inside a compiled function."),
+        Column(
+            "execution",
+            "Execution",
+            "string",
+            doc="Eager: run op by op; Function: inside a compiled function. PyTorch does not say.",
+        ),
         Column("kernels", "Kernels", doc="Kernels and copies that the op ran on the device; blank on the host."),
         Column("min_us", "Shortest", unit="us", doc="Shortest occurrence, of kernels on a device."),
         Column("max_us", "Longest", unit="us", doc="Longest occurrence, of kernels on a device."),
@@ -239,12 +244,18 @@ def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
             op.tensor_core_ps / op.total_ps if on_gpu and place == ON_DEVICE and op.total_ps else None
             for place, op in rows
         ],
-        "execution": [None if op.type == IDLE else "Eager" if op.eager else "Function" for op in ops],
+        "execution": [_execution(op) for op in ops],
         "kernels": [op.kernels if place == ON_DEVICE else None for place, op in rows],
         "min_us": [op.min_ps / _PS_PER_US for op in ops],
         "max_us": [op.max_ps / _PS_PER_US for op in ops],
         "module": [op.module for op in ops],
     }
+
+
+def _execution(op: Op) -> str | None:
+    if op.type == IDLE or op.framework == PYTORCH:
+        return None
+    return "Eager" if op.eager else "Function"
 
 
 def _with_idle(table: OpTable) -> list[Op]:

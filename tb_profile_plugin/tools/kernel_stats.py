@@ -18,6 +18,7 @@ from ..analysis.kernelstats import (
     tensor_core_use,
 )
 from ..analysis.kernelverdict import verdict
+from ..analysis.recording import GPUS, KERNELS, remedy
 from ..analysis.shares import largest
 from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import tool
@@ -35,15 +36,12 @@ _NO_KERNEL = "The capture names a GPU but holds no kernel of it."
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if not any(kernelstats.has_gpus(host) for host in hosts):
-        remedy = "Capture a program that runs on a GPU; on the CPU, Ops shows what takes the time."
-        return Problem("no_gpu", _NO_GPU, remedy, session.name, "info")
+        return Problem("no_gpu", _NO_GPU, remedy(hosts, GPUS), session.name, "info")
     if any(kernelstats.has_kernels(host) for host in hosts):
         return None
     failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
-    remedy = (
-        failed[0] if failed else "Let the GPU work while capturing, and look for errors of CUPTI or ROCm in the log."
-    )
-    return Problem("no_kernels", _NO_KERNEL, remedy, session.name, "warning")
+    then = failed[0] if failed else remedy(hosts, KERNELS)
+    return Problem("no_kernels", _NO_KERNEL, then, session.name, "warning")
 
 
 _TIMES = (

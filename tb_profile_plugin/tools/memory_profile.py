@@ -10,6 +10,7 @@ import numpy as np
 
 from ..analysis import memory as analysis
 from ..analysis.memory import Holding
+from ..analysis.recording import MEMORY, remedy
 from ..analysis.words import memory as amount
 from ..arrays import Array
 from ..contract.answer import Answer, Column, Headline, Table, by_field
@@ -27,16 +28,12 @@ _PIXELS = 1000
 _UNNAMED = "(no op recorded)"
 
 _NO_EVENTS = "This capture holds no event of a memory allocator."
-_REMEDY = (
-    "Allocators of GPUs and TPUs report to the profiler (TensorFlow's BFC allocator, JAX's as well) while it runs at "
-    "host_tracer_level 2 or higher; those of the CPU seldom do. Capture steps that run on a device."
-)
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(has_allocations(host) for host in hosts):
         return None
-    return Problem("no_allocations", _NO_EVENTS, _REMEDY, session.name, "info")
+    return Problem("no_allocations", _NO_EVENTS, remedy(hosts, MEMORY), session.name, "info")
 
 
 _MEMORIES = Table(
@@ -166,13 +163,14 @@ class Memory:
     memory_id: str
     allocations: int
     deallocations: int
-    capacity_bytes: int
+    capacity_bytes: int | None
+    """None where the allocator never says what is free, as PyTorch's of the CPU does not."""
     peak_lifetime_bytes: int
     peak_bytes: int
     peak_ms: float
     stack_bytes: int
     heap_bytes: int
-    free_bytes: int
+    free_bytes: int | None
     fragmentation: float
 
 
@@ -192,8 +190,10 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     stack, heap, free = (int(column[at]) for column in (memory.stack, memory.heap, memory.free))
     # Allocators of TPUs leave out what programs reserve, so that their own peak can be the smaller one.
     count, most = int(memory.allocates.sum()), max(int(memory.peak_in_use.max()), stack + heap)
-    sizes = (stack + heap + free, most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free)
-    return Memory(host.name, memory.memory, count, len(memory) - count, *sizes, float(memory.fragmentation[at]))
+    known, worn = bool(memory.free.any()), float(memory.fragmentation[at])
+    sizes = (most, stack + heap, float(memory.time[at] / _PS_PER_MS), stack, heap, free if known else None, worn)
+    capacity = stack + heap + free if known else None
+    return Memory(host.name, memory.memory, count, len(memory) - count, capacity, *sizes)
 
 
 @tool(
@@ -222,7 +222,7 @@ def memory_profile(
 ) -> Answer:
     """Who holds the memory at its peak, is it fragmented, and does it leak?"""
     found = [(host, each) for host in hosts for each in memories(host)]
-    host, chosen = _chosen(found, memory_id)
+    host, chosen = _chosen(hosts, found, memory_id)
     memory = next(each for each in reporting(host) if each.memory == chosen.memory_id)
     begin = _ps(begin_ms, int(memory.time[0]))
     end = _ps(end_ms, int(memory.time[-1]))
@@ -252,12 +252,13 @@ def memory_profile(
     )
 
 
-def _chosen(found: Sequence[tuple[Host, Memory]], memory_id: str) -> tuple[Host, Memory]:
+def _chosen(hosts: Sequence[Host], found: Sequence[tuple[Host, Memory]], memory_id: str) -> tuple[Host, Memory]:
     fitting = [(host, each) for host, each in found if memory_id in ("", each.memory_id)]
     if not fitting:
         known = ", ".join(dict.fromkeys(each.memory_id for _, each in found)) or "none"
         where = f"There is no memory {memory_id!r} here." if memory_id else _NO_EVENTS
-        raise ProblemError(Problem("no_memory", where, f"Memories: {known}." if memory_id else _REMEDY), 404)
+        then = f"Memories: {known}." if memory_id else remedy(hosts, MEMORY)
+        raise ProblemError(Problem("no_memory", where, then), 404)
     return max(fitting, key=lambda pair: ("host" not in pair[1].memory_id.lower(), pair[1].peak_bytes))
 
 
@@ -283,7 +284,9 @@ that are worth a word."""
 def _headline(memory: Memory, held: Sequence[Holding]) -> Headline:
     share = memory.peak_bytes / memory.capacity_bytes if memory.capacity_bytes else 0.0
     name = f"The memory of device {memory.memory_id}" if memory.memory_id.isdigit() else memory.memory_id
-    text = f"{name} peaks at {amount(memory.peak_bytes)}, {share:.0%} of its {amount(memory.capacity_bytes)}"
+    text = f"{name} peaks at {amount(memory.peak_bytes)}"
+    if memory.capacity_bytes:
+        text += f", {share:.0%} of its {amount(memory.capacity_bytes)}"
     whole = sum(each.total for each in held)
     before = next((each for each in held if each.event < 0), None)
     if before and before.total > _MUCH * whole:
@@ -312,7 +315,7 @@ def _usage(memory: Allocations, events: Array) -> dict[str, Sequence[Any]]:
         "in_use_bytes": memory.in_use[events].tolist(),
         "stack_bytes": memory.stack[events].tolist(),
         "heap_bytes": memory.heap[events].tolist(),
-        "free_bytes": memory.free[events].tolist(),
+        "free_bytes": memory.free[events].tolist() if memory.free.any() else [None] * len(rows),
         "fragmentation": memory.fragmentation[events].tolist(),
     }
 

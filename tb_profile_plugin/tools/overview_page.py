@@ -311,8 +311,8 @@ def _placement(on_host: OpTable, on_device: OpTable, hosts: Sequence[Host]) -> d
         "device_idle_share": _of(on_device.idle_ps, on_device.window_ps),
         "host_op_share": _of(on_host.occurrences, both),
         "device_op_share": _of(on_device.occurrences, both) if any(map(device_count, hosts)) else None,
-        "host_eager_share": _of(on_host.eager_ps, on_host.self_ps),
-        "device_eager_share": _of(on_device.eager_ps, on_device.self_ps),
+        "host_eager_share": _of(on_host.eager_ps, on_host.stated_ps),
+        "device_eager_share": _of(on_device.eager_ps, on_device.stated_ps),
         "hbm_share": _stated(stated, "hbm_utilization_percent"),
         "matrix_unit_share": _stated(stated, "matrix_unit_utilization_percent"),
     }

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..analysis import steptime, tfdata, tfdata_diagnosis
 from ..analysis.inputcost import input_cost
+from ..analysis.recording import TF_DATA, remedy
 from ..analysis.tfdata_diagnosis import Diagnosis, diagnosed
 from ..analysis.tfdata_shown import Shown, shown, slowest_first
 from ..analysis.tfdata_workflow import checklist, entries, entries_of_host, waiting
@@ -30,7 +31,7 @@ def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     return Problem(
         "no_tf_data",
         "This capture holds no tf.data activity: the program reads its data otherwise, or fetched none meanwhile.",
-        "If it uses tf.data, capture longer, over several steps, with a host tracer level of at least 2.",
+        remedy(hosts, TF_DATA),
         session.name,
         "info",
     )

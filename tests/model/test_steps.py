@@ -208,7 +208,7 @@ def test_marks_of_pytorch_carry_their_number_in_the_name() -> None:
     marks = " ".join(f"ProfilerStep#{n}[{100 * n},90]" for n in (4, 5, 6))
     host = draw.host(f"/host:CPU\n  t | {marks}")
     assert (host.steps.source, names(host), host.steps.number.tolist()) == (
-        "numbers",
+        "profiler",
         ["ProfilerStep#4", "ProfilerStep#5", "ProfilerStep#6"],
         [4, 5, 6],
     )

@@ -40,7 +40,8 @@ def test_what_a_capture_tells(client: Client, tmp_path: Path) -> None:
         "source_stats": 3,
         "programs": ["jit_step"],
         "events": 6,
-        "damaged": False,
+        "file": "gpu-box.xplane.pb",
+        "kept": "",
     }
     nothing: Any = client.get("/share?run=run&host=other").get_json()
     for key in ("hosts", "users", "addresses", "source_stats", "programs", "recorded_ns"):
@@ -76,7 +77,7 @@ def test_damage_is_told_and_not_redacted(tmp_path: Path, monkeypatch: pytest.Mon
     draw.session(tmp_path, vm=draw.space(SECRET, steps=3).SerializeToString()[:-5])
     client = Client(App(Logdir(str(tmp_path))))
     told: Any = client.get("/share?run=run").get_json()
-    assert told["damaged"] is True
+    assert told["kept"].startswith("This capture is damaged")
     assert client.get("/share/capture?run=run").status_code == 422
 
 

@@ -73,14 +73,14 @@ def test_newest_first(tmp_path: Path) -> None:
 
 def test_a_run_folder_without_capture_is_a_near_miss(tmp_path: Path) -> None:
     (tmp_path / "plugins/profile/empty").mkdir(parents=True)
-    put(tmp_path / "plugins/profile/old/vm.trace.json.gz")
+    put(tmp_path / "plugins/profile/old/vm.xplane.riegeli")
     put(tmp_path / "train/events.out.tfevents.1.vm")
     survey = Logdir(str(tmp_path)).survey()
     assert survey.sessions == ()
     assert survey.event_files == 1
     assert [miss.split(":")[0] for miss in survey.near_misses] == [
         "plugins/profile/empty",
-        "plugins/profile/old/vm.trace.json.gz",
+        "plugins/profile/old/vm.xplane.riegeli",
     ]
 
 

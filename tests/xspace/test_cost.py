@@ -18,7 +18,7 @@ from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime import cancellation, memory
 from tb_profile_plugin.store import read, resolve, whole
 
-DECODE = import_module("tb_profile_plugin.xspace.decode")
+DECODE = import_module("tb_profile_plugin.xspace.reader")
 CPU = draw._field(2, b"/host:CPU")
 EVENT = draw._field(4, b"")
 LINE = draw._field(3, EVENT)

@@ -58,8 +58,8 @@ function Files({ of, run }: { of: Contents; run: string }) {
   const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
   return (
     <>
-      {of.damaged ? (
-        <p>This capture is damaged, so that nobody can say what it holds: it is not redacted.</p>
+      {of.kept ? (
+        <p>{of.kept}</p>
       ) : (
         <p>
           In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries;
@@ -67,12 +67,12 @@ function Files({ of, run }: { of: Contents; run: string }) {
         </p>
       )}
       <div class="actions">
-        {!of.damaged && (
+        {!of.kept && (
           <a class="button primary" href={link("1")} download={`${of.alias}.xplane.pb`}>
             <Icon name="download" /> Redacted
           </a>
         )}
-        <a class="button" href={link("0")} download={`${of.host}.xplane.pb`}>
+        <a class="button" href={link("0")} download={of.file}>
           <Icon name="download" /> As it is ({bytes(of.size)})
         </a>
       </div>

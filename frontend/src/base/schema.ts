@@ -249,7 +249,14 @@ export interface Contents {
   source_stats: number;
   programs: string[];
   events: number;
-  damaged: boolean;
+  /**
+   * What the file as it is is called where it is given away.
+   */
+  file: string;
+  /**
+   * Why it is not redacted; empty where it can be.
+   */
+  kept: string;
 }
 /**
  * What is being worked out for a session.

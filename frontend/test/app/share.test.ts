@@ -13,7 +13,8 @@ const NOTHING: Contents = {
   source_stats: 0,
   programs: [],
   events: 3,
-  damaged: false,
+  file: "vm.xplane.pb",
+  kept: "",
 };
 
 it("tells what is there, and nothing of what is not", () => {

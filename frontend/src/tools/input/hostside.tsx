@@ -51,7 +51,7 @@ export function HostSide({ page }: { page: PageProps }) {
         ) : (
           <p class="nothing">
             No op of an input pipeline was recorded on this host. tf.data shows up with host tracer level 2 or higher;
-            other loaders do not show up at all.
+            of PyTorch's DataLoader only the waiting does, and other loaders do not show up at all.
           </p>
         )}
       </Section>

@@ -42,13 +42,8 @@ def _threads() -> Executor:
     return ThreadPoolExecutor(os.cpu_count() or 1, "xspace")
 
 
-def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
-    """The tables of the XSpace in ``buffer`` (anything with the buffer protocol).
-
-    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
-    ``progress`` is called with a phase and a fraction 0–1. Raises `ProblemError` (422) for what is larger than the
-    memory limit, before it takes it; ends where nobody waits.
-    """
+def decode(buffer: Any, where: str, progress: Progress) -> XSpace:
+    """As `xspace.decode`."""
     data = np.frombuffer(buffer, np.uint8)
     data.flags.writeable = False
     damage, budget = _Damage(where, len(data)), Budget(where)

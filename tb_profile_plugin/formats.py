@@ -1,0 +1,96 @@
+"""The formats of captures: what a file's name tells, what its content tells, and who reads it.
+
+A format is a folder beside `xspace/` whose ``__init__`` says what `Format` asks for; its `decode` fills the columns.
+The list here is all that others know of formats. Nothing large is imported before a capture is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from . import kineto, xspace
+
+if TYPE_CHECKING:
+    from .columns import XSpace
+
+Progress = Callable[[str, float], None]
+
+HEAD = 1 << 16
+"""So many bytes of a file's begin tell its format."""
+
+
+class Format(Protocol):
+    """What a format's package says of itself."""
+
+    def host_of(self, name: str) -> str | None:
+        """The host that a file name tells; None for a name that no file of this format has."""
+
+    def is_certain(self, name: str) -> bool:
+        """Whether a file of that name, which tells a host, is surely of this format, without a look into it."""
+
+    def is_by_product(self, name: str) -> bool:
+        """Whether profilers also write files of that name beside captures of another format, and out of them."""
+
+    def sessions(self, names: Iterable[str], run: bool) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """The files of one folder by session, which may share names; the empty name stands for the folder itself.
+
+        ``run`` tells that the folder is, or is taken for, where one capture of all hosts lies.
+        """
+
+    def reads(self, head: bytes) -> bool:
+        """Whether a file that begins with these bytes (inflated, at most `HEAD`) is of this format."""
+
+    def decode(self, buffer: Any, where: str = "", progress: Progress = ...) -> XSpace:
+        """As `decode` below, of a file of this format."""
+
+
+FORMATS: tuple[Format, ...] = (kineto, xspace)
+"""What tells most by its begin comes first; so does who has a name that several may have."""
+
+
+def host_of(name: str) -> str | None:
+    """The host that a file name tells in the first format that has such names."""
+    return next((host for each in FORMATS if (host := each.host_of(name)) is not None), None)
+
+
+def captures(names: Iterable[str], looks_right: Callable[[str], bool] = lambda name: False) -> list[str]:
+    """Of one folder's file names those of captures, sorted; ``looks_right`` is asked where the name leaves it open."""
+    of_format = [(name, each) for name in sorted(names) if (each := _format_of(name))]
+    firm = [each for name, each in of_format if each.is_certain(name) and not each.is_by_product(name)]
+    return [
+        name
+        for name, each in of_format
+        if (not each.is_by_product(name) or all(other is each for other in firm))
+        and (each.is_certain(name) or looks_right(name))
+    ]
+
+
+def sessions(names: Iterable[str], run: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sessions that the captures of one folder make up: names below the folder's own, and files."""
+    chosen = list(names)
+    for each in FORMATS:
+        mine = [name for name in chosen if _format_of(name) is each]
+        yield from each.sessions(mine, run)
+
+
+def recognised(head: bytes) -> Format | None:
+    """The format of a file that begins so."""
+    return next((each for each in FORMATS if each.reads(head)), None)
+
+
+def is_xspace(content: Any) -> bool:
+    """Whether a capture is an XSpace, or anything that nobody recognises: what is given away and redacted as such."""
+    return (recognised(bytes(memoryview(content)[:HEAD])) or xspace) is xspace
+
+
+def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
+    """The columns of a capture, by the format of its content; as an XSpace where no format recognises it.
+
+    Never raises for damaged input; raises `ProblemError` (422) for what is larger than the memory limit.
+    """
+    return (recognised(bytes(memoryview(buffer)[:HEAD])) or xspace).decode(buffer, where, progress)
+
+
+def _format_of(name: str) -> Format | None:
+    return next((each for each in FORMATS if each.host_of(name) is not None), None)

@@ -1,0 +1,50 @@
+"""Everything that is asked of a capture: by the model, by every tool, by the timeline and by exports."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin.export import chrome, perfetto
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.problems import Problem, ProblemError
+from tb_profile_plugin.store import StoredSession
+from tb_profile_plugin.timeline.search import Pattern, search
+from tb_profile_plugin.timeline.tiles import timeline
+from tb_profile_plugin.tools import find
+
+
+def work_out(space: XSpace) -> None:
+    """What every tool asks of the model."""
+    host = Host("fuzz", space)
+    assert len(host.trace) == len(host.steps_in_full().of_event)
+    assert host.window[0] <= host.window[1]
+    assert all(host.modules.values())
+
+
+class Damaged(Capture):
+    """A session of one host that is decoded already."""
+
+    def __init__(self, space: XSpace):
+        super().__init__(StoredSession("damaged", Path(), ()))
+        self.hosts = ("fuzz",)
+        self._only = Host("fuzz", space)
+
+    def host(self, name: str) -> Host:
+        return self._only
+
+    def problems(self) -> list[Problem]:
+        return self._only.problems
+
+
+def ask_every_tool(space: XSpace) -> None:
+    session = Damaged(space)
+    for tool in find().values():
+        with suppress(ProblemError):
+            tool.run(session, "fuzz")
+    host = session.host("fuzz")
+    for pieces in (chrome.pieces([host]), perfetto.pieces([host])):
+        assert sum(map(len, pieces))
+    for place in range(len(timeline(host).rows)):
+        timeline(host).slices([(place, 0)], *host.window, 100)
+    search(host, Pattern("a"))

@@ -1,0 +1,233 @@
+"""What PyTorch's events become: threads, streams, launches, steps, ops with their modules, allocations."""
+
+import json
+
+import numpy as np
+import pytest
+from torchtrace import BACKWARD, BASE_NS, V100, frame, host, launch, mark, memory, on_device, on_host, op, text
+
+from tb_profile_plugin import formats
+from tb_profile_plugin.analysis import between, kernelstats
+from tb_profile_plugin.analysis.breakdown import breakdown
+from tb_profile_plugin.analysis.deviceops import device_ops, is_training
+from tb_profile_plugin.analysis.hostops import host_ops
+from tb_profile_plugin.analysis.parts import Part
+from tb_profile_plugin.model import lanes
+from tb_profile_plugin.model.allocations import allocations
+from tb_profile_plugin.model.capabilities import gpu_capabilities
+from tb_profile_plugin.model.devices import host_device_type
+from tb_profile_plugin.model.framework import PYTORCH, framework
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.recorded import versions
+
+STEP = (
+    mark("ProfilerStep#3", 0, 100),
+    mark("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 5, 20),
+    op("aten::conv2d", 30, 20),
+    op("aten::cudnn_convolution", 32, 15),
+    launch(1, 35),
+    op("autograd::engine::evaluate_function: ConvolutionBackward0", 60, 20, BACKWARD),
+    launch(2, 65, tid=BACKWARD),
+    on_device(1, 40, 30),
+    on_device(2, 80, 40),
+)
+
+
+def test_a_step_ends_with_the_work_that_it_launched_on_any_thread() -> None:
+    one = host(*STEP, mark("ProfilerStep#4", 101, 50))
+    steps = one.steps_in_full()
+    assert (steps.source, steps.number.tolist()) == ("profiler", [3, 4])
+    assert ((steps.end - steps.begin) // 10**6).tolist() == [120, 31]
+    parts = breakdown(one, steps).part_ps[0] // 10**6
+    assert (parts[Part.COMPUTE_OTHER], parts[Part.INPUT_WAIT], parts.sum()) == (70, 20, 120)
+    assert between.waits(one).total_ps == 0
+
+
+def test_ops_know_their_kernels_by_the_launch() -> None:
+    found = {op.name: (op.type, op.occurrences, op.total_ps // 10**6) for op in device_ops(host(*STEP)).ops}
+    backward = "autograd::engine::evaluate_function: ConvolutionBackward0"
+    assert found == {
+        "aten::cudnn_convolution": ("aten::cudnn_convolution", 1, 30),
+        backward: (backward, 1, 40),
+    }
+    assert is_training(host(*STEP))
+    assert backward in [each.name for each in host_ops(host(*STEP)).ops]
+
+
+def test_the_op_that_a_kernel_names_counts_where_its_launch_is_missing() -> None:
+    one = host(op("aten::mm", 0, 5, **{"External id": 9}), on_device(77, 10, 5, **{"External id": 9}))
+    assert [each.name for each in device_ops(one).ops] == ["aten::mm"]
+
+
+def test_modules_are_scopes_of_ops_and_of_their_gradients() -> None:
+    one = host(
+        frame("nn.Module: Net_0", 0, 50),
+        frame("net.py(12): forward", 1, 48),
+        frame("nn.Module: Linear_0", 2, 20),
+        op("aten::linear", 3, 10, **{"Sequence number": 5, "Fwd thread id": 0}),
+        op("aten::relu", 30, 5),
+        op("LinearBackward0", 60, 10, BACKWARD, **{"Sequence number": 5, "Fwd thread id": 1}),
+        op("aten::mm", 61, 5, BACKWARD),
+        launch(1, 62, tid=BACKWARD),
+        on_device(1, 70, 5),
+    )
+    assert {each.name for each in host_ops(one).ops} == {
+        "Net_0/Linear_0/aten::linear",
+        "Net_0/aten::relu",
+        "Net_0/Linear_0/LinearBackward0",
+        "Net_0/Linear_0/aten::mm",
+    }
+    assert [each.name for each in device_ops(one).ops] == ["Net_0/Linear_0/aten::mm"]
+    assert one.cpu and "$net.py:12 forward" in one.cpu.names
+    assert "nn.Module: Linear_0" in one.cpu.display_names
+
+
+def test_streams_and_what_only_tells_about_them() -> None:
+    one = host(
+        *STEP,
+        on_device(0, 39, 82, "ProfilerStep#3", "gpu_user_annotation"),
+        on_device(2, 120, 5, "Stream Sync", "cuda_sync"),
+        on_device(3, 10, 2, "Memcpy HtoD (Pageable -> Device)", "gpu_memcpy", bytes=4096),
+    )
+    (device,) = one.devices
+    assert list(device.lines.name) == ["Stream #7(Compute,MemcpyH2D)", "Annotations #7", "Synchronisation #7"]
+    assert one.stream_lines(device).tolist() == [0]
+    assert [(each.kind, each.bytes) for each in kernelstats.all_copies([one])] == [("MemcpyHToD", 4096)]
+    assert sorted(one.trace.links.target.tolist()) == sorted(one.trace.stat("correlation_id")[0][1:3].tolist())
+    kinds = {lane.name: lane.kind for lane in lanes.lane_set(one).lanes}
+    assert kinds["Framework Ops"] == "ops" and kinds["Steps"] == "steps"
+
+
+def test_a_kernel_says_how_it_was_launched() -> None:
+    size = {"registers per thread": 32, "shared memory": 16, "grid": [4, 2, 1], "block": [64, 1, 1]}
+    occupied = {"est. achieved occupancy %": 29}
+    (kernel,) = kernelstats.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, **size, **occupied))])
+    launched = kernel.launch
+    assert (launched.registers, launched.shared_bytes, launched.grid, launched.block) == (32, 16, (4, 2, 1), (64, 1, 1))
+    assert kernel.occupancy == 29
+    (kernel,) = kernelstats.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, grid=[2, 1, 1], block=[8, 8, 1]))])
+    assert (kernel.launch.registers, kernel.occupancy, kernel.launch.block) == (None, None, (8, 8, 1))
+
+
+def test_devices_are_told_by_their_properties() -> None:
+    one = host(*STEP, cuda_runtime_version=12040)
+    assert (framework(one), host_device_type(one)) == (PYTORCH, "Nvidia GPU (Volta)")
+    ((name, able),) = gpu_capabilities(one)
+    assert (name, able.cores, able.memory_bytes, able.tensor_cores) == ("GPU:0", 80, 34 << 30, True)
+    assert versions(one) == {"cuda_runtime": "12040"}
+    unused = host(op("aten::mm", 0, 5), deviceProperties=[V100, V100 | {"id": 1}])
+    assert len(unused.gpus) == 2 and not unused.devices
+
+
+def test_allocations_are_those_of_the_op_that_made_them() -> None:
+    one = host(op("aten::empty", 0, 10), memory(512, 5, 64, 1512), memory(-512, 20, 64, 1000))
+    (found,) = allocations(one).values()
+    assert (found.memory, found.in_use.tolist(), found.allocates.tolist()) == ("GPU 0", [1512, 1000], [True, False])
+    assert (found.text("op", 0), found.until.tolist()) == ("aten::empty", [1, -1])
+    assert int(found.free[0]) == (34 << 30) - 1512
+
+
+def test_old_memory_events_state_neither_address_nor_totals() -> None:
+    def old(size: int, begin: int) -> dict[str, object]:
+        return {
+            **memory(size, begin, 0, 0),
+            "cat": "",
+            "args": {"Bytes": size, "Device Type": 0, "Device Id": -1},
+        }
+
+    one = host(op("aten::empty", 0, 90), old(-8, 1), old(16, 2), old(32, 3), old(16, 4), old(-16, 5), old(-16, 6))
+    (found,) = allocations(one).values()
+    assert (found.memory, found.in_use.tolist()) == ("CPU", [0, 16, 48, 64, 48, 32])
+    assert found.until.tolist() == [-1, 5, 6, 4, -1, -1]
+
+
+def test_times_count_from_the_base_and_wrong_ones_are_set_aside() -> None:
+    hour = 3600e6
+    events = (
+        {
+            "ph": "X",
+            "cat": "Trace",
+            "name": "PyTorch Profiler (0)",
+            "pid": "Spans",
+            "tid": "",
+            "ts": 2 * hour,
+            "dur": 90,
+        },
+        op("aten::mm", 2 * hour + 1.001, 5),
+        launch(1, 2 * hour + 3),
+        on_device(1, 2 * hour + 5, 5),
+        launch(2, 2 * hour + 3000),
+        on_device(2, 2 * hour + 8, 5),
+        on_device(3, 0, 5),
+    )
+    one = host(*events)
+    assert one.origin_ns == BASE_NS + 2 * 3600 * 10**9 + 1001
+    (device,) = one.devices
+    assert len(device.events) == 1
+    assert [problem.code for problem in one.problems] == ["impossible_times", "impossible_times"]
+
+
+def test_order_in_the_file_does_not_matter() -> None:
+    header = {"schemaVersion": 1, "deviceProperties": [V100], "baseTimeNanoseconds": BASE_NS}
+    turned = json.dumps({"traceEvents": list(reversed(STEP)), **header})
+    one, other = host(*STEP), Host("worker", formats.decode(turned.encode()))
+    assert one.origin_ns == other.origin_ns
+    assert np.array_equal(one.trace.begin, other.trace.begin)
+    assert [each.name for each in device_ops(one).ops] == [each.name for each in device_ops(other).ops]
+
+
+def test_old_files_say_the_same_in_other_words() -> None:
+    old = {"cpu_op": "Operator", "user_annotation": "Operator", "cuda_runtime": "Runtime", "kernel": "Kernel"}
+    events = []
+    for event in STEP:
+        events.append(
+            {
+                **event,
+                "cat": old[event["cat"]],
+                "tid": f"stream {event['tid']}" if event["pid"] == 0 else str(event["tid"]),
+            }
+        )
+        events[-1]["args"] = {key: value for key, value in event["args"].items() if key != "stream"}
+    one, other = host(*STEP), host(*events)
+    assert [one.steps.end[0], device_ops(one).ops] == [other.steps.end[0], device_ops(other).ops]
+    assert list(other.devices[0].lines.name) == ["Stream #7(Compute)"]
+
+
+def test_the_profilers_own_time_lies_apart() -> None:
+    one = host(*STEP, {**on_host("overhead", "Lazy Function Loading", 1, 50), "pid": -1, "tid": 0})
+    assert [plane.name for plane in one.space.planes][-2:] == ["Profiler overhead", "/host:metadata"]
+    assert one.steps.end[0] == host(*STEP).steps.end[0]
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", '{"traceEvents": []}', '{"schemaVersion": 1, "traceEvents": [{}]}'])
+def test_a_trace_of_nothing_says_so(content: str) -> None:
+    one = Host("worker", formats.decode(content.replace("{}", '{"schemaVersion": 1}').encode()))
+    assert len(one.trace) == 0
+    assert content == "[]" or [problem.code for problem in one.problems] == ["empty_capture"]
+
+
+def test_a_trace_that_was_made_of_an_xspace_opens_with_what_it_holds() -> None:
+    named = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0 (pid 1)"}},
+        {"ph": "M", "pid": 1, "tid": 7, "name": "thread_name", "args": {"name": "Stream #7(Compute)"}},
+        {"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/host:CPU"}},
+        {"ph": "M", "pid": 2, "tid": 9, "name": "thread_name", "args": {"name": "python"}},
+    ]
+    events = [
+        {"ph": "X", "pid": 2, "tid": 9, "name": "train", "ts": 1, "dur": 50, "args": {"_r": "1", "step_num": "4"}},
+        {"ph": "X", "pid": 2, "tid": 9, "name": "Launch", "ts": 2, "dur": 3, "args": {"correlation_id": "12"}},
+        {"ph": "X", "pid": 1, "tid": 7, "name": "gemm", "ts": 9, "dur": 30, "args": {"correlation_id": "12"}},
+        {},
+    ]
+    content = json.dumps({"displayTimeUnit": "ns", "traceEvents": [*named, *events]})
+    one = Host("vm", formats.decode(content.encode()))
+    assert [(plane.name, list(plane.lines.name)) for plane in one.space.planes] == [
+        ("/device:GPU:0", ["Stream #7(Compute)"]),
+        ("/host:CPU", ["python"]),
+    ]
+    assert (one.steps.source, one.steps.name, len(one.trace.links.source)) == ("markers", ["train 4"], 1)
+    assert [problem.code for problem in one.problems] == ["derived_trace"]
+
+
+def test_a_trace_in_text_is_what_it_is() -> None:
+    assert formats.is_xspace(b"\n\x02\x08\x01") and not formats.is_xspace(text(*STEP).encode())
