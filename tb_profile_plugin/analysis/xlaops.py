@@ -6,8 +6,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import vocabulary
+from ..columns.codes import combine
 from ..model.capabilities import Capabilities, capabilities
-from ..model.codes import combine
 from ..model.host import Host
 from ..model.per_host import per_host
 from .ops import nested_times

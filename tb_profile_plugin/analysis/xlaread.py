@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
-from ..model.codes import combine
+from ..columns.codes import combine
 from ..model.host import Host
 from ..runtime import cancellation
 from ..xspace.hlo import Module
