@@ -1,6 +1,7 @@
 """What a program measured with its planted cause and without: the truth that a diagnosis is held to."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -10,48 +11,56 @@ from planted.table import PROGRAMS, Planted
 
 
 @dataclass(frozen=True)
-class Truth:
-    """Milliseconds, by the program's own clock."""
+class Clock:
+    """What one run of a program measured itself, milliseconds for each step; None where it cannot be measured."""
 
-    step_ms: float | None
-    """A typical step; None where the loop runs ahead of its steps."""
-    period_ms: float
-    """A typical step, start to start."""
-    planted_ms: float | None
-    """The cause in a step: typically, or on average where only some have it. None where it cannot be clocked alone."""
-    gain_ms: float
-    """What a step takes less without it, start to start; typically, or on average."""
-    noise_ms: float
-    """How far the gain may be off: half the steps lie within this of their median, with and without."""
+    step_ms: list[float] | None
+    """None where the loop runs ahead of its steps."""
+    period_ms: list[float]
+    """Start to start."""
+    planted_ms: list[float] | None
+    """In the planted cause."""
 
-
-def read(folder: Path) -> dict[str, Any]:
-    measured: dict[str, Any] = json.loads((folder / "measured.json").read_text())
-    return measured
+    @staticmethod
+    def read(folder: Path) -> "Clock":
+        """From beside a capture."""
+        measured = json.loads((folder / "measured.json").read_text())
+        return Clock(measured["step_ms"], measured["period_ms"], measured["planted_ms"])
 
 
-def spread(times: list[float]) -> float:
-    return median(abs(time - median(times)) for time in times)
+def typical(program: Planted, times: Sequence[float]) -> float:
+    """Where all steps have the cause, a step that is like most; else the average, or it would not show."""
+    return median(times) if program.steps in ("each", "none") else mean(times)
 
 
-def truth(name: str, folder: Path) -> Truth:
-    """Of the captures in this folder's `with` and `without`."""
-    here, there = read(folder / "with"), read(folder / "without")
-    typical = median if PROGRAMS[name].steps in ("each", "none") else mean
-    periods, others = here["period_ms"], there["period_ms"]
-    return Truth(
-        median(here["step_ms"]) if here["step_ms"] else None,
-        median(periods),
-        typical(here["planted_ms"]) if here["planted_ms"] else None,
-        typical(periods) - typical(others),
-        spread(periods) + spread(others),
-    )
+def spread(times: Sequence[float]) -> float:
+    """Half the times lie within this of their median."""
+    middle = median(times)
+    return median(abs(time - middle) for time in times)
+
+
+def gain_ms(program: Planted, run: Clock, other: Clock) -> float:
+    """What a step takes less without the cause, start to start."""
+    return typical(program, run.period_ms) - typical(program, other.period_ms)
+
+
+def noise_ms(run: Clock, other: Clock) -> float:
+    """How far the gain may be off."""
+    return spread(run.period_ms) + spread(other.period_ms)
 
 
 def expected(out: Path) -> dict[str, Any]:
     """Of all captures below this folder: what is expected of each, and what it measured, for other programs to read."""
 
     def described(name: str, program: Planted) -> dict[str, Any]:
-        return {**asdict(program), **asdict(truth(name, out / name))}
+        run, other = Clock.read(out / name / "with"), Clock.read(out / name / "without")
+        return {
+            **asdict(program),
+            "step_ms": median(run.step_ms) if run.step_ms else None,
+            "period_ms": median(run.period_ms),
+            "planted_ms": typical(program, run.planted_ms) if run.planted_ms else None,
+            "gain_ms": gain_ms(program, run, other),
+            "noise_ms": noise_ms(run, other),
+        }
 
     return {name: described(name, program) for name, program in PROGRAMS.items() if (out / name).exists()}

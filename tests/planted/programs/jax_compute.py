@@ -10,12 +10,13 @@ from jax_loop import Model, loop, mark, profile
 
 def jax_larger_op(clock, cause, **how):
     """One op is twice as large."""
+    weight = jnp.ones((1024, 1024))
 
     @jax.jit
     def step(large, small):
-        return jnp.tanh(large @ large.T).sum() + jnp.tanh(small @ small).sum()
+        return jnp.tanh(large @ weight).sum() + jnp.tanh(small @ small).sum()
 
-    large, small = jnp.ones((512, 8192 if cause else 4096)), jnp.ones((640, 640))
+    large, small = jnp.ones((1024 if cause else 512, 1024)), jnp.ones((640, 640))
     loop(clock, lambda number: step(large, small).block_until_ready(), **how)
 
 

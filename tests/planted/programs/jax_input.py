@@ -5,17 +5,17 @@ import threading
 import time
 
 import numpy as np
-from clock import main
+from clock import Clock, main
 from jax_loop import Model, loop, mark, profile
 
 BATCH = np.ones((256, 512), "float32")
 
 
-def batches(clock, cause):
+def batches(clock, cause, seconds=0.02):
     while True:
         if cause:
             began = time.perf_counter()
-            time.sleep(0.02)
+            time.sleep(seconds)
             clock.plant(began)
         yield BATCH
 
@@ -66,16 +66,27 @@ def jax_generator_outside_untraced(clock, cause):
     jax_generator_outside(clock, cause, traced=False)
 
 
+def waiting(clock, cause, layers, seconds):
+    """What counts is how long the loop waits, not how long the other thread sleeps."""
+    source, model = prefetched(batches(Clock(clock.folder), cause, seconds)), Model(layers)
+
+    def work(number):
+        began = time.perf_counter()
+        batch = next(source)
+        clock.plant(began)
+        model.step(batch)
+
+    loop(clock, work)
+
+
 def jax_generator_prefetched(clock, cause):
     """Steps are longer than the sleep: nothing waits."""
-    source, model = prefetched(batches(clock, cause)), Model(layers=80)
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, cause, layers=80, seconds=0.02)
 
 
 def jax_prefetch_too_slow(clock, cause):
     """Steps are shorter than the sleep: a thread that is ahead does not help."""
-    source, model = prefetched(batches(clock, cause)), Model()
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, cause, layers=12, seconds=0.06)
 
 
 main(

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import tensorflow as tf
-from clock import main
+from clock import Clock, main
 from tf_loop import SIZE, Model, loop, mark
 
 SHAPE = (256, SIZE)
@@ -18,19 +18,19 @@ def as_written(data):
     return data.with_options(options)
 
 
-def sleeping(clock, cause):
+def sleeping(clock, cause, seconds=0.03):
     def load():
         if cause:
             began = time.perf_counter()
-            time.sleep(0.03)
+            time.sleep(seconds)
             clock.plant(began)
         return np.ones(SHAPE, "float32")
 
     return load
 
 
-def from_py_function(clock, cause):
-    load = sleeping(clock, cause)
+def from_py_function(clock, cause, seconds=0.03):
+    load = sleeping(clock, cause, seconds)
     data = tf.data.Dataset.range(1000).map(lambda _: tf.py_function(load, [], tf.float32))
     return data.map(lambda x: tf.ensure_shape(x, SHAPE))
 
@@ -59,10 +59,22 @@ def tf_py_function_outside(clock, cause):
         clock.stop()
 
 
+def waiting(clock, data, layers):
+    """What counts is how long the loop waits, not how long the pipeline takes."""
+    model, source = Model(layers), iter(data)
+
+    def work(number):
+        began = time.perf_counter()
+        batch = next(source)
+        clock.plant(began)
+        model.step(batch)
+
+    loop(clock, work)
+
+
 def tf_py_function_ahead(clock, cause):
     """As TensorFlow improves it by itself: the map goes on during the step, and the rest of its time is waited for."""
-    model, source = Model(layers=20), iter(from_py_function(clock, cause))
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, from_py_function(Clock(clock.folder), cause, seconds=0.06), layers=20)
 
 
 def tf_generator(clock, cause):
@@ -79,8 +91,7 @@ def tf_generator(clock, cause):
 
 def tf_py_function_prefetched(clock, cause):
     """Steps are longer than the sleep: nothing waits."""
-    model, source = Model(layers=80), iter(from_py_function(clock, cause).prefetch(2))
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, from_py_function(Clock(clock.folder), cause).prefetch(2), layers=80)
 
 
 def sort(times):
@@ -97,14 +108,12 @@ def sort(times):
 
 def tf_map(clock, cause):
     """All the work of the input is in one map, without parallel calls."""
-    model, source = Model(), iter(sort(8 if cause else 0))
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, sort(8 if cause else 0), layers=12)
 
 
 def tf_map_prefetched(clock, cause):
     """Some such work, while longer steps go on: nothing waits."""
-    model, source = Model(layers=80), iter(sort(2 if cause else 0).prefetch(4))
-    loop(clock, lambda number: model.step(next(source)))
+    waiting(clock, sort(2 if cause else 0).prefetch(4), layers=80)
 
 
 main(

@@ -1,0 +1,121 @@
+"""Hold a diagnosis to what the program measured itself."""
+
+from collections.abc import Iterator
+from statistics import mean, median
+from typing import Any
+
+from figures import column, facts
+from planted.measured import Clock, gain_ms, noise_ms, typical
+from planted.table import Planted
+
+Answer = dict[str, Any]
+"""A named answer of the tool `why`."""
+
+ALLOWED = 0.2
+"""How far a magnitude and a ceiling may be off, relative to what was measured."""
+STEP = 0.05
+"""How far the time of a step may be off."""
+CALLS_MS = 0.05
+"""What lies between the program's reading of the clock and the profiler's."""
+ABSENT = 0.05
+"""Share of the step below which a cause counts as absent."""
+LEFT = 0.2
+"""Share of the step that causes of the planted kind may take in the program without it."""
+
+
+def causes(answer: Answer) -> dict[str, tuple[float, float | None]]:
+    """In rank order: milliseconds per step, and at most won; None where no ceiling is known."""
+    rows = zip(*(column(answer, "causes", name) for name in ("id", "per_step_ps", "gain_ps")), strict=True)
+    return {id: (ps / 1e9, None if gain is None else gain / 1e9) for id, ps, gain in rows}
+
+
+def judge(program: Planted, run: Clock, other: Clock, answer: Answer, whole: Answer) -> list[str]:
+    """What is wrong with the answer about the run; `other` is without the cause, `whole` the answer over all steps."""
+    return [
+        *_steps(run, whole),
+        *_first(program, run, answer),
+        *_magnitude(program, run, other, answer),
+        *_ceiling(program, run, other, answer),
+        *_absent(program, answer),
+    ]
+
+
+def judge_without(program: Planted, other: Clock, answer: Answer, whole: Answer) -> list[str]:
+    """What is wrong with the answer about the run without the cause."""
+    blamed = _first(program, other, answer) if program.steps == "none" else _gone(program, answer)
+    return [*_steps(other, whole), *blamed]
+
+
+def _steps(run: Clock, whole: Answer) -> Iterator[str]:
+    """Over all steps the means are equal, whichever of them are typical."""
+    found = facts(whole)
+    period = found["period_ps"]
+    if period is None:
+        return
+    if found["steps_count"] != len(run.period_ms):
+        yield f"{found['steps_count']} steps, not {len(run.period_ms)}"
+    turn = mean(run.period_ms)
+    if run.step_ms:
+        # No step follows the last one: what came after it is not between steps.
+        gaps = [turn - step for turn, step in zip(run.period_ms, run.step_ms, strict=True)]
+        turn = mean(run.step_ms) + mean(gaps[:-1])
+    if _off(period / 1e9, turn) > STEP:
+        yield f"from step to step {period / 1e9:.2f} ms, by the clock {turn:.2f} ms"
+
+
+def _first(program: Planted, run: Clock, answer: Answer) -> Iterator[str]:
+    first = next(iter(causes(answer)), "nothing")
+    if first not in program.first and not (first == "unusual_steps" and _unusual(run)):
+        yield f"{first} comes first, not {' or '.join(program.first)}"
+
+
+def _unusual(run: Clock) -> bool:
+    """Whether single steps took much longer by the program's own clock: others use the machine, too."""
+    usual = median(run.period_ms)
+    return sum(time - usual for time in run.period_ms if time > 1.3 * usual) > ABSENT * sum(run.period_ms)
+
+
+def _magnitude(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
+    """The causes that may come first are ways of seeing the planted one: together they are it."""
+    if program.steps == "none" or facts(answer)["period_ps"] is None:
+        return
+    if run.planted_ms:
+        wanted, noise = typical(program, run.planted_ms), 0.0
+    else:
+        wanted, noise = gain_ms(program, run, other), noise_ms(run, other)
+    ids = program.listed or program.first
+    found = sum(ms for id, (ms, _) in causes(answer).items() if id in ids)
+    if abs(found - wanted) > ALLOWED * wanted + noise:
+        yield f"{'+'.join(ids)} {found:.2f} ms in each step, measured {wanted:.2f} ms"
+
+
+def _ceiling(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
+    """What the first cause is said to win at most is what the program without it wins."""
+    ceilings = [gain for _, gain in causes(answer).values()]
+    if program.gain or program.steps == "none" or not ceilings or ceilings[0] is None:
+        return
+    wanted = gain_ms(program, run, other)
+    if abs(ceilings[0] - wanted) > ALLOWED * wanted + noise_ms(run, other):
+        yield f"at most {ceilings[0]:.2f} ms won, measured {wanted:.2f} ms"
+
+
+def _absent(program: Planted, answer: Answer) -> Iterator[str]:
+    period = facts(answer)["period_ps"]
+    for id, (ms, _) in causes(answer).items():
+        if id in program.absent and period and ms > ABSENT * period / 1e9:
+            yield f"{id} {ms:.2f} ms of {period / 1e9:.2f} ms, though there is none"
+
+
+def _gone(program: Planted, answer: Answer) -> Iterator[str]:
+    """Without the cause nobody finds it. Where next to nothing is left of the step, something else leads, whatever."""
+    period = facts(answer)["period_ps"]
+    if period is None or period / 1e9 < 2:
+        return
+    ids = program.listed or program.first
+    found = sum(ms for id, (ms, _) in causes(answer).items() if id in ids and id != "unusual_steps")
+    if found > LEFT * period / 1e9:
+        yield f"{'+'.join(ids)} {found:.2f} ms of {period / 1e9:.2f} ms without the cause"
+
+
+def _off(found: float, wanted: float) -> float:
+    return max(abs(found - wanted) - CALLS_MS, 0.0) / wanted
