@@ -49,6 +49,6 @@ def test_a_ceiling_is_not_judged_where_the_program_says_why() -> None:
 
 
 def test_without_the_cause_it_is_gone() -> None:
-    fine, blamed = answer(5.1, ("compute", 4.8, None)), answer(5.1, ("python", 4.0, None))
-    assert judge_without(SLEEPING, OTHER, fine, fine) == []
-    assert judge_without(SLEEPING, OTHER, blamed, blamed) == ["python 4.00 ms of 5.10 ms without the cause"]
+    fine, blamed = answer(5.1, ("compute", 4.8, None)), answer(5.1, ("python", 4.5, None))
+    assert judge_without(SLEEPING, RUN, OTHER, fine, fine) == []
+    assert judge_without(SLEEPING, RUN, OTHER, blamed, blamed) == ["python 4.50 ms of 5.10 ms without the cause"]

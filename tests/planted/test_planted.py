@@ -47,6 +47,6 @@ def test_the_planted_cause_is_found(captured: Captured, name: str) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_without_it_nothing_is_blamed(captured: Captured, name: str) -> None:
     folder = captured(name)
+    run, other = Clock.read(folder / "with"), Clock.read(folder / "without")
     found = tb_profile_plugin.open(folder / "without")
-    other = Clock.read(folder / "without")
-    assert judge_without(PROGRAMS[name], other, found.answer("why"), found.answer("why", steps="all")) == []
+    assert judge_without(PROGRAMS[name], run, other, found.answer("why"), found.answer("why", steps="all")) == []

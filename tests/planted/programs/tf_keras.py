@@ -12,23 +12,25 @@ from clock import main
 FIRST, LAST = 4, 15
 
 
-class Watch(keras.callbacks.Callback):
-    """The clock of the captured batches."""
+class Board(keras.callbacks.TensorBoard):
+    """With the clock of the captured batches; what starting and stopping the profiler takes is no part of them."""
 
     def __init__(self, clock):
-        super().__init__()
+        super().__init__(clock.folder, profile_batch=(FIRST, LAST), write_graph=False)
         self.clock, self.batches = clock, 0
 
     def on_train_batch_begin(self, batch, logs=None):
+        super().on_train_batch_begin(batch, logs)
         self.batches += 1
         if FIRST <= self.batches <= LAST:
             self.clock.begin()
-        if self.batches == LAST + 1:
-            self.clock.stop()
 
     def on_train_batch_end(self, batch, logs=None):
         if FIRST <= self.batches <= LAST:
             self.clock.end()
+        if self.batches == LAST:
+            self.clock.stop()
+        super().on_train_batch_end(batch, logs)
 
 
 def model(layers=6):
@@ -40,10 +42,9 @@ def model(layers=6):
     return made
 
 
-def fit(clock, made, callbacks=(), batch=256, batches=18, **how):
+def fit(clock, made, callbacks=(), batch=256, batches=18):
     x, y = np.random.rand(batch * batches, 512).astype("float32"), np.random.randint(0, 10, batch * batches)
-    board = keras.callbacks.TensorBoard(clock.folder, profile_batch=(FIRST, LAST), write_graph=False)
-    made.fit(x, y, batch_size=batch, epochs=1, verbose=0, callbacks=[board, Watch(clock), *callbacks], **how)
+    made.fit(x, y, batch_size=batch, epochs=1, verbose=0, callbacks=[Board(clock), *callbacks])
 
 
 def keras_slow_callback(clock, cause):
@@ -102,8 +103,7 @@ def keras_input(clock, cause):
     options = tf.data.Options()
     options.experimental_optimization.inject_prefetch = False
     data = tf.data.Dataset.from_generator(batches, output_signature=signature).with_options(options)
-    board = keras.callbacks.TensorBoard(clock.folder, profile_batch=(FIRST, LAST), write_graph=False)
-    made.fit(data, steps_per_epoch=18, epochs=1, verbose=0, callbacks=[board, Watch(clock)])
+    made.fit(data, steps_per_epoch=18, epochs=1, verbose=0, callbacks=[Board(clock)])
 
 
 def keras_more_layers(clock, cause):
