@@ -77,7 +77,8 @@ def _unusual(run: Clock) -> bool:
 
 def _magnitude(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
     """The causes that may come first are ways of seeing the planted one: together they are it."""
-    if program.steps == "none" or facts(answer)["period_ps"] is None:
+    unknown = program.gain and not run.planted_ms
+    if unknown or program.steps == "none" or facts(answer)["period_ps"] is None:
         return
     wanted, noise = _wanted(program, run, other)
     found = _found(program, answer)
@@ -121,7 +122,7 @@ def _absent(program: Planted, answer: Answer) -> Iterator[str]:
 def _gone(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
     """Without the cause nobody finds it; single steps may take longer all the same, as others use the machine."""
     period = facts(answer)["period_ps"]
-    if period is None:
+    if program.left or period is None:
         return
     found = _found(program, answer, "unusual_steps")
     if found > LEFT * max(period / 1e9, _wanted(program, run, other)[0]):

@@ -30,8 +30,8 @@ class Clock:
         self.ended.append(perf_counter())
 
     def plant(self, since):
-        """The time since then was the planted cause; before the first step it does not count."""
-        if self.lost:
+        """The time since then was the planted cause; before the first step and after the last it does not count."""
+        if self.lost and self.stopped is None:
             self.lost[-1] += perf_counter() - since
 
     def stop(self):

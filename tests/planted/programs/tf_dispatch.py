@@ -49,12 +49,12 @@ def tf_tiny_eager_unmarked(clock, cause):
 
 
 def tf_large_eager(clock, cause):
-    """Nothing to blame: twelve large ops take twice as long as six."""
-    x = tf.eye(640)
+    """Nothing to blame: six large ops take twice as long as three."""
+    x = tf.eye(1024)
 
     def work(number):
         value = x
-        for _ in range(12 if cause else 6):
+        for _ in range(6 if cause else 3):
             value = tf.linalg.matmul(value, x)
         value.numpy()
 
