@@ -18,17 +18,18 @@ HERE = Path(__file__).resolve().parent
 ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def capture(python: str, out: Path, *names: str) -> None:
-    """Programs of one file share a process, since most of the time would go into imports."""
+def capture(python: str, out: Path, *names: str) -> Path:
+    """Capture these programs, or all, into this folder; those of one file in one process."""
     files: dict[str, list[str]] = {}
     for name in names or PROGRAMS:
         files.setdefault(PROGRAMS[name].file, []).append(name)
         shutil.rmtree(out / name, ignore_errors=True)
     for file, wanted in files.items():
         command = [python, str(HERE / "programs" / f"{file}.py"), str(out), *wanted]
-        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
         if done.returncode:
             raise RuntimeError(f"{file} failed:\n{done.stderr[-3000:]}")
+    return out
 
 
 if __name__ == "__main__":

@@ -43,9 +43,7 @@ def asynchronous(clock, model, pause=0.0, marked=True):
             with mark(number, marked):
                 model.dispatch()
             if pause:
-                began = time.perf_counter()
                 time.sleep(pause)
-                clock.plant(began)
         model.weight.block_until_ready()
         clock.stop()
 
