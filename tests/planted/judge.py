@@ -5,7 +5,7 @@ from statistics import mean, median
 from typing import Any
 
 from figures import column, facts
-from planted.measured import Clock, gain_ms, noise_ms, typical
+from planted.measured import Clock, gain_ms, noise_ms, spread, typical
 from planted.table import Planted
 
 Answer = dict[str, Any]
@@ -91,8 +91,9 @@ def _magnitude(program: Planted, run: Clock, other: Clock, answer: Answer, whole
 
 def _wanted(program: Planted, run: Clock, other: Clock) -> tuple[float, float]:
     """What the planted cause took in each step, and how far that may be off; milliseconds."""
-    wanted = typical(program, run.planted_ms) if run.planted_ms else gain_ms(program, run, other)
-    return wanted, noise_ms(run, other)
+    if run.planted_ms:
+        return typical(program, run.planted_ms), spread(run.period_ms)
+    return gain_ms(program, run, other), noise_ms(program, run, other)
 
 
 def _found(program: Planted, answer: Answer, *but: str) -> float:
@@ -107,10 +108,11 @@ def _named(program: Planted) -> str:
 def _ceiling(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
     """What the first cause is said to win at most is what the program without it wins."""
     ceilings = [gain for _, gain in causes(answer).values()]
-    if program.gain or program.steps == "none" or not ceilings or ceilings[0] is None:
+    none = program.steps == "none" or facts(answer)["period_ps"] is None
+    if none or program.gain or not ceilings or ceilings[0] is None:
         return
     wanted = gain_ms(program, run, other)
-    if abs(ceilings[0] - wanted) > ALLOWED * wanted + noise_ms(run, other):
+    if abs(ceilings[0] - wanted) > ALLOWED * wanted + noise_ms(program, run, other):
         yield f"at most {ceilings[0]:.2f} ms won, measured {wanted:.2f} ms"
 
 

@@ -44,9 +44,15 @@ def gain_ms(program: Planted, run: Clock, other: Clock) -> float:
     return typical(program, run.period_ms) - typical(program, other.period_ms)
 
 
-def noise_ms(run: Clock, other: Clock) -> float:
-    """How far the gain may be off."""
-    return spread(run.period_ms) + spread(other.period_ms)
+def noise_ms(program: Planted, run: Clock, other: Clock) -> float:
+    """How far the gain may be off: how far steps differ among themselves, and the rest of them with and without.
+
+    The machine is not equally fast in both runs, and the same work takes longer after a wait.
+    """
+    noise = spread(run.period_ms) + spread(other.period_ms)
+    if run.planted_ms:
+        noise += abs(gain_ms(program, run, other) - typical(program, run.planted_ms))
+    return noise
 
 
 def expected(out: Path) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def expected(out: Path) -> dict[str, Any]:
             "period_ms": median(run.period_ms),
             "planted_ms": typical(program, run.planted_ms) if run.planted_ms else None,
             "gain_ms": gain_ms(program, run, other),
-            "noise_ms": noise_ms(run, other),
+            "noise_ms": noise_ms(program, run, other),
         }
 
     return {name: described(name, program) for name, program in PROGRAMS.items() if (out / name).exists()}
