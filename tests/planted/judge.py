@@ -32,7 +32,7 @@ def causes(answer: Answer) -> dict[str, tuple[float, float | None]]:
 def judge(program: Planted, run: Clock, other: Clock, answer: Answer, whole: Answer) -> list[str]:
     """What is wrong with the answer about the run; `other` is without the cause, `whole` the answer over all steps."""
     return [
-        *_steps(run, whole),
+        *_steps(program, run, whole),
         *_first(program, run, answer),
         *_magnitude(program, run, other, answer, whole),
         *_ceiling(program, run, other, answer),
@@ -43,14 +43,15 @@ def judge(program: Planted, run: Clock, other: Clock, answer: Answer, whole: Ans
 def judge_without(program: Planted, run: Clock, other: Clock, answer: Answer, whole: Answer) -> list[str]:
     """What is wrong with the answer about the run without the cause."""
     blamed = _first(program, other, answer) if program.steps == "none" else _gone(program, run, other, answer)
-    return [*_steps(other, whole), *blamed]
+    return [*_steps(program, other, whole), *blamed]
 
 
-def _steps(run: Clock, whole: Answer) -> Iterator[str]:
+def _steps(program: Planted, run: Clock, whole: Answer) -> Iterator[str]:
     """Over all steps the means are equal, whichever of them are typical."""
     found = facts(whole)
     period = found["period_ps"]
     if period is None:
+        yield from () if program.stepless else ("no steps",)
         return
     if found["steps_count"] != len(run.period_ms):
         yield f"{found['steps_count']} steps, not {len(run.period_ms)}"
@@ -106,18 +107,20 @@ def _named(program: Planted) -> str:
 
 
 def _ceiling(program: Planted, run: Clock, other: Clock, answer: Answer) -> Iterator[str]:
-    """What the first cause is said to win at most is what the program without it wins."""
-    found, wanted = _won(answer), gain_ms(program, run, other)
-    none = program.steps == "none" or facts(answer)["period_ps"] is None
-    if none or program.gain or found is None:
+    """What the planted cause is said to win at most is what the program without it wins."""
+    if program.gain or program.steps == "none" or facts(answer)["period_ps"] is None:
         return
-    if abs(found - wanted) > ALLOWED * wanted + noise_ms(program, run, other):
+    found, wanted = _won(program, answer), gain_ms(program, run, other)
+    if found is None:
+        yield "no ceiling"
+    elif abs(found - wanted) > ALLOWED * wanted + noise_ms(program, run, other):
         yield f"at most {found:.2f} ms won, measured {wanted:.2f} ms"
 
 
-def _won(answer: Answer) -> float | None:
-    """Without the first cause; without all that the host does late, where that is one of several ways of being late."""
-    id, (_, gain) = next(iter(causes(answer).items()), ("", (0.0, None)))
+def _won(program: Planted, answer: Answer) -> float | None:
+    """Without the planted cause; or all that the host does late, where that is one of several ways."""
+    ids = program.listed or program.first
+    id, gain = next(((id, gain) for id, (_, gain) in causes(answer).items() if id in ids), ("", None))
     whole = dict(zip(*(column(answer, "scenarios", name) for name in ("id", "gain_ps")), strict=True)).get("host")
     return whole / 1e9 if id in HOST and whole is not None else gain
 

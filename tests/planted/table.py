@@ -22,6 +22,8 @@ class Planted:
     """Why the program does not win without the cause what that takes; nothing if it does."""
     left: str = ""
     """Why the program without the cause still has some of it; nothing if it has not."""
+    stepless: str = ""
+    """Why no steps can be found in it; nothing if they can."""
     marked: bool = True
     traced: bool = False
     """Whether Python frames are recorded."""
@@ -126,7 +128,13 @@ PROGRAMS = {
     "tf_new_function": Planted("tf_dispatch", "tf.function() inside the step", ("retrace", "compile")),
     "tf_new_shape": Planted("tf_dispatch", "jit_compile and a new shape each step", ("compile", "retrace")),
     "tf_tiny_eager": Planted("tf_dispatch", "1,500 tiny ops without tf.function", HOST),
-    "tf_tiny_eager_unmarked": Planted("tf_dispatch", "1,500 tiny ops without tf.function", HOST, marked=False),
+    "tf_tiny_eager_unmarked": Planted(
+        "tf_dispatch",
+        "1,500 tiny ops without tf.function",
+        HOST,
+        stepless="nothing but ops repeats, each of them many times in a step",
+        marked=False,
+    ),
     "tf_large_eager": Planted("tf_dispatch", "six large ops, not three", ("compute",), "none", BLAMELESS),
     "tf_more_layers": Planted("tf_dispatch", "48 layers, not 24", ("compute",), "none", BLAMELESS),
     "tf_more_layers_unmarked": Planted(

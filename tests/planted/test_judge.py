@@ -42,9 +42,10 @@ def test_what_is_right_passes() -> None:
 
 
 def test_what_is_wrong_is_told() -> None:
-    assert wrong(25.1, ("compute", 20.0, None), ("input", 20.0, None)) == ["compute comes first, not input"]
+    assert wrong(25.1, ("compute", 20.0, None), ("input", 20.0, 20.0)) == ["compute comes first, not input"]
     assert wrong(25.1, ("input", 12.0, 20.0)) == ["input 12.00 ms in each step, measured 20.00 ms"]
     assert wrong(25.1, ("input", 20.0, 10.0)) == ["at most 10.00 ms won, measured 20.00 ms"]
+    assert wrong(25.1, ("input", 20.0, None)) == ["no ceiling"]
     assert wrong(30.0, ("input", 20.0, 20.0)) == ["from step to step 30.00 ms, by the clock 25.10 ms"]
     assert wrong(25.1, ("input", 20.0, 20.0), ("compile", 4.0, 4.0)) == [
         "compile 4.00 ms of 25.10 ms, though there is none"
