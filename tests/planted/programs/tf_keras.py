@@ -1,0 +1,115 @@
+"""Keras: fit() with the TensorBoard callback, which captures some of its batches."""
+
+import os
+import tempfile
+import time
+
+import keras
+import numpy as np
+import tensorflow as tf
+from clock import main
+
+FIRST, LAST = 4, 15
+
+
+class Board(keras.callbacks.TensorBoard):
+    """With the clock of the captured batches; what starting and stopping the profiler takes is no part of them."""
+
+    def __init__(self, clock):
+        super().__init__(clock.folder, profile_batch=(FIRST, LAST), write_graph=False)
+        self.clock, self.batches = clock, 0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        super().on_train_batch_begin(batch, logs)
+        self.batches += 1
+        if FIRST <= self.batches <= LAST:
+            self.clock.begin()
+
+    def on_train_batch_end(self, batch, logs=None):
+        if FIRST <= self.batches <= LAST:
+            self.clock.end()
+        if self.batches == LAST:
+            self.clock.stop()
+        super().on_train_batch_end(batch, logs)
+
+
+def model(layers=6):
+    made = keras.Sequential([keras.layers.Input((512,))])
+    for _ in range(layers):
+        made.add(keras.layers.Dense(512, activation="tanh"))
+    made.add(keras.layers.Dense(10))
+    made.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return made
+
+
+def fit(clock, made, callbacks=(), batch=256, batches=18):
+    x, y = np.random.rand(batch * batches, 512).astype("float32"), np.random.randint(0, 10, batch * batches)
+    made.fit(x, y, batch_size=batch, epochs=1, verbose=0, callbacks=[Board(clock), *callbacks])
+
+
+def keras_slow_callback(clock, cause):
+    class Slow(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            began = time.perf_counter()
+            time.sleep(0.02)
+            clock.plant(began)
+
+    fit(clock, model(), [Slow()] if cause else [])
+
+
+def keras_checkpoint(clock, cause):
+    """The weights are written after each fifth batch."""
+
+    class Save(keras.callbacks.ModelCheckpoint):
+        def _save_model(self, *arguments, **options):
+            began = time.perf_counter()
+            super()._save_model(*arguments, **options)
+            clock.plant(began)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.weights.h5")
+        fit(clock, model(), [Save(path, save_weights_only=True, save_freq=5)] if cause else [])
+
+
+def keras_evaluation(clock, cause):
+    """Short epochs, each with an evaluation at its end."""
+    made = model()
+    x, y = np.random.rand(256 * 4, 512).astype("float32"), np.random.randint(0, 10, 256 * 4)
+    made.evaluate(x, y, batch_size=256, verbose=0)
+
+    class Evaluate(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if batch % 4 == 3:
+                began = time.perf_counter()
+                made.evaluate(x, y, batch_size=256, verbose=0)
+                clock.plant(began)
+
+    fit(clock, made, [Evaluate()] if cause else [])
+
+
+def keras_input(clock, cause):
+    """A Python generator of batches that sleeps."""
+    made = model()
+
+    def batches():
+        x, y = np.random.rand(256, 512).astype("float32"), np.random.randint(0, 10, 256)
+        while True:
+            if cause:
+                began = time.perf_counter()
+                time.sleep(0.03)
+                clock.plant(began)
+            yield x, y
+
+    signature = (tf.TensorSpec((256, 512), tf.float32), tf.TensorSpec((256,), tf.int64))
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    data = tf.data.Dataset.from_generator(batches, output_signature=signature).with_options(options)
+    made.fit(data, steps_per_epoch=18, epochs=1, verbose=0, callbacks=[Board(clock)])
+
+
+def keras_more_layers(clock, cause):
+    """Nothing to blame: more layers take longer."""
+    fit(clock, model(layers=24 if cause else 12), batch=512)
+
+
+main([keras_slow_callback, keras_checkpoint, keras_evaluation, keras_input, keras_more_layers])
