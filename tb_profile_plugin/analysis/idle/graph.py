@@ -80,8 +80,7 @@ def _before(events: Events) -> tuple[Array, Array]:
     """(places, their predecessors): of each event the one of its stream that had ended last when it began."""
     order = np.lexsort((events.end, events.stream))
     low, span = int(events.begin.min()), int(events.end.max() - events.begin.min()) + 1
-    _, stream = np.unique(events.stream, return_inverse=True)
-    stream = stream.reshape(-1)
+    stream = events.stream
     found = np.searchsorted((stream * span + events.end - low)[order], stream * span + events.begin - low, "right") - 1
     same = (found >= 0) & (stream[order[found.clip(0)]] == stream)
     places = np.flatnonzero(same)
@@ -111,7 +110,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], dag: Dag, device: Array, pl
     nodes, since = nodes[since < dag.begin[nodes]], since[since < dag.begin[nodes]]
     usual = np.empty(len(nodes), np.int64)
     most, launch_end = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
-    awaited = np.empty((len(nodes), 3), np.int64)
+    awaited = np.zeros((len(nodes), 3), np.int64)
     for i, (work, found) in enumerate(zip(works, moments(host), strict=True)):
         mine = np.flatnonzero(device[nodes] == i)
         at = place[nodes[mine]]
@@ -119,5 +118,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], dag: Dag, device: Array, pl
         usual[mine] = np.where(empty, State.LATENCY, State.BETWEEN)
         most[mine] = np.where(empty, found.latency_ps, usual_pauses(work)[at])
         launch_end[mine] = work.launch_end[at]
-        awaited[mine] = awaited_events(host, i)[at]
+        peers = awaited_events(host, i)
+        if len(peers):
+            awaited[mine] = peers[at]
     return lagging(since, dag.begin[nodes], nodes, launch_end, usual, most, awaited, wide_causes(host))

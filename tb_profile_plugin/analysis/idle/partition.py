@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I64, Array, I64Matrix, Int
+from ...arrays import I8, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from .devices import device_work
@@ -71,7 +71,7 @@ def partition(host: Host, begins: Array, ends: Array) -> Partition:
 
 
 @jit
-def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I64, states: Int) -> I64Matrix:
+def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I8, states: Int) -> I64Matrix:
     answer = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
         k = np.searchsorted(end, begins[w], "right")
