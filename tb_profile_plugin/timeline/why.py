@@ -13,7 +13,6 @@ from ..analysis.idle.partition import Stretches, gap_bounds, idle_stretches
 from ..analysis.idle.path import Path, critical_path
 from ..analysis.idle.queue import launch_queue
 from ..analysis.idle.states import LABELS, State
-from ..arrays import Array
 from ..columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Section, lane_set
@@ -43,7 +42,8 @@ def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
     path = _path(host)
     if path is not None:
         of_events = host.trace.name_rows(path.event.clip(0))
-        name_of = np.where(_on_device(host, path), of_events, labels[path.state]).astype(np.int32)
+        own = (path.state < State.COMPILE) & (path.event >= 0)
+        name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
         yield Lane(_PATH, "Critical path", "", OPS, path.begin, path.end, name_of, 0, number)
         number += len(path.begin)
     for place, (work, queue) in enumerate(zip(device_work(host), launch_queue(host), strict=True)):
@@ -68,12 +68,6 @@ def _path(host: Host) -> Path | None:
         return None
     begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window
     return critical_path(host, found, begin, end)
-
-
-def _on_device(host: Host, path: Path) -> Array:
-    """bool[k]: slices that are a device's own work."""
-    answer: Array = (path.state < State.COMPILE) & (path.event >= 0)
-    return answer
 
 
 @per_host
