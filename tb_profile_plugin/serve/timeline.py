@@ -311,7 +311,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         index, place = shown.lane(lane)
         if not shown.is_recorded(index, place):
             continue
-        some = _is_number(low) and _is_number(high)
+        some = is_number(low) and is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[tuple[Any, ...]] = []
     bounds_ps: list[int] = []

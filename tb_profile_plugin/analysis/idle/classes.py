@@ -92,7 +92,7 @@ def python_lines(plane: Plane) -> Array:
 def _lines_with_frames(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded."""
     answer = np.zeros(len(plane.lines), bool)
-    frames = np.array([name.startswith(hostnames.PYTHON) for name in plane.names], bool)
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
     if frames.any():
         answer[np.unique(plane.events.line[frames[plane.events.name]])] = True
     return answer
