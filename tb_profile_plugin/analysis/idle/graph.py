@@ -17,6 +17,9 @@ from .gaps import BETWEEN_PS, awaited_events, moments, usual_pauses, wide_causes
 from .states import State
 from .threads import NOWHERE, Events, Threads, events_of
 
+_FARTHEST = 1 << 62
+"""The times of all lines one after another are numbers below that."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -45,13 +48,14 @@ class Graph:
 
 @per_host
 def graph(host: Host) -> Graph | None:
-    """The graph of everything recorded; None where no device recorded anything."""
+    """The graph of everything recorded; None where no device recorded anything, or times are beyond any capture."""
     works = device_work(host)
-    if not works:
+    begin, end = host.window
+    if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
     act, events = activity(host), events_of(works)
     threads = Threads(host, act, works, events)
-    begin, end, state, source, target = threads.nodes()
+    starts, ends, state, source, target = threads.nodes()
     count = len(events.begin)
     launched, source_of_launch = threads.ending(events.thread, events.launch_end, events.launch >= 0)
     before, place_before = _before(events)
@@ -64,9 +68,9 @@ def graph(host: Host) -> Graph | None:
     waits = np.zeros(len(threads.wait_source) + len(extra), np.int64)
     least = np.concatenate((none, events.least_launch[launched], events.least_pause[before], waits))
     dag, order, violations = made(
-        np.concatenate((events.begin, begin)), np.concatenate((events.end, end)), sources, targets, least
+        np.concatenate((events.begin, starts)), np.concatenate((events.end, ends)), sources, targets, least
     )
-    nobody = np.full(len(begin), -1, np.int64)
+    nobody = np.full(len(starts), -1, np.int64)
     device = np.concatenate((events.device, nobody))[order]
     place = np.concatenate((events.place, threads.line_of_node))[order]
     event = np.concatenate((events.event, nobody))[order]
