@@ -113,7 +113,8 @@ def activity(host: Host) -> Activity:
     python, named = np.zeros(count, bool), np.zeros(count, bool)
     begin, end, classes = trace.begin, trace.end, event_classes(host)
     if host.cpu is not None:
-        first = int(np.searchsorted(trace.lines, trace.rows(host.cpu).start, "right")) - 1
+        place = next(place for place, plane in enumerate(trace.planes) if plane is host.cpu)
+        first = sum(len(plane.lines) for plane in trace.planes[:place])
         lines = slice(first, first + len(host.cpu.lines))
         python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
     loop = _loop(host, line_of, named)
