@@ -150,6 +150,19 @@ class LaneSet:
         self.sections = [section for section in self._sections(host) if section.lanes]
         self.lanes = [lane for section in self.sections for lane in section.lanes]
 
+    @property
+    def beyond(self) -> int:
+        """The number after those of all events, derived ones included."""
+        return self._next
+
+    def with_section(self, section: Section) -> LaneSet:
+        """The same with one more section of derived lanes at the end, whose events are numbered from `beyond` on."""
+        other = object.__new__(LaneSet)
+        other._trace, other.names, other._next = self._trace, self.names, self._next
+        other.sections = [*self.sections, section]
+        other.lanes = [*self.lanes, *section.lanes]
+        return other
+
     @lazy
     def _places(self) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
         """Places in ``lanes`` by plane and line of the capture, and of the derived ones."""

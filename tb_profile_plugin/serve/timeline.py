@@ -19,7 +19,7 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from ..model.host import Host
     from ..timeline.details import Arrow
-    from ..timeline.tiles import Timeline
+    from ..timeline.tiles import HostTimeline, Timeline
     from ..timeline.view import View
 
 _BLOCK = 128
@@ -40,6 +40,7 @@ class _Shown:
         if not run:
             raise bad("run", "The parameter 'run' is missing.")
         self._workspace, self._host = workspace, request.args.get("host", "")
+        self.why = request.args.get("why") == "1"
         self.session = workspace.session(run)
 
     @lazy
@@ -70,7 +71,19 @@ class _Shown:
         return clock.duration(self.views)
 
     def timeline(self, index: int) -> Timeline:
-        return self.views[index].timeline
+        """With lanes that tell why devices are idle, behind all others, where they are asked for."""
+        return self.of_host(index) if self.why else self.views[index].timeline
+
+    def of_host(self, index: int) -> HostTimeline:
+        """The same of the decoded host."""
+        from ..timeline.tiles import timeline
+        from ..timeline.why import why_timeline
+
+        return why_timeline(self.hosts[index]) if self.why else timeline(self.hosts[index])
+
+    def is_recorded(self, index: int, place: int) -> bool:
+        """Whether the lane is there without being asked for."""
+        return place < len(self.views[index].timeline.rows)
 
     def pair(self, text: str, what: str) -> tuple[int, int]:
         """(index in ``views``, number) of a lane or event."""
@@ -105,19 +118,20 @@ def _listed(request: Request, name: str) -> list[str]:
 def lanes(workspace: Workspace, request: Request) -> Response:
     """Sections and lanes in the order in which to show them."""
     shown = _Shown(workspace, request)
-    sections = []
+    sections: list[dict[str, Any]] = []
     for index, place in enumerate(shown.places):
         timeline = shown.timeline(index)
         rows = iter(timeline.rows)
-        number = 0
+        number, before = 0, len(sections)
         for section in timeline.sections:
             entries = []
             for lane in section.lanes:
                 facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind}
                 entries.append({"key": f"{place}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
                 number += 1
-            host = shown.views[index].host
-            sections.append({"host": host, "name": section.name, "kind": section.kind, "lanes": entries})
+            told = {"host": shown.views[index].host, "name": section.name, "kind": section.kind, "lanes": entries}
+            recorded = shown.is_recorded(index, number - 1)
+            sections.insert(len(sections) if recorded else before, told)
     answer = {"duration": shown.duration, "block": _BLOCK, "sections": sections}
     return answers.data_json(request, answer)
 
@@ -190,24 +204,27 @@ def steps(workspace: Workspace, request: Request) -> Response:
 
 def event(workspace: Workspace, request: Request) -> Response:
     """All about one event, its links included."""
-    from ..timeline import details
+    from ..timeline import details, why
 
     shown = _Shown(workspace, request)
     index, number = shown.pair(request.args.get("event", ""), "event")
     host, shift, place = shown.hosts[index], shown.shifts[index], shown.places[index]
-    answer = details.details(host, number)
+    answer = details.details(host, number, shown.of_host(index))
+    found = details.arrows_of(host, number)
+    if not shown.is_recorded(index, answer["lane"]):
+        answer["args"], found = why.told(host, number)
     lane = shown.timeline(index).lanes[answer["lane"]]
     answer["begin"] += shift
     answer["end"] += shift
     answer |= {"event": f"{place}.{number}", "lane": f"{place}.{answer['lane']}", "host": host.name}
     answer |= {"lane_name": lane.name, "lane_id": lane.id}
-    answer["arrows"] = _arrows(shown, index, details.arrows_of(host, number))
+    answer["arrows"] = _arrows(shown, index, found)
     return answers.data_json(request, answer)
 
 
 def arrows(workspace: Workspace, request: Request) -> Response:
     """Arrows between lanes in a window."""
-    from ..timeline import details
+    from ..timeline import details, why
 
     shown = _Shown(workspace, request)
     begin, end = _range(request, shown)
@@ -215,19 +232,18 @@ def arrows(workspace: Workspace, request: Request) -> Response:
     found: list[dict[str, Any]] = []
     total = 0
     for index, (host, shift) in enumerate(zip(shown.hosts, shown.shifts, strict=True)):
-        mine = [place for at, place in asked if at == index]
+        mine = [place for at, place in asked if at == index and shown.is_recorded(index, place)]
         some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
-        found += _arrows(shown, index, some)
-        total += all_of_them
-    kinds = sorted({kind for host in shown.hosts for kind in details.kinds(host)})
-    return answers.data_json(request, {"arrows": found, "total": total, "kinds": kinds})
+        along, steps = why.path_arrows(host, begin - shift, end - shift, _ARROWS) if shown.why else ([], 0)
+        found += _arrows(shown, index, [*some, *along])
+        total += all_of_them + steps
+    kinds = {kind for host in shown.hosts for kind in details.kinds(host)} | ({why.ARROW} if shown.why else set())
+    return answers.data_json(request, {"arrows": found, "total": total, "kinds": sorted(kinds)})
 
 
 def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
     """Arrows with where their ends lie; an end that no lane shows leaves the arrow out."""
-    from ..timeline.tiles import timeline as of_host
-
-    timeline, shift, place = of_host(shown.hosts[index]), shown.shifts[index], shown.places[index]
+    timeline, shift, place = shown.of_host(index), shown.shifts[index], shown.places[index]
 
     def end(number: int) -> dict[str, Any] | None:
         at, position = timeline.lane_set.find(number)
@@ -293,6 +309,8 @@ def statistics(workspace: Workspace, request: Request) -> Response:
         lane, _, bounds = text.partition(":")
         low, _, high = bounds.partition("-")
         index, place = shown.lane(lane)
+        if not shown.is_recorded(index, place):
+            continue
         some = is_number(low) and is_number(high)
         areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
     rows: list[tuple[Any, ...]] = []

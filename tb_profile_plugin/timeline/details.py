@@ -24,7 +24,7 @@ from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from ..xspace import hlo
 from .args import HIDDEN
-from .tiles import timeline
+from .tiles import HostTimeline, timeline
 
 _KINDS = {
     0: "producer and consumer",
@@ -64,12 +64,12 @@ class Arrow:
     kind: str
 
 
-def details(host: Host, event: int) -> dict[str, Any]:
+def details(host: Host, event: int, shown: HostTimeline | None = None) -> dict[str, Any]:
     """An event's name, place, times, stats and links, as plain data; times are the host's own ps.
 
-    Raises `ProblemError` (404) for an event that no lane shows.
+    ``shown`` is the timeline that shows it. Raises `ProblemError` (404) for an event that no lane shows.
     """
-    shown = timeline(host)
+    shown = shown or timeline(host)
     place, at = shown.lane_set.find(event)
     if place < 0:
         raise ProblemError(Problem("no_such_event", f"No lane shows an event {event}.", "", host.name), 404)

@@ -140,17 +140,18 @@ class Timeline:
 class HostTimeline(Timeline):
     """The timeline of a decoded host, whose events can be told all about."""
 
-    def __init__(self, host: Host):
-        self.lane_set: LaneSet = lane_set(host)
+    def __init__(self, lanes: LaneSet, known: Sequence[Rows] = ()):
+        """`known` are the rows of as many of the first lanes."""
+        self.lane_set = lanes
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-            rows = list(threads.map(_rows, self.lane_set.lanes))
-        super().__init__(self.lane_set.sections, self.lane_set.names, rows)
+            rows = [*known, *threads.map(_rows, lanes.lanes[len(known) :])]
+        super().__init__(lanes.sections, lanes.names, rows)
 
 
 @per_host
 def timeline(host: Host) -> HostTimeline:
     """The host's timeline, worked out once."""
-    return HostTimeline(host)
+    return HostTimeline(lane_set(host))
 
 
 def is_nested(lane: Lane, rows: Rows) -> bool:

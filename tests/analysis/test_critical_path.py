@@ -127,6 +127,12 @@ def test_without_a_device_there_is_no_graph() -> None:
     assert graph(captured(("python", "train[0,90]{_r=1}"), devices=[[]])) is None
 
 
+def test_times_beyond_any_capture_make_no_graph() -> None:
+    calls, work = kernels(((4, 50), (0, 2)))
+    far = f" later[{5 * 10**12},1]"
+    assert graph(captured(("python", calls + far), devices=[[work]])) is None
+
+
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 simulations = some.lists(

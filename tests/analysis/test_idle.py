@@ -160,6 +160,20 @@ def test_a_thread_that_waits_for_another_is_followed() -> None:
     assert parts(host, 107, begin=10) == {"input": 50, "launch": 5, "dispatch": 30, "python": 10, "latency": 2}
 
 
+def test_lines_without_events_move_no_others() -> None:
+    calls, work = kernels(((0, 10), BEFORE), ((67, 90), (60, 65)))
+    text = f"/device:GPU:0\n  Steps |\n{work}\n/host:CPU\n  pool/1 |\n  pool/2 |\n  python | {calls}\n  pool/3 |"
+    assert parts(draw.host(text), 90) == {"compute": 33, "python": 50, "launch": 5, "latency": 2}
+
+
+def test_a_thread_of_the_runtime_waits_for_the_loops_thread_whatever_its_name() -> None:
+    """As the one that runs backward functions is named, for example; it has no frames of its own."""
+    loop = f"train[{START},90]{{_r=1}} $builtins next[{START + 10},50]"
+    calls, work = kernels(((0, 10), BEFORE), ((67, 90), (60, 65)))
+    host = captured(("main", loop), ("python", calls), devices=[[work]])
+    assert parts(host, 90) == {"compute": 33, "input": 50, "launch": 5, "latency": 2}
+
+
 CPU = """
 /host:CPU
   python | $train.py:1 loop[0,1000] $builtins next[10,300] PjitFunction(step)[320,60]

@@ -154,3 +154,40 @@ def test_a_capture_cut_before_its_first_event_answers(tmp_path: Path, route: str
     draw.session(tmp_path, vm=draw.space(text))
     answer = ask(Client(App(Logdir(str(tmp_path)))), route, "run", **EMPTY[route])
     assert answer.status_code == 200
+
+
+def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
+    plain, _ = all_lanes(server, "jax_steps/run")
+    answer = ask(server, "lanes", "jax_steps/run", why=1).get_json()
+    first, *rest = answer["sections"]
+    assert rest == plain["sections"]
+    assert [lane["name"] for lane in first["lanes"]] == ["Critical path", "Idle causes", "Launch queue"]
+    keys = [lane["key"] for lane in first["lanes"]]
+    query = {"lanes": ",".join(keys), "begin": 0, "end": answer["duration"], "width": 50_000, "why": 1}
+    facts, arrays = unpack(ask(server, "slices", "jax_steps/run", **query).data)
+    assert facts["counts"][0] > 10
+    assert facts["counts"][2] == 0
+    assert arrays["2.high"].max() >= 1
+    assert ask(server, "slices", "jax_steps/run", lanes=keys[0]).status_code == 400
+    # An idle slice tells what came next and what launched it, with arrows to both.
+    idle = arrays["event"][facts["counts"][0] : sum(facts["counts"])].tolist()
+    told = [ask(server, "event", "jax_steps/run", event=f"0.{event}", why=1).get_json() for event in idle[1:20]]
+    launched = [each for each in told if "launched by" in each["args"]]
+    assert launched
+    assert {arrow["kind"] for arrow in launched[0]["arrows"]} >= {"what came next", "launch of what came next"}
+    assert all(each["lane_name"] == "Idle causes" for each in told)
+    path = ask(server, "event", "jax_steps/run", event=f"0.{int(arrays['event'][0])}", why=1).get_json()
+    assert path["lane_name"] == "Critical path"
+    assert path["args"]["spent on"]
+    found = ask(server, "arrows", "jax_steps/run", **query).get_json()
+    assert {arrow["kind"] for arrow in found["arrows"]} == {"critical path"}
+    assert found["total"] >= len(found["arrows"]) > 0
+    # Statistics are of what was recorded.
+    assert ask(server, "statistics", "jax_steps/run", **query).get_json()["events"] == 0
+
+
+def test_without_a_device_there_is_nothing_to_tell_of_idleness(tmp_path: Path) -> None:
+    draw.session(tmp_path, vm=draw.space("/host:CPU\n  python | train[0,90]{_r=1}\n/device:GPU:0\n"))
+    server = Client(App(Logdir(str(tmp_path))))
+    plain, why = (ask(server, "lanes", "run", why=asked).get_json() for asked in ("", 1))
+    assert plain == why

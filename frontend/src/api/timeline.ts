@@ -92,24 +92,25 @@ export interface TimelineApi {
   readonly download: (begin?: number, end?: number) => string;
 }
 
-/** The routes for one session and one host (or all of them). */
-export function timelineApi(run: string, host: string): TimelineApi {
+/** The routes for one session and one host (or all of them), with the lanes that tell why devices are idle or not. */
+export function timelineApi(run: string, host: string, why: boolean): TimelineApi {
   const common = { run, host };
+  const shown = { ...common, why: why ? "1" : "" };
   const whole = (time: number) => String(Math.round(time));
   const range = (begin: number, end: number) => ({ begin: whole(begin), end: whole(end) });
   const ms = (time: number | undefined) => (time === undefined ? "" : String(Math.max(0, time) / 1e9));
   return {
-    lanes: (signal) => get("timeline/lanes", common, signal),
+    lanes: (signal) => get("timeline/lanes", shown, signal),
     slices: (lanes, begin, end, width, signal) =>
-      getSlab("timeline/slices", { ...common, lanes, ...range(begin, end), width: whole(width) }, signal),
-    names: (blocks) => get("timeline/names", { ...common, blocks }),
+      getSlab("timeline/slices", { ...shown, lanes, ...range(begin, end), width: whole(width) }, signal),
+    names: (blocks) => get("timeline/names", { ...shown, blocks }),
     steps: (signal) => get("timeline/steps", common, signal),
-    event: (event, signal) => get("timeline/event", { ...common, event }, signal),
-    arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...common, lanes, ...range(begin, end) }, signal),
+    event: (event, signal) => get("timeline/event", { ...shown, event }, signal),
+    arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...shown, lanes, ...range(begin, end) }, signal),
     search: (text, regex, longest, signal) =>
       getSlab("timeline/search", { ...common, text, regex: regex ? "1" : "", longest: longest ? "1" : "" }, signal),
     statistics: (lanes, begin, end, signal) =>
-      get("timeline/statistics", { ...common, lanes, ...range(begin, end) }, signal),
+      get("timeline/statistics", { ...shown, lanes, ...range(begin, end) }, signal),
     download: (begin, end) =>
       address("data", { ...common, tag: "trace_viewer", start_time_ms: ms(begin), end_time_ms: ms(end) }),
   };

@@ -11,8 +11,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^(nccl|rccl)|AllReduce|all-reduce|all-gather|reduce-scatter|collective/i, "collectives"],
   [/^Memcpy(D2D|P2P|DToD)|^copy(-start|-done)?([._-]?\d+)*$/i, "device_to_device"],
   [/^Memcpy(D2H|DToH)|outfeed/i, "output"],
-  [/^Memcpy(H2D|HToD)|infeed/i, "input"],
-  [/^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
+  [/^Memcpy(H2D|HToD)|infeed|^Waiting for input$/i, "input"],
+  [/^Compiling$|^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
 ];
 
 /** So much of a name tells its kind; the patterns below take the square of a text's length at worst. */

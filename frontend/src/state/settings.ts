@@ -8,13 +8,15 @@ const THEMES = ["auto", "light", "dark"] as const;
 export interface Settings {
   /** Of the standalone page; TensorBoard's own choice counts inside it. */
   readonly theme: (typeof THEMES)[number];
+  /** Whether the timeline shows why devices are idle. */
+  readonly why: boolean;
 }
 
 const KEY = "tb-profile.settings";
 
 export function createSettings(storage: Storage | null): Signal<Settings> {
-  const { theme } = recall(storage, KEY);
-  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto" });
+  const { theme, why } = recall(storage, KEY);
+  const settings = signal<Settings>({ theme: THEMES.find((known) => known === theme) ?? "auto", why: why === true });
   let first = true;
   effect(() => {
     const chosen = settings.value;

@@ -60,8 +60,9 @@ function useLanes(api: TimelineApi, run: string) {
 
 export default function TraceViewer({ store, session }: PageProps) {
   const host = store.host.value;
-  const identity = `${session.run}\n${host}\n${session.modified}`;
-  const api = useMemo(() => timelineApi(session.run, host), [identity]);
+  const { why } = store.settings.value;
+  const identity = `${session.run}\n${host}\n${session.modified}\n${why}`;
+  const api = useMemo(() => timelineApi(session.run, host, why), [identity]);
   const { lanes, problem, progress } = useLanes(api, session.run);
   useEffect(() => {
     if (!document.adoptedStyleSheets.includes(sheet)) {
@@ -175,6 +176,7 @@ function Timeline({ store, api, lanes }: { store: Store; api: TimelineApi; lanes
       {running && (
         <TopBar
           scene={running.scene}
+          settings={store.settings}
           actions={{
             walk: (step) => walkHits(running.engine, step),
             close: () => {

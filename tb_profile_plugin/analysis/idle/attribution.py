@@ -69,6 +69,7 @@ def attributed(
     any launched work may wait for. The rest are columns of `Activity` and of the trace.
     """
     rows = np.empty((0, 5), np.int64)
+    nobody = np.zeros(3, np.int64)
     count = np.int64(0)
     for writing in (False, True):
         if writing:
@@ -110,7 +111,8 @@ def attributed(
             empty = calls[n, _END] > low or (program == 1 and calls[n, _INSIDE] == 0)
             most = np.int64(latency) if empty else calls[n, _USUAL]
             usual = np.int64(_LATENCY if empty else _BETWEEN)
-            count = _launched(rows, count, g, launched, high, calls[n, _END], awaited[n], wide, usual, most)
+            peer = awaited[n] if len(awaited) > 0 else nobody
+            count = _launched(rows, count, g, launched, high, calls[n, _END], peer, wide, usual, most)
     return rows
 
 

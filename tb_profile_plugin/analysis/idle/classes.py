@@ -84,7 +84,14 @@ def event_classes(host: Host) -> Array:
 
 def python_lines(plane: Plane) -> Array:
     """bool[lines]: threads on which Python's frames were recorded, or that are named as Python's main thread is."""
-    answer = np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
+    answer = _lines_with_frames(plane)
+    answer |= np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
+    return answer
+
+
+def _lines_with_frames(plane: Plane) -> Array:
+    """bool[lines]: threads on which Python's frames were recorded."""
+    answer = np.zeros(len(plane.lines), bool)
     frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
     if frames.any():
         answer[np.unique(plane.events.line[frames[plane.events.name]])] = True
@@ -103,12 +110,14 @@ def activity(host: Host) -> Activity:
     trace, line_of = host.trace, line_of_events(host)
     count = len(trace.lines) - 1
     thread = _threads(host, line_of)
-    python = np.zeros(count, bool)
+    python, named = np.zeros(count, bool), np.zeros(count, bool)
     begin, end, classes = trace.begin, trace.end, event_classes(host)
     if host.cpu is not None:
-        first = int(np.searchsorted(trace.lines, trace.rows(host.cpu).start, "right")) - 1
-        python[first : first + len(host.cpu.lines)] = python_lines(host.cpu)
-    loop = _loop(host, line_of, python)
+        place = next(place for place, plane in enumerate(trace.planes) if plane is host.cpu)
+        first = sum(len(plane.lines) for plane in trace.planes[:place])
+        lines = slice(first, first + len(host.cpu.lines))
+        python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
+    loop = _loop(host, line_of, named)
     if loop >= 0:
         python[loop] = True
     end, classes = _stretched(host, line_of, end, classes)

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ...columns import vocabulary
 from ...model import names
-from ...model.copies import copied_bytes
+from ...model.copies import copies as of_devices
 from ...model.host import Host
 from ...model.per_host import per_host
 from ..stretches import before, union
@@ -63,17 +63,18 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
     took = work.end[mine] - work.begin[mine]
     returned = np.where(work.launch[mine] >= 0, host.trace.end[work.launch[mine]], 0)
     blocking = returned >= work.begin[mine] + _BLOCKS * took
-    details = _details(host, work.event[mine], work.launch[mine])
+    known = _known(host, work.name)
+    told = [known.get(event, (-1, 0)) for event in work.event[mine].tolist()]
+    memories = _memories(host, work.event[mine], work.launch[mine])
     groups: dict[tuple[str, str], list[int]] = {}
-    for i, (event, text) in enumerate(zip(work.event[mine].tolist(), details, strict=True)):
-        memory = " to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True))
-        groups.setdefault((_direction(host.trace.name(event)), memory), []).append(i)
+    for i, (event, (kind, _)) in enumerate(zip(work.event[mine].tolist(), told, strict=True)):
+        groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
     answer = []
     for (direction, memory), rows in groups.items():
-        sizes = [copied_bytes(details[i]) for i in rows]
-        known = all(sizes)
+        sizes = [told[i][1] for i in rows]
+        said = all(sizes)
         whole, time = sum(sizes), int(took[rows].sum())
-        speed = whole / (time / 1e12) if known and time else None
+        speed = whole / (time / 1e12) if said and time else None
         answer.append(
             Copies(
                 work.name,
@@ -82,30 +83,41 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
                 len(rows),
                 time,
                 int((took - hidden)[rows].sum()),
-                whole if known else None,
+                whole if said else None,
                 speed / 1e9 if speed is not None and speed < _FASTEST else None,
-                sum(size < SMALL_BYTES for size in sizes) if known else None,
+                sum(size < SMALL_BYTES for size in sizes) if said else None,
                 int(blocking[rows].sum()),
             )
         )
     return answer
 
 
-def _direction(name: str) -> str:
-    found = names.memcpy(name)
-    return found or (
-        "Memset" if name.lower().startswith("memset") else re.sub(r"[.\d]*( = .*)?$", "", name.lstrip("%"))
-    )
+def _known(host: Host, device: str) -> dict[int, tuple[int, int]]:
+    """(kind, bytes) of a device's copies by the number of their event, as `model.copies` has them."""
+    plane = next((plane for plane in host.devices if plane.name == device), None)
+    if plane is None:
+        return {}
+    found = of_devices(host)[device]
+    events = (found.row + host.trace.rows(plane).start).tolist()
+    return dict(zip(events, zip(found.kind.tolist(), found.size.tolist(), strict=True), strict=True))
 
 
-def _details(host: Host, events: Array, launches: Array) -> list[str]:
-    """What was recorded about each copy, with it or with its launch."""
-    wanted = {int(event): i for i, event in enumerate(launches.tolist())}
-    wanted |= {int(event): i for i, event in enumerate(events.tolist())}
+def _direction(name: str, kind: int) -> str:
+    if name.lower().startswith("memset"):
+        return "Memset"
+    return names.COPIES[kind] if kind >= 0 else re.sub(r"[.\d]*( = .*)?$", "", name.lstrip("%"))
+
+
+def _memories(host: Host, events: Array, launches: Array) -> list[str]:
+    """The kinds of memory that are stated with each copy, else with its launch."""
     answer = [""] * len(events)
-    for first, plane in host.trace.parts:
-        column = plane.stat(vocabulary.MEMCPY_DETAILS)
-        for owner, text in zip((column.owner + first).tolist(), column.strings if len(column) else [], strict=True):
-            if owner in wanted and (not answer[wanted[owner]] or copied_bytes(text)):
-                answer[wanted[owner]] = text
+    for owners in (launches, events):
+        wanted = {number: i for i, number in enumerate(owners.tolist())}
+        for first, plane in host.trace.parts:
+            column = plane.stat(vocabulary.MEMCPY_DETAILS)
+            codes, texts = column.codes
+            ends = [" to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True)) for text in texts]
+            for owner, code in zip((column.owner + first).tolist(), codes.tolist(), strict=True):
+                if owner in wanted and ends[code]:
+                    answer[wanted[owner]] = ends[code]
     return answer

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Bool, Int
 from ...columns import Plane, vocabulary
 from ...jit import jit
-from ...model import kernels, names
+from ...model import collectives, kernels, names
 from ...model.copies import copies
 from ...model.host import Host
 from ...model.links import LAUNCH, MISSING, RUN
@@ -27,13 +27,11 @@ CPU_COMPUTE = "CPU compute"
 _INPUT_THREADS = "tf_data_"
 """Begin of the names of threads that only work for input pipelines."""
 _COLLECTIVE = re.compile(
-    r"%?(?:all-(?:reduce|gather|to-all)|reduce-scatter|collective-\w+|send|recv|ragged-all-to-all)\b"
-    r"|cross_device_reduce|nvshmem|rccl|nccl|deep_ep|quick_?reduce|SendRecv",
-    re.IGNORECASE,
+    r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE
 )
-_COLLECTIVE_OP = re.compile(r":(?:Collective(?!Initialize|Assign)\w+|Nccl\w+|\w*AllReduce\w*)$")
-"""Ops of TensorFlow by their type."""
-_COPY = re.compile(r"Mem(?:cpy|set)|__amd_rocclr_|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
+"""Kernels and ops that communicate beside those that `model` knows."""
+_COPY = re.compile(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
+"""Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
 _WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
 """What runs for one of these on the CPU is no work of the program's own."""
 _ANYWHERE = re.compile(
@@ -104,8 +102,11 @@ def host_work(host: Host) -> tuple[DeviceWork, ...]:
 
 
 def kind_of(name: str) -> Kind:
-    """The kind of a device's event by its name: a kernel's, a copy's, or an XLA op's."""
-    if kernels.is_collective(name) or _COLLECTIVE.match(name) or _COLLECTIVE_OP.search(name):
+    """The kind of a device's event by its name: a kernel's, a copy's, or an op's."""
+    bare = name.lstrip("%")
+    if kernels.is_collective(name) or collectives.is_category(bare) or collectives.on_host(bare):
+        return Kind.COLLECTIVE
+    if _COLLECTIVE.match(name):
         return Kind.COLLECTIVE
     return Kind.COPY if names.memcpy(name) or _COPY.match(name) else Kind.COMPUTE
 
@@ -115,8 +116,9 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
     first = trace.rows(plane).start
     rows = _own_rows(host, plane)
     by_name = np.array([kind_of(name) for name in plane.names], np.int64)
-    kind = by_name[plane.events.name[rows]]
-    kind[np.isin(rows, copies(host)[plane.name].row)] = Kind.COPY
+    kinds = by_name[plane.events.name]
+    kinds[copies(host)[plane.name].row] = Kind.COPY
+    kind = kinds[rows]
     event = rows + first
     act = activity(host)
     if host.gpus:

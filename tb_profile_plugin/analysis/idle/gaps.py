@@ -30,18 +30,18 @@ _ANY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Moments:
-    """One device from the capture's begin to its end: stretches in order of time that touch; int64[k] each."""
+    """One device from the capture's begin to its end: stretches in order of time that touch."""
 
     begin: Array
-    """ps."""
+    """int64[k] ps."""
     end: Array
-    """ps."""
+    """int64[k] ps."""
     state: Array
-    """`State`."""
+    """int8[k]: `State`."""
     gap: Array
-    """Number of the gap that an idle stretch is part of, else -1."""
+    """int32[k]: number of the gap that an idle stretch is part of, else -1."""
     event: Array
-    """Number of the host's event that tells the cause, or -1."""
+    """int32[k]: number of the host's event that tells the cause, or -1."""
     gap_next: Array
     """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
@@ -116,11 +116,11 @@ def _of_device(host: Host, place: int) -> Moments:
     )
     if len(works) > 1:
         told = as_peers(told, *together([union(each.begin, each.end) for each in works if each is not work]))
-    none = np.full(len(busy), -1, np.int64)
-    both = zip((busy[:, 0], busy[:, 1], busy[:, 2], none, none), told.T, strict=True)
-    columns = [np.concatenate(pair) for pair in both]
-    order = np.argsort(columns[0], kind="stable")
-    begin, end, state, gap, event = (column[order] for column in columns)
+    order = np.argsort(np.concatenate((busy[:, 0], told[:, 0])), kind="stable")
+    none = np.full(len(busy), -1, np.int32)
+    begin, end = (np.concatenate((busy[:, i], told[:, i]))[order] for i in (0, 1))
+    state = np.concatenate((busy[:, 2].astype(np.int8), told[:, 2].astype(np.int8)))[order]
+    gap, event = (np.concatenate((none, told[:, i].astype(np.int32)))[order] for i in (3, 4))
     return Moments(begin, end, state, gap, event, after, usual)
 
 
@@ -195,18 +195,18 @@ def _within(events: I64, came_from: I32, parent: I32, holds: Bool) -> Bool:
 def awaited_events(host: Host, device: int) -> Array:
     """int64[n, 3] (begin, end, event): what each event of one of `device_work` waits for on another device.
 
-    (0, 0, -1) for nothing.
+    (0, 0, -1) for nothing; no rows where none waits for any.
 
     A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
     for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
     """
     works = host_work(host)
     work, others = works[device], [each for place, each in enumerate(works) if place != device]
-    answer = np.zeros((len(work), 3), np.int64)
-    answer[:, 2] = -1
     calls = host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
     if not len(calls) or not others:
-        return answer
+        return np.empty((0, 3), np.int64)
+    answer = np.zeros((len(work), 3), np.int64)
+    answer[:, 2] = -1
     act = activity(host)
     thread, at = act.thread[act.line_of[calls]].astype(np.int64), host.trace.begin[calls]
     begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))

@@ -17,6 +17,9 @@ from .gaps import BETWEEN_PS, awaited_events, moments, usual_pauses, wide_causes
 from .states import State
 from .threads import NOWHERE, Events, Threads, events_of
 
+_FARTHEST = 1 << 62
+"""The times of all lines one after another are numbers below that."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -45,13 +48,14 @@ class Graph:
 
 @per_host
 def graph(host: Host) -> Graph | None:
-    """The graph of everything recorded; None where no device recorded anything."""
+    """The graph of everything recorded; None where no device recorded anything, or times are beyond any capture."""
     works = device_work(host)
-    if not works:
+    begin, end = host.window
+    if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
     act, events = activity(host), events_of(works)
     threads = Threads(host, act, works, events)
-    begin, end, state, source, target = threads.nodes()
+    starts, ends, state, source, target = threads.nodes()
     count = len(events.begin)
     launched, source_of_launch = threads.ending(events.thread, events.launch_end, events.launch >= 0)
     before, place_before = _before(events)
@@ -64,9 +68,9 @@ def graph(host: Host) -> Graph | None:
     waits = np.zeros(len(threads.wait_source) + len(extra), np.int64)
     least = np.concatenate((none, events.least_launch[launched], events.least_pause[before], waits))
     dag, order, violations = made(
-        np.concatenate((events.begin, begin)), np.concatenate((events.end, end)), sources, targets, least
+        np.concatenate((events.begin, starts)), np.concatenate((events.end, ends)), sources, targets, least
     )
-    nobody = np.full(len(begin), -1, np.int64)
+    nobody = np.full(len(starts), -1, np.int64)
     device = np.concatenate((events.device, nobody))[order]
     place = np.concatenate((events.place, threads.line_of_node))[order]
     event = np.concatenate((events.event, nobody))[order]
@@ -80,8 +84,7 @@ def _before(events: Events) -> tuple[Array, Array]:
     """(places, their predecessors): of each event the one of its stream that had ended last when it began."""
     order = np.lexsort((events.end, events.stream))
     low, span = int(events.begin.min()), int(events.end.max() - events.begin.min()) + 1
-    _, stream = np.unique(events.stream, return_inverse=True)
-    stream = stream.reshape(-1)
+    stream = events.stream
     found = np.searchsorted((stream * span + events.end - low)[order], stream * span + events.begin - low, "right") - 1
     same = (found >= 0) & (stream[order[found.clip(0)]] == stream)
     places = np.flatnonzero(same)
@@ -111,7 +114,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], dag: Dag, device: Array, pl
     nodes, since = nodes[since < dag.begin[nodes]], since[since < dag.begin[nodes]]
     usual = np.empty(len(nodes), np.int64)
     most, launch_end = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
-    awaited = np.empty((len(nodes), 3), np.int64)
+    awaited = np.zeros((len(nodes), 3), np.int64)
     for i, (work, found) in enumerate(zip(works, moments(host), strict=True)):
         mine = np.flatnonzero(device[nodes] == i)
         at = place[nodes[mine]]
@@ -119,5 +122,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], dag: Dag, device: Array, pl
         usual[mine] = np.where(empty, State.LATENCY, State.BETWEEN)
         most[mine] = np.where(empty, found.latency_ps, usual_pauses(work)[at])
         launch_end[mine] = work.launch_end[at]
-        awaited[mine] = awaited_events(host, i)[at]
+        peers = awaited_events(host, i)
+        if len(peers):
+            awaited[mine] = peers[at]
     return lagging(since, dag.begin[nodes], nodes, launch_end, usual, most, awaited, wide_causes(host))

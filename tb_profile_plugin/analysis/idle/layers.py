@@ -21,6 +21,13 @@ def together(each: Sequence[Stretches]) -> Stretches:
     return union(np.concatenate(begin), np.concatenate(end))
 
 
+def distinct(values: Array) -> Array:
+    """The values in ascending order, each once."""
+    values = np.sort(values)
+    answer: Array = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    return answer
+
+
 def layered(layers: Sequence[Stretches], low: int, high: int) -> Array:
     """int64[k, 3] (begin, end, layer): each moment has the first of the layers that covers it, or -1.
 

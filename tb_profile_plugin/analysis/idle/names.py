@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...columns import vocabulary
-from ...model import names
+from ...model import collectives, names
 from .. import hostnames
 from .states import State
 
@@ -54,7 +54,7 @@ _RULES = (
         r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy(?:WithStream)?$"
         r"|ArrayImpl\.copy_to_host|TfrtTpuClient::\w*Buffer",
     ),
-    (State.COLLECTIVE_HOST, r"gloo:|c10d::|Coordination|\w*Barrier\b|RecvTensor|GrpcWorker|\w*ParameterServer"),
+    (State.COLLECTIVE_HOST, r"Coordination|RecvTensor|GrpcWorker|\w*ParameterServer"),
     (
         State.ALLOCATOR,
         r"(?:cu|cuda|hip)(?:Mem)?(?:Alloc|Malloc|Free)\w*$|\w*Allocator::|\w*::Defragment|Build buffer allocations"
@@ -81,6 +81,8 @@ def class_of(name: str) -> int:
     bare = _CALLED.sub("", name, count=1)
     if hostnames.asks_for_input(bare):
         return State.INPUT
+    if collectives.on_host(name):
+        return State.COLLECTIVE_HOST
     for state, pattern in _COMPILED:
         if state == State.SYNC and hostnames.is_waiting(name):
             return State.SYNC

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import I64, Array, I64Matrix, Int
+from ...arrays import I8, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from .devices import device_work
@@ -71,7 +72,7 @@ def partition(host: Host, begins: Array, ends: Array) -> Partition:
 
 
 @jit
-def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I64, states: Int) -> I64Matrix:
+def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I8, states: Int) -> I64Matrix:
     answer = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
         k = np.searchsorted(end, begins[w], "right")
@@ -81,23 +82,40 @@ def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I64, states: Int)
     return answer
 
 
-def _longest(host: Host, device: int, found: Moments, begins: Array, ends: Array) -> list[Piece]:
-    """The longest pieces in any of the windows; stretches of one cause in one gap that touch are one piece."""
-    work = device_work(host)[device]
+class Stretches(NamedTuple):
+    """A device's idleness, one cause of one gap after the other, in order of time; int64[k] each."""
+
+    begin: Array
+    end: Array
+    state: Array
+    gap: Array
+    event: Array
+    """The event that the longest part of it goes by, or -1."""
+
+
+def idle_stretches(found: Moments) -> Stretches:
+    """What touches and has one cause within one gap is one stretch."""
     idle = np.flatnonzero(found.gap >= 0)
     begin, end, state, gap = found.begin[idle], found.end[idle], found.state[idle], found.gap[idle]
-    if not len(idle) or not len(begins):
-        return []
-    fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]))
+    if not len(idle):
+        return Stretches(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
+    fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
     starts = np.flatnonzero(fresh)
-    length = np.maximum.reduceat(end - begin, starts)
-    # The event of the longest stretch of each piece tells for the whole.
-    group = np.cumsum(fresh) - 1
+    longest = np.maximum.reduceat(end - begin, starts)
+    most = np.flatnonzero(end - begin == longest[np.cumsum(fresh) - 1])[::-1]
     teller = np.full(len(starts), -1, np.int64)
-    most = np.flatnonzero(end - begin == length[group])[::-1]
-    teller[group[most]] = found.event[idle][most]
-    begin, end, state, gap = begin[starts], np.append(end[starts[1:] - 1], end[-1]), state[starts], gap[starts]
-    gap_begin, gap_end = _bounds(found)
+    teller[(np.cumsum(fresh) - 1)[most]] = found.event[idle][most]
+    until = np.append(end[starts[1:] - 1], end[-1])
+    return Stretches(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
+
+
+def _longest(host: Host, device: int, found: Moments, begins: Array, ends: Array) -> list[Piece]:
+    """The longest stretches of each cause in any of the windows."""
+    work = device_work(host)[device]
+    begin, end, state, gap, teller = idle_stretches(found)
+    if not len(begin) or not len(begins):
+        return []
+    gap_begin, gap_end = gap_bounds(found)
     window = np.searchsorted(ends, begin, "right").clip(max=len(begins) - 1)
     inside = np.minimum(end, ends[window]) - np.maximum(begin, begins[window])
     answer = []
@@ -112,7 +130,7 @@ def _longest(host: Host, device: int, found: Moments, begins: Array, ends: Array
     return answer
 
 
-def _bounds(found: Moments) -> tuple[Array, Array]:
+def gap_bounds(found: Moments) -> tuple[Array, Array]:
     """(begin, end) of each gap, int64 ps."""
     count = len(found.gap_next)
     begin, end = np.zeros(count, np.int64), np.zeros(count, np.int64)

@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import Array
 from ...model.host import Host
 from ...model.per_host import per_host
+from ..stretches import before
 from .devices import DeviceWork, Kind, device_work
 from .gaps import found_empty
 from .partition import partition
@@ -119,7 +120,9 @@ def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: A
     launched = mine & (work.launch >= 0)
     kernels = mine & (work.kind == Kind.COMPUTE)
     short = kernels & (work.end - work.begin < SHORT_PS)
-    calls = np.unique(work.launch[launched & (work.launch != work.event)])
+    called = np.zeros(len(host.trace), bool)
+    called[work.launch[launched & (work.launch != work.event)]] = True
+    calls = np.flatnonzero(called)
     took = host.trace.end[calls] - host.trace.begin[calls]
     idle = int(spent[State.COMPILE :].sum())
     return QueueFigures(
@@ -143,19 +146,12 @@ def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: A
 
 def _weighted_median(queue: Queue, begins: Array, ends: Array) -> float | None:
     """The median of what waits over time, within the windows."""
-    edges = np.unique(np.concatenate((queue.at, begins, ends)))
-    if len(edges) < 2:
-        return None
-    place = np.searchsorted(queue.at, edges[:-1], "right") - 1
-    waiting = np.where(place >= 0, queue.waiting[place.clip(0)], 0) if len(queue.at) else np.zeros(len(edges) - 1)
-    window = np.searchsorted(begins, edges[:-1], "right") - 1
-    inside = (window >= 0) & (edges[:-1] < ends[window.clip(0)])
-    weight = np.where(inside, np.diff(edges), 0)
-    order = np.argsort(waiting, kind="stable")
-    reached = np.cumsum(weight[order])
-    if not reached[-1]:
-        return None
-    return float(waiting[order][np.searchsorted(2 * reached, reached[-1])])
+    edges = np.concatenate((begins[:1], queue.at, ends[-1:]))
+    edges = np.maximum.accumulate(np.minimum(edges, ends[-1])) if len(edges) else edges
+    done = before(edges, begins, ends)
+    weight = np.bincount(np.append(0, queue.waiting), np.diff(done)) if len(edges) else np.zeros(1)
+    reached = np.cumsum(weight)
+    return float(np.searchsorted(2 * reached, reached[-1])) if reached[-1] else None
 
 
 def _blocked(host: Host, queue: Queue, calls: Array, took: Array) -> int:

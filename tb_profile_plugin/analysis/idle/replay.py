@@ -16,6 +16,7 @@ from ...model.host import Host
 from ..stretches import before, union
 from .classes import activity
 from .graph import Graph
+from .layers import distinct
 from .states import HOST_CAUSES, State
 
 
@@ -50,7 +51,7 @@ def replay(host: Host, graph: Graph, begins: Array, ends: Array, scenario: Scena
         gone = np.isin(graph.lag[:, 2], [int(state) for state in scenario.without])
         np.add.at(cut, graph.lag[gone, 3], graph.lag[gone, 1] - graph.lag[gone, 0])
     new_begin, new_end = dag.replayed(duration, cut)
-    edges = np.unique(np.concatenate((begins, ends)))
+    edges = distinct(np.concatenate((begins, ends)))
     times = _progress(graph, new_begin, new_end, edges)
     answer: Array = times[np.searchsorted(edges, ends)] - times[np.searchsorted(edges, begins)]
     return answer
@@ -65,7 +66,7 @@ def _host_time(host: Host, graph: Graph, states: Collection[State]) -> Array:
     forced = threads & (graph.state >= 0) & np.isin(graph.state, wanted)
     answer[forced] = (dag.end - dag.begin)[forced]
     free = threads & (graph.state < 0)
-    for line in np.unique(graph.place[free]).tolist():
+    for line in np.flatnonzero(np.bincount(graph.place[free])).tolist():
         mine = np.flatnonzero(free & (graph.place == line))
         part = slice(int(act.first[line]), int(act.first[line + 1]))
         chosen = np.isin(act.state[part], wanted)

@@ -54,3 +54,27 @@ CAUSES = tuple(State)[State.COMPILE :]
 """The states in which a device is idle."""
 HOST_CAUSES = tuple(State)[State.COMPILE : State.LATENCY]
 """Those that a thread of the host accounts for, strongest first."""
+
+LABELS = {
+    State.COMPUTE: "Compute",
+    State.EXPOSED_COLLECTIVE: "Exposed communication",
+    State.EXPOSED_COPY: "Exposed copy",
+    State.COMPILE: "Compiling",
+    State.INPUT: "Waiting for input",
+    State.CALLBACK: "Host callback",
+    State.PAUSE: "Pause of the loop",
+    State.SYNC: "Returning from a wait",
+    State.TRANSFER: "Transfer on the host",
+    State.COLLECTIVE_HOST: "Communication by the host",
+    State.ALLOCATOR: "Memory allocation",
+    State.LAUNCH: "Launch call",
+    State.DISPATCH: "Framework work",
+    State.PYTHON: "Python",
+    State.LATENCY: "Launch latency",
+    State.BETWEEN: "Between kernels",
+    State.PEER: "Waiting for another device",
+    State.STREAM: "Waiting for an event",
+    State.BEFORE_CAPTURE: "Launched before the capture",
+    State.UNEXPLAINED: "Unexplained",
+}
+"""What each is called."""

@@ -13,6 +13,7 @@ from ..stretches import union
 from .classes import Activity
 from .devices import DeviceWork, Kind
 from .gaps import found_empty
+from .layers import distinct
 from .states import State
 
 NOWHERE = -(1 << 62)
@@ -117,7 +118,7 @@ class Threads:
         idle = self.at(handed.thread, handed.since), self.at(handed.thread, handed.at)
         marks = self._marks()
         edges = (lines * self.span, (lines + 1) * self.span - 1, *calls, *waits, *idle, marks)
-        anchors = np.unique(np.concatenate((*edges, self.at(handed.origin, handed.given))))
+        anchors = distinct(np.concatenate((*edges, self.at(handed.origin, handed.given))))
         rank = anchors // self.span
         same = rank[1:] == rank[:-1]
         self.from_, self.until = anchors[:-1][same], anchors[1:][same]

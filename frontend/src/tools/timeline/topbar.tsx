@@ -1,8 +1,10 @@
 /** Above the timeline: tools, search, filters, arrows, export. */
 
+import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
 import { MODES, type Mode } from "../../base/timecodec";
+import type { Settings } from "../../state/settings";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
 import { Menu } from "../../view/menu";
@@ -200,16 +202,39 @@ function Keys() {
   );
 }
 
-export function TopBar({ scene, actions }: { scene: Scene; actions: SearchActions }) {
+function Why({ settings }: { settings: Signal<Settings> }) {
+  const tip = "The critical path, what each device waited for while it was idle, and its launch queue. Remembered";
+  return (
+    <label class="param tl-check" data-tip={tip}>
+      <input
+        type="checkbox"
+        checked={settings.value.why}
+        onChange={(event) => {
+          settings.value = { ...settings.peek(), why: event.currentTarget.checked };
+        }}
+      />{" "}
+      Why devices are idle
+    </label>
+  );
+}
+
+interface TopBarProps {
+  readonly scene: Scene;
+  readonly settings: Signal<Settings>;
+  readonly actions: SearchActions;
+}
+
+export function TopBar({ scene, settings, actions }: TopBarProps) {
   const { least, arrowKinds } = scene.state;
-  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0);
+  const set = (least.value ? 1 : 0) + (arrowKinds.value.length ? 1 : 0) + (settings.value.why ? 1 : 0);
   return (
     <div class="tl-bar">
       <Tools scene={scene} />
       <Search scene={scene} actions={actions} />
-      <Menu label={set ? `Show (${set})` : "Show"} name="Show" tip="Filter by duration; arrows">
+      <Menu label={set ? `Show (${set})` : "Show"} name="Show" tip="Filter by duration; arrows; idle devices">
         {() => (
           <>
+            <Why settings={settings} />
             <Least scene={scene} />
             <ArrowKinds scene={scene} />
           </>

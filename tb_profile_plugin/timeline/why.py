@@ -1,0 +1,130 @@
+"""Lanes that tell why devices are idle: the critical path, causes of idleness, launch queues. Made when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..analysis.idle.devices import device_work
+from ..analysis.idle.gaps import moments
+from ..analysis.idle.graph import graph
+from ..analysis.idle.partition import Stretches, gap_bounds, idle_stretches
+from ..analysis.idle.path import Path, critical_path
+from ..analysis.idle.queue import launch_queue
+from ..analysis.idle.states import LABELS, State
+from ..columns import vocabulary
+from ..model.host import Host
+from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Section, lane_set
+from ..model.per_host import per_host
+from .details import Arrow
+from .tiles import HostTimeline, timeline
+
+ARROW = "critical path"
+"""Kind of the arrows along the path."""
+_PATH, _IDLE, _QUEUE = "why.path", "why.idle.", "why.queue."
+
+
+@per_host
+def why_timeline(host: Host) -> HostTimeline:
+    """The host's timeline with one more section, at the end."""
+    known = timeline(host)
+    lanes = list(_lanes(host, lane_set(host)))
+    if not lanes:
+        return known
+    section = Section("Why idle", "device", lanes, 0)
+    return HostTimeline(lane_set(host).with_section(section), known.rows)
+
+
+def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
+    number = known.beyond
+    labels = np.array([known.names.add(LABELS[state]) for state in State], np.int32)
+    path = _path(host)
+    if path is not None:
+        of_events = host.trace.name_rows(path.event.clip(0))
+        own = (path.state < State.COMPILE) & (path.event >= 0)
+        name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
+        yield Lane(_PATH, "Critical path", "", OPS, path.begin, path.end, name_of, 0, number)
+        number += len(path.begin)
+    for place, (work, queue) in enumerate(zip(device_work(host), launch_queue(host), strict=True)):
+        found = _stretches(host, place)
+        device = work.name.removeprefix(vocabulary.DEVICE)
+        name_of = labels[found.state]
+        yield Lane(f"{_IDLE}{place}", "Idle causes", device, OPS, found.begin, found.end, name_of, 0, number)
+        number += len(found.begin)
+        name_of = np.full(len(queue.at), known.names.add("Launched and not ended"), np.int32)
+        until = np.append(queue.at[1:], queue.at[-1:])
+        depth = queue.depth.astype(np.float64)
+        told = f"{_QUEUE}{place}", "Launch queue", device, COUNTER
+        yield Lane(*told, queue.at, until, name_of, 0, number, value=depth)
+        number += len(queue.at)
+
+
+@per_host
+def _path(host: Host) -> Path | None:
+    """From the first step's begin to the last one's end, or over the whole capture."""
+    found, steps = graph(host), host.steps_named()
+    if found is None:
+        return None
+    begin, end = (int(steps.begin.min()), int(steps.end.max())) if len(steps) else host.window
+    return critical_path(host, found, begin, end)
+
+
+@per_host
+def _stretches(host: Host, device: int) -> Stretches:
+    return idle_stretches(moments(host)[device])
+
+
+def told(host: Host, event: int) -> tuple[dict[str, str | float], list[Arrow]]:
+    """(facts, arrows) of a slice of these lanes: its cause, what comes next, its launch, and what the thread did."""
+    shown = why_timeline(host)
+    place, at = shown.lane_set.find(event)
+    lane = shown.lanes[place]
+    if lane.id == _PATH:
+        return _of_path(host, event, at)
+    if not lane.id.startswith(_IDLE):
+        return {}, []
+    device = int(lane.id.removeprefix(_IDLE))
+    work, found, stretches = device_work(host)[device], moments(host)[device], _stretches(host, device)
+    gap, teller = int(stretches.gap[at]), int(stretches.event[at])
+    begin, end = (int(bounds[gap]) for bounds in gap_bounds(found))
+    facts: dict[str, str | float] = {"device": work.name, "idle for, µs": (end - begin) / 1e6}
+    arrows = []
+    after = int(found.gap_next[gap])
+    if teller >= 0:
+        facts["meanwhile"] = host.trace.name(teller)
+        arrows.append(Arrow(teller, event, "what the host did"))
+    if after >= 0:
+        following, launch = int(work.event[after]), int(work.launch[after])
+        facts["next event"] = host.trace.name(following)
+        arrows.append(Arrow(event, following, "what came next"))
+        if launch >= 0 and launch != following:
+            facts["launched by"] = host.trace.name(launch)
+            facts["launched after the gap began, µs"] = (int(work.launch_begin[after]) - begin) / 1e6
+            arrows.append(Arrow(launch, event, "launch of what came next"))
+    return facts, arrows
+
+
+def _of_path(host: Host, event: int, at: int) -> tuple[dict[str, str | float], list[Arrow]]:
+    path = _path(host)
+    assert path is not None
+    facts: dict[str, str | float] = {"spent on": LABELS[State(int(path.state[at]))]}
+    number = int(path.event[at])
+    if number < 0:
+        return facts, []
+    facts["event"] = host.trace.name(number)
+    return facts, [Arrow(number, event, ARROW)]
+
+
+def path_arrows(host: Host, begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
+    """Arrows from event to event along the path in a window: some, evenly spread, and how many there are."""
+    path = _path(host)
+    if path is None:
+        return [], 0
+    slices = np.flatnonzero((path.event >= 0) & (path.end >= begin) & (path.begin <= end))
+    events = path.event[slices]
+    steps = np.flatnonzero(events[1:] != events[:-1])
+    chosen: Sequence[int] = steps.tolist()
+    if len(steps) > limit:
+        chosen = steps[np.linspace(0, len(steps) - 1, limit).astype(np.int64)].tolist()
+    return [Arrow(int(events[i]), int(events[i + 1]), ARROW) for i in chosen], len(steps)
