@@ -85,6 +85,12 @@ STEPS = Table(
         Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
         *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc, depends=share.depends) for share in SHARES),
         Column("complete", "Complete", "boolean", doc="Not cut by the capture's start or end."),
+        Column(
+            "left_out",
+            "Left out",
+            "string",
+            doc="Why averages do not go over it: cut, warm_up, unusual, extreme or not_chosen; blank where they do.",
+        ),
         Column("host", "Host", "string", doc="The host on which this step took longest."),
         Column(
             "begin_ms",
@@ -129,6 +135,7 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
         "name": steps.name,
         "duration_ms": (steps.duration_ps / PS_PER_MS).tolist(),
         "complete": steps.complete.tolist(),
+        "left_out": [reason or None for reason in steps.choice.reason],
         "host": steps.host,
         "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
     } | {f"{share.id}_ms": steps.ms(*share.parts).tolist() for share in SHARES}

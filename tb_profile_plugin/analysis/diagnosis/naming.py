@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ...model import names
+from ...model import kernelnames, names
 
 _FRAME = re.compile(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
-_NUMBER = re.compile(r"(?:\.\d+|_\d+)$")
+_NUMBER = re.compile(r"_\d+$")
+_SYMBOL = re.compile(r"_Z|.*<.*::|.*::.*<")
+"""A kernel's name as compilers write it."""
 _INSTRUCTION = re.compile(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
 
@@ -20,7 +22,8 @@ _LONGEST = 80
 def shown(name: str) -> str:
     """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
 
-    Numbers that tell instances of one thing apart are left out, and what is very long is cut.
+    Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
+    since they are different ops. What is very long is cut.
     """
     text = _told(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -34,7 +37,9 @@ def _told(name: str) -> str:
         return f"{frame['module']}.{frame['name']}"
     instruction = _INSTRUCTION.match(name)
     if instruction:
-        return _NUMBER.sub("", instruction[1])
+        return instruction[1]
+    if _SYMBOL.match(name):
+        return kernelnames.family(name)
     op = names.parse(name)
     if op.known and op.type and not op.is_dataset:
         return op.type

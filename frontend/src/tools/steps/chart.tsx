@@ -11,6 +11,15 @@ import { ChartSection, type Layer, type Stacked, stackedOption } from "../../vie
 import { exportName, type PageProps } from "../page";
 import { layersOf, partsWithout } from "./parts";
 
+/** Why a step is not in the averages. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  cut: "incomplete",
+  warm_up: "warming up",
+  unusual: "unlike the others",
+  extreme: "among the shortest or longest",
+  not_chosen: "not chosen",
+};
+
 /** Columns of the answer's steps, made of these layers, with a line at the average. */
 export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   const steps = answer.table("steps");
@@ -20,13 +29,13 @@ export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
     layers,
     columns: steps.rows.map((row) => {
       const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
-      const faded = steps.cell(row, "complete") === false;
-      const head = `Step ${name} · ${time(total)}${faded ? " · incomplete, not in the averages" : ""}`;
-      return { name: faded ? `${name} …` : name, head, total, faded };
+      const left = steps.text(row, "left_out");
+      const head = `Step ${name} · ${time(total)}${left ? ` · ${LEFT_OUT[left] ?? left}, not in the averages` : ""}`;
+      return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "" };
     }),
     scale: timeScale(longest),
     axisName: "Step",
-    line: average !== null && (answer.number("steps_complete") ?? 0) > 1 ? { label: "mean", value: average } : null,
+    line: average !== null && (answer.number("steps_kept") ?? 0) > 1 ? { label: "mean", value: average } : null,
     sliderFrom: 60,
   };
 }
@@ -49,12 +58,12 @@ export function StepChart({ page }: { page: PageProps }) {
   const of = useMemo(() => stacked(answer, layersOf(steps)), [answer]);
   const twin = useMemo(() => twinOf(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
-  const cut = answer.number("steps_incomplete") ?? 0;
+  const left = steps.rows.filter((row) => steps.text(row, "left_out") !== "").length;
   return (
     <ChartSection
       title="Step-time graph"
       doc="How long each step took and what its time went into. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
-      note={cut > 0 ? `${cut} incomplete, shown pale and left out of the averages` : undefined}
+      note={left > 0 ? `${left} shown pale are left out of the averages` : undefined}
       label={`Step time of ${of.columns.length} steps, stacked by part`}
       height={260}
       build={build}
