@@ -8,8 +8,13 @@ import numpy as np
 
 from ..arrays import Array
 from ..model.host import Host
-from . import between, steptime
-from .parts import Part
+from . import steptime
+from .diagnosis.figures import figures
+from .idle.states import State
+from .typical import TYPICAL
+
+NEEDS = (*steptime.NEEDS, figures)
+"""Per-host functions that `input_cost` rests on."""
 
 NOTABLE = 0.05
 """Share of the step from which on its waiting for input is worth a word; TensorFlow's profiler has the same bound."""
@@ -52,22 +57,20 @@ class InputCost:
 
 
 def input_cost(host: Host, step_event: str = "") -> InputCost:
-    """Of one host; its steps' `steptime.NEEDS`, `steptime.whole_parts` and `between.waits` are what it rests on."""
-    steps = steptime.host_steps(host, step_event)
-    found = len(steps) > 0
-    basis = steps if found else steptime.whole([host], step_event)
-    wait = basis.part_ps[basis.counted, Part.INPUT_WAIT].astype(np.float64)
-    time = basis.duration_ps[basis.counted].astype(np.float64)
-    step, waited = float(time.mean()), float(wait.mean())
-    gain = _gain(wait, time)
-    outside = between.waits(host, step_event)
-    if outside.share > between.NOTABLE:
-        step = max(step, outside.loop_ps / outside.gaps)
-        waited += outside.total_ps / outside.gaps
+    """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
+    found = figures(host, step_event)
+    steps = steptime.host_steps(host, step_event, TYPICAL)
+    of_steps = found.state_ps[found.steps] if len(steps) else found.state_ps[1:2]
+    kept = steps.counted if len(steps) else np.zeros(1, np.int64)
+    wait = of_steps[kept, State.INPUT].astype(np.float64)
+    time = of_steps[kept].sum(axis=1).astype(np.float64)
+    step, waited, gain = float(time.mean()), float(wait.mean()), _gain(wait, time)
+    between = found.state_ps[found.gaps]
+    if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
+        step += float(between.sum(axis=1).mean())
+        waited += float(between[:, State.INPUT].mean())
         gain = None
-    return InputCost(
-        len(basis.counted) if found else 0, step, waited, waited if gain is None else gain, gain is not None
-    )
+    return InputCost(len(kept) if len(steps) else 0, step, waited, waited if gain is None else gain, gain is not None)
 
 
 def _gain(wait: Array, time: Array) -> float | None:

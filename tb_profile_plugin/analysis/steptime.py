@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -202,11 +202,11 @@ def step_parts(host: Host, step_event: str = "") -> Array:
     return breakdown(host, host.steps_in_full(step_event)).part_ps
 
 
-def host_steps(host: Host, step_event: str = "") -> StepTimes:
+def host_steps(host: Host, step_event: str = "", wanted: str = ALL) -> StepTimes:
     """The steps of one host."""
     steps = host.steps_named(step_event)
     part_ps = step_parts(host, step_event)
-    return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps)
+    return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps, wanted)
 
 
 @per_host(keep=True)
@@ -232,9 +232,9 @@ NEEDS = (Host.steps_named, step_parts)
 
 def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> StepTimes:
     """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
-    each = [host_steps(host, step_event) for host in hosts]
+    each = [host_steps(host, step_event, wanted) for host in hosts]
     if len(each) == 1:
-        return replace(each[0], wanted=wanted)
+        return each[0]
     joined = StepTimes(
         [name for steps in each for name in steps.name],
         [host for steps in each for host in steps.host],

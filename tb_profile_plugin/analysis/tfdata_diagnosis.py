@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from ..model.host import Host
 from ..runtime.memo import lazy
-from . import between, steptime, tfdata
+from . import inputcost, tfdata
 from .inputcost import InputCost, input_cost
 from .tfdata import Pipeline, Stage
 from .tfdata_advice import Finding, findings
 
-NEEDS = (tfdata.pipelines, *steptime.NEEDS, steptime.whole_parts, between.waits)
+NEEDS = (tfdata.pipelines, *inputcost.NEEDS)
 """Per-host functions that this rests on."""
 
 

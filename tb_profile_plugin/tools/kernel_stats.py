@@ -25,6 +25,7 @@ from ..contract.tool import tool
 from ..model import kernelnames, kernels
 from ..model.capabilities import Capabilities, cores_called, gpu_capabilities
 from ..model.devices import host_device_type
+from ..model.framework import framework
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import DEVICE, Problem
@@ -220,7 +221,7 @@ _FACTS = (
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, _DEVICES),
     needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type, cores_called),
-    precheck=(kernelstats.has_gpus, kernelstats.has_kernels),
+    precheck=(kernelstats.has_gpus, kernelstats.has_kernels, framework),
     unavailable=_unavailable,
 )
 def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:

@@ -16,6 +16,7 @@ from ..arrays import Array
 from ..contract.answer import Answer, Column, Headline, Table, by_field
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.allocations import Allocations, allocations, has_allocations, origin
+from ..model.framework import framework
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.session import Session
@@ -214,7 +215,7 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
     facts=_FACTS,
     tables=(_MEMORIES, _USAGE, _HELD, _STEPS, _GROWTH),
     needs=(memories,),
-    precheck=(has_allocations,),
+    precheck=(has_allocations, framework),
     unavailable=_unavailable,
 )
 def memory_profile(

@@ -18,6 +18,7 @@ from ..contract import pipelines as shared
 from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
 from ..contract.pipelines import PS_PER_US, WHERE, Ordered, us
 from ..contract.tool import STEP_EVENT, Param, tool
+from ..model.framework import framework
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem
@@ -120,7 +121,7 @@ _TABLES = (
     facts=_FACTS,
     tables=_TABLES,
     needs=(shown, entries_of_host, *tfdata_diagnosis.NEEDS),
-    precheck=(tfdata.has_tf_data,),
+    precheck=(tfdata.has_tf_data, framework),
     unavailable=_unavailable,
 )
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:

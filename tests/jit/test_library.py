@@ -142,7 +142,7 @@ def test_the_library_is_taken_only_with_the_sources_that_it_is_made_of(
     found = library.find()
     assert found
     for name in found.sources:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         shutil.copy(ROOT / "tb_profile_plugin" / name, tmp_path / name)
     monkeypatch.setattr(library, "_PACKAGE", tmp_path)
     assert library.find()

@@ -45,7 +45,7 @@ def test_steps_can_be_chosen(steps: str) -> None:
 
 def test_a_choice_that_is_none_is_refused() -> None:
     ended = run(str(TRACE), "--steps", "sometimes")
-    assert ended.returncode == 1 and "chooses no steps" in ended.stderr
+    assert ended.returncode == 2 and "chooses no steps" in ended.stderr
 
 
 def test_markdown_holds_names_as_text(tmp_path: Path) -> None:
