@@ -43,8 +43,8 @@ def test_a_tool_merges_what_it_declared_without_any_event(
     assert sorted(decoded) == sorted(file.path.name for file in stored.files)
     decoded.clear()
     assert tools.get(tool).run(session) == wanted
-    # The memory page shows one host of all, and looks into that one.
-    assert len(decoded) == (tool == "memory_profile")
+    # The pages of memory show one host of all, and look into that one.
+    assert len(decoded) == (tool in ("memory_profile", "memory_viewer"))
 
 
 def test_whether_tools_have_something_to_show_takes_one_decoding(
