@@ -9,7 +9,9 @@ from ..analysis import health, stepfacts
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import NEEDS, Device, Diagnosis, diagnose
+from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
+from ..analysis.diagnosis.whatif import paths
 from ..analysis.typical import checked
 from ..contract.answer import Answer, Column, Table, by_column
 from ..contract.steps import CHOICE, headline
@@ -214,11 +216,12 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
-    needs=(*NEEDS, *health.NEEDS),
+    needs=(*NEEDS, *health.NEEDS, paths),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
     found = diagnose(hosts, step_event, checked(steps))
+    path = path_figures(hosts, found.typical, step_event)
     notes = health.findings(session, hosts, step_event)
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "causes": _causes(found.causes),
@@ -231,12 +234,12 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "devices": _devices(found.devices),
         "idle": _idle(found.devices),
         "scenarios": _scenarios(found),
-        "path": _path(found),
+        "path": _path(path),
     }
-    return Answer(_facts(found, hosts, step_event), tables, headline(found.headline, notes), notes)
+    return Answer(_facts(found, path, hosts, step_event), tables, headline(found.headline, notes), notes)
 
 
-def _facts(found: Diagnosis, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
+def _facts(found: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_event: str) -> dict[str, Any]:
     typical = found.typical
     sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
     return {
@@ -246,8 +249,8 @@ def _facts(found: Diagnosis, hosts: Sequence[Host], step_event: str) -> dict[str
         "steps_kept": len(typical.choice.kept),
         "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
         "period_ps": round(typical.period_ps) if typical.counted else None,
-        "path_switches": found.path.switches,
-        "violations": found.path.violations,
+        "path_switches": path.switches,
+        "violations": path.violations,
         "coverage": stepfacts.shares(hosts, step_event)[0] if typical.counted else None,
     }
 
@@ -373,8 +376,8 @@ def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
     }
 
 
-def _path(found: Diagnosis) -> dict[str, Sequence[Any]]:
-    rows = [*found.path.by_state, *found.path.by_name]
+def _path(path: PathFigures) -> dict[str, Sequence[Any]]:
+    rows = [*path.by_state, *path.by_name]
     return {
         "id": [row.state for row in rows],
         "label": [LABELS[row.state] for row in rows],

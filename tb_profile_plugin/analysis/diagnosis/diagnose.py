@@ -17,7 +17,6 @@ from .calls import calls_per_step
 from .catalogue import Sentence
 from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times
 from .figures import Stretch, figures
-from .path import PathFigures, path_figures
 from .remedies import remedy
 from .timeline import STATES
 from .typical_times import Typical, typical_times
@@ -92,7 +91,6 @@ class Diagnosis:
     """Ranked."""
     unusual: list[UnusualStep]
     devices: list[Device]
-    path: PathFigures
 
 
 def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL) -> Diagnosis:
@@ -112,8 +110,7 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL)
     causes = [_cause(each, typical, told, evidence, ranked) for each in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
-    path = path_figures(hosts, typical, step_event)
-    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices, path)
+    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
 
 
 def _framework(hosts: Sequence[Host]) -> str:

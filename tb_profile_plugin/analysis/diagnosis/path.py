@@ -10,7 +10,7 @@ import numpy as np
 from ...model.host import Host
 from .timeline import STATES
 from .typical_times import Typical
-from .whatif import what_if
+from .whatif import paths
 
 _NAMES = 20
 
@@ -48,7 +48,7 @@ def path_figures(hosts: Sequence[Host], typical: Typical, step_event: str) -> Pa
     names: dict[tuple[str, str], list[float]] = {}
     whole, switches, violations, many = 0.0, [], 0, 0
     for host in hosts:
-        tried = what_if(host, step_event)
+        tried = paths(host, step_event)
         if tried is None:
             continue
         violations += tried.violations

@@ -39,12 +39,27 @@ def timeline(host: Host) -> Timeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work."""
     works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     told = [_latest_begun(works, kind) for kind in Kind]
+    if len(each) == 1:
+        return _of_one(each[0], told)
     idle = [_idle(each, cause) for cause in CAUSES]
     layers = [each[:2] for each in (*told, *idle)]
     tiles = layered([together([layer]) for layer in layers], low, high)
     tiles[tiles[:, 2] < 0, 2] = int(State.UNEXPLAINED)
     columns = [_cut(tiles[tiles[:, 2] == state], *layer) for state, layer in enumerate((*told, *idle))]
     state = np.repeat(np.arange(len(State)), [len(begin) for begin, _, _ in columns])
+    begin, end, event = (np.concatenate(each) for each in zip(*columns, strict=True))
+    order = np.argsort(begin, kind="stable")
+    return Timeline(begin[order], end[order], state[order], event[order])
+
+
+def _of_one(moments: Moments, told: Sequence[tuple[Array, Array, Array]]) -> Timeline:
+    """The moments of a single device, with the events of its work."""
+    idle = moments.state >= len(Kind)
+    tiles = np.stack((moments.begin, moments.end), axis=1)
+    columns = [_cut(tiles[moments.state == kind], *each) for kind, each in enumerate(told)]
+    columns.append((moments.begin[idle], moments.end[idle], moments.event[idle].astype(np.int64)))
+    states = [np.full(len(begin), kind, np.int64) for kind, (begin, _, _) in enumerate(columns[:-1])]
+    state = np.concatenate([*states, moments.state[idle].astype(np.int64)])
     begin, end, event = (np.concatenate(each) for each in zip(*columns, strict=True))
     order = np.argsort(begin, kind="stable")
     return Timeline(begin[order], end[order], state[order], event[order])

@@ -119,7 +119,7 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
     gains: dict[str, Replayed] = {}
     for host, (in_step, in_gap) in hosts:
         tried = what_if(host, step_event)
-        for name, lengths in tried.replayed.items() if tried else ():
+        for name, lengths in tried.items():
             won = np.diff(figures(host, step_event).edges) - lengths
             gain = float(won[in_step].mean()) + (float(won[in_gap].mean()) if len(in_gap) else 0.0)
             known = gains.get(name, Replayed(0.0, 0))

@@ -47,11 +47,9 @@ _NAMES = 40
 
 
 @dataclass(frozen=True)
-class WhatIf:
-    """Of one host; times are ps, rows of windows as `HostFigures` has them."""
+class Paths:
+    """Critical paths of one host's steps. Times are ps."""
 
-    replayed: dict[str, Array]
-    """By scenario int64[windows]: how long each window would last."""
     steps: Array
     """int64[k]: places of the steps that were walked back."""
     path_ps: Array
@@ -67,21 +65,28 @@ class WhatIf:
 
 
 @per_host(keep=True)
-def what_if(host: Host, step_event: str = "") -> WhatIf | None:
-    """None where no device recorded anything."""
-    of = graph(host)
+def what_if(host: Host, step_event: str = "") -> dict[str, Array]:
+    """By scenario int64[windows] ps: how long each window of `HostFigures` would last; empty without devices' work."""
+    of, found = graph(host), figures(host, step_event)
     if of is None:
-        return None
-    found = figures(host, step_event)
+        return {}
     share = found.state_ps[1:-1].sum(axis=0) / max(int(found.edges[-2] - found.edges[1]), 1)
-    replayed = {
+    return {
         name: _lengths(host, of, found.edges, states)
         for name, states in SCENARIOS.items()
         if share[[int(state) for state in states]].sum() >= _WORTH
     }
+
+
+@per_host(keep=True)
+def paths(host: Host, step_event: str = "") -> Paths | None:
+    """None where no device recorded anything."""
+    of, found = graph(host), figures(host, step_event)
+    if of is None:
+        return None
     windows = np.arange(len(found.edges) - 1)[found.steps]
     chosen = np.unique(np.linspace(0, len(windows) - 1, _PATHS).astype(np.int64)) if len(windows) else windows
-    return WhatIf(replayed, chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
+    return Paths(chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
 
 
 def _lengths(host: Host, of: Graph, edges: Array, states: Sequence[State]) -> Array:
@@ -89,7 +94,7 @@ def _lengths(host: Host, of: Graph, edges: Array, states: Sequence[State]) -> Ar
 
 
 def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, list[tuple[str, str]], Array, Array]:
-    """(path_ps, names, name_ps, switches) of `WhatIf` for some windows."""
+    """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
     states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
     for row, path in enumerate(critical_paths(host, of, edges[windows], edges[windows + 1])):
