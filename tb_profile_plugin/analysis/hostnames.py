@@ -25,9 +25,13 @@ _WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_unti
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
 
 
+_TORCH_STEP = "ProfilerStep#"
+"""Begin of the marks of PyTorch's profiler."""
+
+
 def is_marker(name: str) -> bool:
     """Whether a program or a framework marks a step by an event of that name."""
-    return name.startswith(MARKERS) and "/" not in name
+    return name.startswith(_TORCH_STEP) or (name.startswith(MARKERS) and "/" not in name)
 
 
 def is_compiling(name: str) -> bool:
