@@ -87,12 +87,13 @@ CRAFTED = "a" * 39 + "\U0001f600"
 
 
 def crafted() -> Any:
-    """A tf.function that is traced in each step and named like a link, another without a name, an op with an emoji."""
-    called = "{tf_function_call=traced-nonXla}"
-    drawn = draw.space(f"/host:CPU\n  t | s[0,900]{{_r=1, step_num=s}} named[9,300]{called} bare[400,300]{called}", 4)
+    """Python functions of which one is named like a link, another in angle brackets; a step with an emoji."""
+    drawn = draw.space("/host:CPU\n  t | s[0,900]{_r=1, step_num=s} named[9,300] bare[400,300]", 4)
     for plane in drawn.planes:
         for metadata in plane.event_metadata.values():
-            metadata.name = {"named": ANCHOR, "bare": "<lambda>", "s": CRAFTED}.get(metadata.name, metadata.name)
+            metadata.name = {"named": f"$f.py:1 {ANCHOR}", "bare": "$f.py:2 <lambda>", "s": CRAFTED}.get(
+                metadata.name, metadata.name
+            )
     return drawn
 
 
@@ -110,7 +111,7 @@ def test_the_overview_shows_a_function_named_like_a_link_as_text(
     page.goto(server.link(run="run", tool="overview_page"))
     hints = server.main(page).locator(".hints")
     expect(hints).to_contain_text(ANCHOR, timeout=LONG)
-    expect(hints).to_contain_text('"<lambda>"')
+    expect(hints).to_contain_text("<lambda> (f.py:2)")
     assert server.body(page).locator("a[href*='evil.example']").count() == 0
     # Where we lead to the web, we say so ourselves.
     outside = server.main(page).locator("a[target=_blank]").all()

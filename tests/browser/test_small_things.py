@@ -85,7 +85,11 @@ def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(gpu: 
     body.get_by_role("button", name="Show").click()
     kinds = body.locator(".menu-panel .tl-check")
     expect(kinds.first).to_be_visible()
-    assert [text.strip() for text in kinds.all_inner_texts()] == ["launch", "producer and consumer"]
+    assert [text.strip() for text in kinds.all_inner_texts()] == [
+        "Why devices are idle",
+        "launch",
+        "producer and consumer",
+    ]
 
 
 def test_the_title_names_page_and_session(cpu: Any, page: Page) -> None:
