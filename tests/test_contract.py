@@ -166,6 +166,19 @@ def test_the_step_time_is_the_same_everywhere(capture: Path) -> None:
     assert session.tool("overview_page") == overview
 
 
+@pytest.mark.parametrize(
+    ("wanted", "average"), [({}, "14.0"), ({"steps": "typical"}, "10.0"), ({"steps": "4-4"}, "30.0")]
+)
+def test_old_averages_go_over_the_steps_that_are_chosen(wanted: Any, average: str, tmp_path: Path) -> None:
+    begins = [0, 10_000, 20_000, 30_000, 40_000]
+    spans = [f"[{begin},{30_000 if begin == 40_000 else 10_000}]" for begin in begins]
+    steps = " ".join(f"train{span}{{_r=1, step_num={i}}} x/MatMul:MatMul{span}" for i, span in enumerate(spans))
+    session = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {steps}"))
+    for tool in ("overview_page", "input_pipeline_analyzer"):
+        properties = session.tool(tool, **wanted)[1]["p"]
+        assert (properties["steptime_ms_average"], properties["host_compute_time_ms_avg"]) == (average, average)
+
+
 HOLLOW = {
     "no bytes": b"",
     "no planes": draw.space("hostname: h"),

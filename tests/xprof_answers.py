@@ -20,9 +20,14 @@ needed = [
 ]
 
 
+def file_of(name: str) -> Path:
+    """A public capture."""
+    return next((PUBLIC / name).glob("*.xplane.pb"))
+
+
 def both(name: str, tool: str) -> tuple[Any, Any]:
     """xprof's answer and ours."""
-    file = next((PUBLIC / name).glob("*.xplane.pb"))
+    file = file_of(name)
     command = [str(PYTHON), str(ROOT / "tests" / "parity" / "ask_xprof.py"), str(file), "--", tool]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
     answer = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -46,7 +46,7 @@ def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mappi
     advice = [[_linked(work[id][2] or _NOTHING)] for id in _WORK]
     return [
         data_table(),
-        step_table(answer, hosts, options["step_event"]),
+        step_table(answer, hosts, options),
         data_table(old_heads(answer, "input_ops", _OPS), old_rows(answer, "input_ops", _OPS), times, docs),
         data_table([head("link", "link", "string")], advice),
         diagnostics(answer),

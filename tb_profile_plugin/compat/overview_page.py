@@ -56,7 +56,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
     shared = answer.fact("shared_steps") or 0
     return [
         _analysis(answer, hosts, hardware),
-        step_table(answer, hosts, options["step_event"]),
+        step_table(answer, hosts, options),
         _run_environment(answer),
         _recommendation(answer, hardware, hosts),
         _inference_latency(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..analysis.steptime import slowest, summary
 from ..contract.answer import Json
@@ -48,7 +48,7 @@ _DOCS = {
 _LEVELS = {"high": "host", "moderate": "both", "no": "device"}
 
 
-def step_table(answer: Named, hosts: Sequence[Host], step_event: str) -> Json:
+def step_table(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
@@ -62,7 +62,7 @@ def step_table(answer: Named, hosts: Sequence[Host], step_event: str) -> Json:
         head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
     ]
     # Our steps tell the precisions of the device's compute apart, of which these columns know only the sum.
-    steps = slowest(hosts, step_event)
+    steps = slowest(hosts, options["step_event"], options["steps"])
     sums = {key: steps.ms(*parts) for key, (_, parts) in _COLUMNS.items()}
     properties = {
         "hardware_type": hardware_type(device_type(hosts)),
