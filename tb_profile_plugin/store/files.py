@@ -84,7 +84,8 @@ def lost(session: StoredSession) -> tuple[str, ...]:
     if not isinstance(folder, Path) or folder.parts[-3:-1] != ("plugins", "profile"):
         return ()
     with suppress(OSError):
-        matches = [_BESIDE.match(name) for name in os.listdir(folder)]
+        taken = {Path(file.path).name for file in session.files}
+        matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in taken]
         return tuple(sorted({_readable(match["host"]) for match in matches if match} - set(session.hosts)))
     return ()
 

@@ -60,7 +60,7 @@ def test_the_keyboard_leads_from_an_op_to_its_first_event(site: Sites, page: Pag
     page.keyboard.press("Enter")
     expect(server.main(page).locator(".tl-event")).to_contain_text(name, timeout=LONG)
     expect(server.main(page).locator("input[type=search]").first).to_have_value(re.compile(re.escape(re.escape(name))))
-    window(page)
+    expect(page).to_have_url(re.compile("[&.]event="))
 
 
 def test_a_node_of_a_pipeline_leads_to_its_longest_call(site: Sites, page: Page, traces: Any) -> None:
