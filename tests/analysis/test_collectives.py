@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.parts import Part
 from tb_profile_plugin.model import collectives
 
 TWO_WORKERS = Path(__file__).parents[1] / "traces" / "two_workers"
-TPU = Path("/work/shared/profiles/tpu-v6e-inference")
+TPU = Path(__file__).resolve().parents[3] / "shared" / "profiles" / "tpu-v6e-inference"
 
 
 def parts(text: str) -> dict[str, int]:

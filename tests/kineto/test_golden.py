@@ -19,7 +19,7 @@ from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.links import LAUNCH
 
-TRACES = Path("/work/shared/profiles-kineto")
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
 
 DEVICES = {
