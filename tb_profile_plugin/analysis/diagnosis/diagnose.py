@@ -165,7 +165,8 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
         return Headline(Sentence(code, _arguments(lead, typical)), "ok" if fine else "info")
     late = [each for each in ranked if each.id in HOST]
     together = sum(each.ps for each in late)
-    if lead.id in HOST and lead.ps < _MOST_OF_HOST * together:
+    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, "warmup")), default=0.0)
+    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others):
         facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
         return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
     return Headline(Sentence(f"headline.{lead.id}", _arguments(lead, typical)), _level(lead.ps / whole))
