@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis import health, stepfacts
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
-from ..analysis.diagnosis.diagnose import NEEDS, Device, Diagnosis, diagnose
+from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Device, Diagnosis, diagnose
 from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
@@ -216,11 +216,11 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
-    needs=(*NEEDS, *health.NEEDS, paths),
+    needs=(*NEEDS, *REPLAYS, *health.NEEDS, paths),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
-    found = diagnose(hosts, step_event, checked(steps))
+    found = diagnose(hosts, step_event, checked(steps), replays=True)
     path = path_figures(hosts, found.typical, step_event)
     notes = health.findings(session, hosts, step_event)
     tables: dict[str, dict[str, Sequence[Any]]] = {
@@ -366,7 +366,7 @@ def _idle(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
 
 def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
     period, kept = found.typical.period_ps, len(found.typical.choice.kept)
-    tried = sorted(found.typical.replayed.items(), key=lambda item: -item[1].gain_ps)
+    tried = sorted((found.typical.replayed or {}).items(), key=lambda item: -item[1].gain_ps)
     return {
         "id": [id for id, _ in tried],
         "label": [LABELS[id] for id, _ in tried],

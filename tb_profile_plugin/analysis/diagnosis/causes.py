@@ -198,9 +198,9 @@ def _is_tracing(typical: Typical) -> bool:
 def gain(lost: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
-    None for what cannot go: work itself, and what is not known.
+    None for what cannot go, work itself and what is not known, and where nothing was replayed.
     """
-    if lost.id in _CANNOT_GO:
+    if lost.id in _CANNOT_GO or typical.replayed is None:
         return None
     scenario = {"retrace": "compile"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)

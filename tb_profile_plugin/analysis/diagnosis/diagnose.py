@@ -26,10 +26,12 @@ from .whatif import what_if
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
-    *(*steptime.NEEDS, figures, what_if, stepfacts.coverage, calls_per_step),
+    *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded),
 )
 """Per-host functions that `diagnose` merges."""
+REPLAYS = (what_if,)
+"""And those that gains rest on: they take as much time and memory again."""
 
 PROFILER = "profiler"
 _LITTLE_INPUT = 0.05
@@ -93,9 +95,12 @@ class Diagnosis:
     devices: list[Device]
 
 
-def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL) -> Diagnosis:
-    """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it."""
-    typical = typical_times(hosts, step_event, wanted)
+def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL, replays: bool = False) -> Diagnosis:
+    """The diagnosis over some hosts; ``wanted`` chooses the steps as `typical.choose` takes it.
+
+    Only with ``replays`` causes have gains; nothing else differs.
+    """
+    typical = typical_times(hosts, step_event, wanted, replays)
     calls = max(calls_per_step(host, step_event) for host in hosts)
     unrecorded = any(is_unrecorded(host) for host in hosts)
     lost = lost_times(typical, calls, unrecorded)

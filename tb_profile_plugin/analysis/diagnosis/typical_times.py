@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -68,8 +68,8 @@ class Typical:
     names: list[NamedTime]
     late: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
-    replayed: dict[str, Replayed] = field(default_factory=dict)
-    """By scenario of `whatif.SCENARIOS`."""
+    replayed: dict[str, Replayed] | None = None
+    """By scenario of `whatif.SCENARIOS`; None where nothing was replayed."""
 
     @property
     def counted(self) -> bool:
@@ -92,8 +92,8 @@ class Typical:
         return float(self.step_ps.sum() + self.gap_ps.sum())
 
 
-def typical_times(hosts: Sequence[Host], step_event: str, wanted: str) -> Typical:
-    """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it."""
+def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: bool) -> Typical:
+    """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it, with `Typical.replayed` if asked."""
     steps = slowest(hosts, step_event, wanted)
     windows = [_windows(host, figures(host, step_event), steps, step_event) for host in hosts]
     times = [
@@ -110,7 +110,7 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str) -> Typica
         for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
-    replayed = _replayed([(hosts[i], windows[i]) for i in kept], step_event)
+    replayed = _replayed([(hosts[i], windows[i]) for i in kept], step_event) if replays else None
     return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late, replayed)
 
 
