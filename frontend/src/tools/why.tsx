@@ -10,6 +10,7 @@ import { Verdict } from "../view/verdict";
 import { linkTo, type PageProps } from "./page";
 import { Chosen } from "./steps/chosen";
 import { Causes } from "./why/causes";
+import { Behind } from "./why/figures";
 import { Unusual } from "./why/unusual";
 import { WallClock } from "./why/wallclock";
 
@@ -61,6 +62,7 @@ export default function WhyPage(props: PageProps) {
       </div>
       <Causes page={props} />
       <Unusual page={props} />
+      <Behind page={props} />
     </>
   );
 }

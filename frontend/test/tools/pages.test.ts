@@ -13,11 +13,12 @@ const steps = {
   output_ms: [0, 0],
   input_ms: [2, 2],
   complete: [false, true],
+  left_out: ["cut", null],
   begin_ms: [0, 5],
 };
 
 describe("the steps", () => {
-  const found = answer({ steps_complete: 1, steps_incomplete: 1, step_average_ms: 3 }, { steps });
+  const found = answer({ steps_kept: 1, step_average_ms: 3 }, { steps });
   const table = found.table("steps");
 
   it("keep the order of parts of all pages, without those that take no time", () => {
@@ -39,13 +40,13 @@ describe("the steps", () => {
       ["train 2", 3, false],
     ]);
     expect(line).toBeNull();
-    const several = answer({ steps_complete: 2, step_average_ms: 4 }, { steps });
+    const several = answer({ steps_kept: 2, step_average_ms: 4 }, { steps });
     expect(stacked(several, []).line).toEqual({ label: "mean", value: 4 });
   });
 
   it("have a table without what says nothing", () => {
     const ids = (of: typeof table) => twinOf(of).columns.map(({ id }) => id);
-    expect(ids(table)).toEqual(["name", "duration_ms", "other_ms", "input_ms", "complete", "begin_ms"]);
+    expect(ids(table)).toEqual(["name", "duration_ms", "other_ms", "input_ms", "complete", "left_out", "begin_ms"]);
     expect(ids(table.of(table.rows.slice(1)))).not.toContain("complete");
   });
 });
