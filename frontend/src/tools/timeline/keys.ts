@@ -55,7 +55,7 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
   let prefixUntil = 0;
 
   const tick = (now: number) => {
-    const passed = last ? Math.min(50, now - last) / 1000 : TAP_S;
+    const passed = last ? Math.max(0, Math.min(50, now - last)) / 1000 : TAP_S;
     last = now;
     const by = passed * (fast ? FASTER : 1);
     const sideways = (+down.has("d") || +down.has("arrowright")) - (+down.has("a") || +down.has("arrowleft"));
@@ -84,7 +84,8 @@ export function listenToKeys(engine: Engine, actions: KeyActions): () => void {
     } else if (HELD.has(key)) {
       engine.stopGliding();
       down.add(key);
-      frame ||= requestAnimationFrame(tick);
+      // At once: a tap may be over before the next frame.
+      if (!frame) tick(performance.now());
     } else return false;
     return true;
   };
