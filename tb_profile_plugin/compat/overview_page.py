@@ -45,7 +45,7 @@ _HOSTS = tuple(Old(id, id) for id in ("host", "steps", "average_ms", "slowest"))
 _STATEMENTS = {
     "eager_statement": "eager",
     "outside_compilation_statement": "outside_compilation",
-    "tf_function_statement": "retracing",
+    "tf_function_statement": "retrace",
 }
 """Statements of the recommendation, and the hint whose evidence each is."""
 
