@@ -52,7 +52,7 @@ FRAMEWORK = "framework"
 
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
-TF_FUNCTION_CALL, TRACING_COUNT = "tf_function_call", "tracing_count"
+TF_FUNCTION_CALL = "tf_function_call"
 EAGER_OP, IS_EAGER, IS_FUNC = "eager_op", "is_eager", "is_func"
 EQUATION, SHAPE = "equation", "shape"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..idle.states import LABELS as STATE_LABELS
 from ..words import duration
 
 
@@ -96,7 +97,6 @@ TEMPLATES: dict[str, str] = {
     "headline.not_recorded": "The device was not recorded: in "
     + _PART
     + " the program waits for a device of which the capture holds no event.",
-    "headline.memory_growth": "Memory grows by {size} with each step.{names}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
     # About the input alone.
     "input.little": "Not input-bound: " + _PART + " waits for input.",
@@ -133,7 +133,6 @@ TEMPLATES: dict[str, str] = {
     "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
-    "cause.memory_growth": "More memory is held after each step.{names}",
     "period.none": "",
     "period.every": ", every {count}th",
     # Parts of a step that waits for its host.
@@ -145,39 +144,16 @@ TEMPLATES: dict[str, str] = {
     "unusual.new": "{name}, which the typical step lacks, takes {more_ps}",
 }
 
-LABELS = {
-    "compute": "Compute",
-    "exposed_collective": "Communication that nothing overlaps",
-    "exposed_copy": "Copies that nothing overlaps",
-    "input": "Waiting for input",
-    "compile": "Compiling",
-    "sync": "Waiting in a call",
-    "transfer": "Staging transfers",
-    "callback": "Host callbacks",
-    "pause": "Checkpoint, evaluation, callbacks",
-    "allocator": "Memory allocation",
-    "collective_host": "Communication of hosts",
-    "dispatch": "Framework's work",
-    "python": "Python",
-    "launch": "Launching",
-    "latency": "Launch latency",
-    "between": "Between kernels",
-    "peer": "Waiting for another device",
-    "stream": "Waiting in a stream",
-    "before_capture": "Launched before the capture",
-    "unexplained": "Unexplained",
+LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
     "retrace": "Retracing",
     "eager": "Op by op",
     "between_steps": "Between steps",
-    "before_steps": "Before the first step",
-    "after_steps": "After the last step",
     "profiler": "The profiler's own start and stop",
     "warmup": "Warming up",
     "unusual_steps": "Unusual steps",
     "late_peer": "A late peer",
     "host_offload": "Copies with host memory",
     "not_recorded": "Device not recorded",
-    "memory_growth": "Growing memory",
     "host": "Any delay by the host",
 }
 """Names of parts of time and causes, by id."""

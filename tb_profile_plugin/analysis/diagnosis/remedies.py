@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-TENSORFLOW, JAX, PYTORCH = "tensorflow", "jax", "pytorch"
+from ...model.framework import JAX, PYTORCH, TENSORFLOW
 
 
 @dataclass(frozen=True)
@@ -322,8 +322,5 @@ options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
         "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the "
         "errors under Capture health.",
     ),
-    ("memory_growth", ""): Remedy("Look at Memory: what is held longer than a step, and who allocated it."),
-    ("compute", TENSORFLOW): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
-    ("compute", JAX): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
     ("compute", ""): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
 }

@@ -79,7 +79,7 @@ def attributed(
             low, high, n = gap_begin[g], gap_end[g], after[g]
             if n >= 0 and calls[n, _EVENT] < 0:
                 unknown = np.int64(_BEFORE_CAPTURE if calls[n, _EARLY] else _UNEXPLAINED)
-                count = _put(rows, count, low, high, unknown, g, -1)
+                count = put(rows, count, low, high, unknown, g, -1)
                 continue
             line = np.int64(loop) if n < 0 else calls[n, _THREAD]
             until = high if n < 0 else max(low, min(calls[n, _BEGIN], high))
@@ -107,7 +107,7 @@ def attributed(
             if n < 0:
                 continue
             launched = max(until, min(calls[n, _END], high))
-            count = _put(rows, count, until, launched, _LAUNCH, g, calls[n, _EVENT])
+            count = put(rows, count, until, launched, _LAUNCH, g, calls[n, _EVENT])
             empty = calls[n, _END] > low or (program == 1 and calls[n, _INSIDE] == 0)
             most = np.int64(latency) if empty else calls[n, _USUAL]
             usual = np.int64(_LATENCY if empty else _BETWEEN)
@@ -149,7 +149,7 @@ def _of_thread(
         while at < stop:
             if k < last and act_begin[k] <= at:
                 then = min(act_end[k], stop)
-                count = _put(rows, count, at, then, np.int64(act_state[k]), gap, np.int64(act_event[k]))
+                count = put(rows, count, at, then, np.int64(act_state[k]), gap, np.int64(act_event[k]))
                 k += 1
                 at = then
                 continue
@@ -161,13 +161,13 @@ def _of_thread(
                 until = max(at, min(begin[source], then))
                 follow = np.int64(thread_of[line_of[source]])
                 if until < then:
-                    count = _put(rows, count, until, then, _DISPATCH, gap, source)
+                    count = put(rows, count, until, then, _DISPATCH, gap, source)
                 hops_then = hops + 1
             elif line >= 0 and line != loop and loop >= 0 and not python[line] and hops < _HOPS:
                 follow, hops_then = np.int64(loop), np.int64(_HOPS)
             else:
                 known = line >= 0 and (python[line] or line == loop)
-                count = _put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, gap, np.int64(-1))
+                count = put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, gap, np.int64(-1))
                 hops_then = np.int64(0)
             if follow >= 0 and until > at:
                 if depth == len(stack):
@@ -223,7 +223,7 @@ def _launched(
                 then = min(then, wide[w, 0])
         if state < 0:
             rest += then - at
-        count = _put(rows, count, at, then, state, gap, event)
+        count = put(rows, count, at, then, state, gap, event)
         at = then
     for k in range(start, min(count, len(rows))):
         if rows[k, 2] < 0:
@@ -261,7 +261,7 @@ def _place(wide: I64Matrix, at: Int) -> Int:
 
 
 @jit
-def _put(rows: I64Matrix, count: Int, begin: Int, end: Int, state: Int, gap: Int, event: Int) -> Int:
+def put(rows: I64Matrix, count: Int, begin: Int, end: Int, state: Int, gap: Int, event: Int) -> Int:
     """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count
@@ -299,6 +299,6 @@ def as_peers(rows: I64Matrix, busy_begin: I64, busy_end: I64) -> I64Matrix:
                         k += 1
                     else:
                         then = min(end, busy_begin[k])
-                count = _put(answer, count, at, then, state, rows[i, 3], rows[i, 4])
+                count = put(answer, count, at, then, state, rows[i, 3], rows[i, 4])
                 at = then
     return answer
