@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
+from ..model.demangle import identifiers
 from .vocabulary import WORDS
 
 _DIGITS = 12
@@ -104,22 +105,28 @@ class Pseudonyms:
         """Names of Tensile's kernels have no words; in mangled names of C++ each word stands behind its length."""
         if not symbol.startswith("_Z"):
             return symbol
-        answer, at = [], 0
-        while length := _LENGTH.search(symbol, at):
-            begin, end = length.end(), length.end() + int(length[0][:4])
-            word = symbol[begin:end]
-            if not re.fullmatch(r"[A-Za-z_]\w*", word) or end > len(symbol):
-                answer.append(self._between(symbol[at:begin]))
-                at = begin
-                continue
-            cleaned = self._cleaned(word)
-            answer.append(f"{self._between(symbol[at : length.start()])}{len(cleaned)}{cleaned}")
-            at = end
-        return "".join([*answer, self._between(symbol[at:])])
+        words, at = identifiers(symbol)
+        answer, last = [], 0
+        for begin, end in [*words, *_lengths(symbol, at)]:
+            cleaned = self._cleaned(symbol[begin:end].lstrip("0123456789"))
+            answer.append(f"{self._between(symbol[last:begin])}{len(cleaned)}{cleaned}")
+            last = end
+        return "".join([*answer, self._between(symbol[last:])])
 
     def _between(self, code: str) -> str:
         """Letters for types, which repeat; longer words are none."""
         return re.sub(r"[a-z]{5,}", lambda found: found[0] if len(set(found[0])) < 4 else self._cleaned(found[0]), code)
+
+
+def _lengths(symbol: str, at: int) -> Iterator[tuple[int, int]]:
+    """Where words seem to stand in what cannot be read: from a number to as many letters behind it."""
+    while length := _LENGTH.search(symbol, at):
+        end = length.end() + int(length[0][:4])
+        if end <= len(symbol) and re.fullmatch(r"[A-Za-z_]\w*", symbol[length.end() : end]):
+            yield length.start(), end
+            at = end
+        else:
+            at = length.end()
 
 
 def _is_known(piece: str) -> bool:

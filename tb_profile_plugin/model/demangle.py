@@ -29,13 +29,27 @@ _OPERATORS = {"cl": "operator()", "pl": "operator+", "mi": "operator-", "ml": "o
 @lru_cache(maxsize=65536)
 def demangle(name: str) -> str:
     """The function with its template arguments, without its parameters; the name itself where it cannot be read."""
-    plain = name.removesuffix(".kd")
-    if not plain.startswith("_Z") or len(plain) > _LONGEST:
-        return name
+    read = _read(name.removesuffix(".kd"))
+    return read[0] if read else name
+
+
+def identifiers(name: str) -> tuple[list[tuple[int, int]], int]:
+    """Where the words of a mangled name stand, from their lengths to their ends, and how far the name was read.
+
+    Digits before a letter may also be a value, which only reading tells: ``…ComparisonNameE5EEESF_``.
+    """
+    read = _read(name)
+    return (read[1].words, read[1].at) if read else ([], 0)
+
+
+def _read(name: str) -> tuple[str, _Reader] | None:
+    if not name.startswith("_Z") or len(name) > _LONGEST:
+        return None
+    reader = _Reader(name)
     try:
-        return _Reader(plain).encoding()
-    except (_Unreadable, IndexError):
-        return name
+        return reader.encoding(), reader
+    except (_Unreadable, IndexError, ValueError):
+        return None
 
 
 class _Unreadable(Exception):
@@ -48,6 +62,7 @@ class _Reader:
     def __init__(self, text: str):
         self.text, self.at, self.depth = text, 2, 0
         self.known: list[str] = []
+        self.words: list[tuple[int, int]] = []
 
     def encoding(self) -> str:
         return self._name()
@@ -72,11 +87,13 @@ class _Reader:
         return int(self.text[start : self.at])
 
     def _source(self) -> str:
+        begin = self.at
         length = self._number()
         found = self.text[self.at : self.at + length]
         if len(found) < length:
             raise _Unreadable
         self.at += length
+        self.words.append((begin, self.at))
         return "(anonymous namespace)" if found.startswith("_GLOBAL__N_") else found
 
     def _name(self) -> str:
