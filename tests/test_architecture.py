@@ -22,6 +22,7 @@ ORDER = [
         "timeline",
         "export",
         "contract",
+        "frames",
         "tools",
         "compat",
         "report",
