@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from . import compat, store, tools
 from .analysis.deviceops import device_ops
@@ -16,7 +17,21 @@ from .frames.frame import Frame
 from .model.host import window
 from .model.per_host import need
 from .model.session import Session
+from .report import summary
 from .runtime.executors import executor
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A session on a page."""
+
+    data: Json
+    """See docs/summary.schema.json."""
+
+    def __str__(self) -> str:
+        return summary.markdown(self.data)
+
+    _repr_markdown_ = __str__
 
 
 class Capture(Session):
@@ -38,6 +53,10 @@ class Capture(Session):
     def tool(self, name: str, host: str = "", **options: str) -> Json:
         """The same in the shape of the existing plugin, for scripts that were made for it."""
         return compat.answer(tools.get(name), self, host, **options)
+
+    def summary(self, host: str = "") -> Summary:
+        """The most important on a page: as ``tb-profile summary`` writes it, and as a notebook shows it."""
+        return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
 
     def events(
         self, host: str = "", *, line: str = "", name: str = "", begin_ps: int | None = None, end_ps: int | None = None
