@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 
 from . import compat, store, tools
 from .analysis.deviceops import device_ops
@@ -19,6 +20,10 @@ from .model.per_host import need
 from .model.session import Session
 from .report import summary
 from .runtime.executors import executor
+from .sql import ask
+
+TABLES = ("events", "steps", "ops", "kernels", "allocations")
+"""What SQL can ask of: the methods of `Capture` of these names."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +89,15 @@ class Capture(Session):
     def allocations(self, host: str = "") -> Frame:
         """Every allocation and what gave it back, as the tool ``memory_profile`` reads them."""
         return figures.allocated(self.select(host))
+
+    def sql(self, query: str, host: str = "", *, rows: int = ask.ROWS, seconds: float = ask.SECONDS) -> Frame:
+        """The rows of one SELECT over the tables above, by DuckDB in a process of its own (see docs/sql.md).
+
+        Raises `ProblemError` for a query that is refused, wrong, or takes too long or too much.
+        """
+        return self.sql_result(query, host, rows, seconds).frame
+
+    def sql_result(self, query: str, host: str = "", rows: int = ask.ROWS, seconds: float = ask.SECONDS) -> ask.Result:
+        """The same, and whether there are more rows."""
+        tables = {name: partial(getattr(self, name), host) for name in TABLES}
+        return ask.sql(tables, query, rows, seconds)

@@ -23,7 +23,7 @@ from .terminal import Parser, log_to_stderr, say, warn
 logger = logging.getLogger(__name__)
 
 _WRONG_CALLS = frozenset(
-    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table"}
+    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table", "bad_query"}
 )
 """Codes of problems with what was asked, whatever it was asked of."""
 

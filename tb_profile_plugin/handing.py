@@ -1,13 +1,15 @@
-"""The verbs that hand on what was found: a summary, and the guide that says how to read it."""
+"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
+from .terminal import say, warn
 
 GUIDE = Path(__file__).with_name("docs") / "guide.md"
 
@@ -27,6 +29,25 @@ def add(verbs: Any) -> None:
     add_executor(verb)
     verb.set_defaults(verb=_summary)
 
+    verb = verbs.add_parser(
+        "sql",
+        help="ask of a session's events, steps, ops, kernels and allocations with SQL",
+        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "The tables and their columns: --schema. It runs in a process that can open no file.",
+    )
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
+    verb.add_argument("--schema", action="store_true", help="only say what the tables hold")
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--format", choices=("text", "csv", "json", "markdown"), default="text", help="default: %(default)s"
+    )
+    verb.add_argument("--rows", type=_count, default=10_000, help="at most (default: %(default)s)")
+    verb.add_argument("--seconds", type=_count, default=30, help="that it may take (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_sql)
+
     verb = verbs.add_parser("guide", help="how to read what tb-profile says, for people and assistants")
     verb.set_defaults(verb=_guide)
 
@@ -34,6 +55,12 @@ def add(verbs: Any) -> None:
 def _tokens(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
         raise argparse.ArgumentTypeError(f"{text} is no budget: give 100 to 100000")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 1_000_000):
+        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
     return int(text)
 
 
@@ -48,6 +75,41 @@ def _summary(asked: argparse.Namespace) -> None:
     }
     with output(asked.out) as file:
         file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
+def _sql(asked: argparse.Namespace) -> None:
+    from .contract import csv
+    from .frames import shown
+
+    if asked.schema:
+        _schema(asked)
+        return
+    query = sys.stdin.read() if asked.query == "-" else asked.query
+    stored = stored_at(asked.session)
+    from .api import Capture
+
+    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds)
+    frame, every = result.frame, asked.rows
+    written = {
+        "text": lambda: f"{shown.text(frame, every)}\n",
+        "markdown": lambda: shown.markdown(frame, every),
+        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+        "json": lambda: f"{json.dumps([dict(zip(frame.columns, row, strict=True)) for row in frame.rows()])}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    if result.more:
+        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
+
+
+def _schema(asked: argparse.Namespace) -> None:
+    from .frames import events, figures
+
+    for table in (events.EVENTS, *figures.TABLES):
+        say(f"{table.id}: {table.doc}")
+        for column in table.columns:
+            say(f"    {column.id:24} {column.doc or column.label}")
+    say("Macros: s(x), ms(x), us(x) of times in ps.")
 
 
 def _guide(asked: argparse.Namespace) -> None:

@@ -23,6 +23,7 @@ ORDER = [
         "export",
         "contract",
         "frames",
+        "sql",
         "tools",
         "compat",
         "report",

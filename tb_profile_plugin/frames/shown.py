@@ -36,36 +36,33 @@ def html(frame: Frame) -> str:
         + "</tr>"
         for row in frame.head(_ROWS).rows()
     ]
-    caption = f"<caption>{escape(_title(frame))}</caption>"
+    caption = f"<caption>{escape(_title(frame, _ROWS))}</caption>"
     body = f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'{STYLE}<div class="tb-profile">{body}</div>'
 
 
-def markdown(frame: Frame) -> str:
+def markdown(frame: Frame, rows: int = _ROWS) -> str:
     """The first rows as a table of Markdown, names as text."""
     marks = "|".join("---:" if field.kind == "number" else "---" for field in frame.schema)
-    rows = [[escaped(_cell(value)) for value in row] for row in frame.head(_ROWS).rows()]
-    lines = [escaped(_title(frame)), "", f"| {' | '.join(frame.columns)} |", f"|{marks}|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
+    cells = [frame.columns, *([_cell(value) for value in row] for row in frame.head(rows).rows())]
+    head, *lines = [f"| {' | '.join(map(escaped, row))} |" for row in cells]
+    return "\n".join([escaped(_title(frame, rows)), "", head, f"|{marks}|", *lines]) + "\n"
 
 
-def text(frame: Frame) -> str:
+def text(frame: Frame, rows: int = _ROWS) -> str:
     """The first rows for a terminal."""
-    rows = [frame.columns, *([_cell(value) for value in row] for row in frame.head(_ROWS).rows())]
-    rows = [[terminal.shown(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    right = [field.kind == "number" for field in frame.schema]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if end else cell.ljust(width) for cell, width, end in zip(row, widths, right, strict=True)
-        )
-        for row in rows
-    ]
-    return "\n".join([_title(frame), *(line.rstrip() for line in lines)])
+    cells = [frame.columns, *([_cell(value) for value in row] for row in frame.head(rows).rows())]
+    columns = list(zip(*([terminal.shown(cell) for cell in row] for row in cells), strict=True))
+    padded = []
+    for field, column in zip(frame.schema, columns, strict=True):
+        width = max(map(len, column))
+        padded.append([cell.rjust(width) if field.kind == "number" else cell.ljust(width) for cell in column])
+    lines = ["  ".join(row).rstrip() for row in zip(*padded, strict=True)]
+    return "\n".join([_title(frame, rows), *lines])
 
 
-def _title(frame: Frame) -> str:
-    more = f", the first {_ROWS}" if len(frame) > _ROWS else ""
+def _title(frame: Frame, rows: int) -> str:
+    more = f", the first {rows}" if len(frame) > rows else ""
     return f"{frame.table.label}: {len(frame):,} row{'' if len(frame) == 1 else 's'}{more}"
 
 
