@@ -1,14 +1,16 @@
-"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL."""
+"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL and to assistants."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
+from .problems import Problem, ProblemError
 from .terminal import say, warn
 
 GUIDE = Path(__file__).with_name("docs") / "guide.md"
@@ -47,6 +49,14 @@ def add(verbs: Any) -> None:
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
+
+    verb = verbs.add_parser(
+        "mcp", help="answer an assistant about the sessions of a logdir: MCP on standard input and output"
+    )
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--sql", action="store_true", help="let it ask with SQL, too")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_mcp)
 
     verb = verbs.add_parser("guide", help="how to read what tb-profile says, for people and assistants")
     verb.set_defaults(verb=_guide)
@@ -94,7 +104,7 @@ def _sql(asked: argparse.Namespace) -> None:
         "text": lambda: f"{shown.text(frame, every)}\n",
         "markdown": lambda: shown.markdown(frame, every),
         "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
-        "json": lambda: f"{json.dumps([dict(zip(frame.columns, row, strict=True)) for row in frame.rows()])}\n",
+        "json": lambda: f"{json.dumps(frame.records())}\n",
     }
     with output(asked.out) as file:
         file.write(written[asked.format]().encode("utf-8", "replace"))
@@ -110,6 +120,15 @@ def _schema(asked: argparse.Namespace) -> None:
         for column in table.columns:
             say(f"    {column.id:24} {column.doc or column.label}")
     say("Macros: s(x), ms(x), us(x) of times in ps.")
+
+
+def _mcp(asked: argparse.Namespace) -> None:
+    if find_spec("mcp") is None:
+        remedy = "pip install 'tb-profile-plugin[mcp]'"
+        raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
+    from . import mcp
+
+    mcp.serve(asked.logdir, asked.sql)
 
 
 def _guide(asked: argparse.Namespace) -> None:

@@ -151,6 +151,16 @@ class Frame:
         for batch in self.batches:
             yield from zip(*(batch[name].objects.tolist() for name in self.columns), strict=True)
 
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as values by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
+
+    def largest(self, column: str, count: int) -> Frame:
+        """The rows with the largest numbers in a column, in their own order."""
+        mask = np.zeros(len(self), bool)
+        mask[np.argsort(-self[column], kind="stable")[: max(0, count)]] = True
+        return self.where(mask)
+
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame: texts are categories; numbers share memory where one batch holds them, all known."""
         return to_pandas(self)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 from ..contract.answer import Table
 from ..frames.frame import Field, Frame, values
@@ -77,7 +77,7 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
 
 
 @contextmanager
-def _child() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
+def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
     package = Path(__file__).resolve().parent.parent
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package.parent), environment.get("PYTHONPATH", "")]))
@@ -91,7 +91,7 @@ def _child() -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes]]]:
     )
     assert process.stdin and process.stdout
     try:
-        yield process, process.stdout, process.stdin
+        yield process, cast(BinaryIO, process.stdout), cast(BinaryIO, process.stdin)
     except BrokenPipeError:
         raise _failed("process", "", 0) from None
     finally:
@@ -120,7 +120,7 @@ def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[
         clock.cancel()
 
 
-def _received(source: IO[bytes]) -> dict[str, Any]:
+def _received(source: BinaryIO) -> dict[str, Any]:
     found = wire.receive(source, 4 * _BYTES)
     return found if isinstance(found, dict) else {}
 

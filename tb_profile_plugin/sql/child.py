@@ -28,7 +28,7 @@ _SETTINGS = (
     "SET disabled_filesystems = 'LocalFileSystem'",
     "SET lock_configuration = true",
 )
-_AT_START = {
+_AT_START: dict[str, Any] = {
     "python_enable_replacements": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
