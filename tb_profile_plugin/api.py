@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from . import compat, store, tools
 from .analysis.deviceops import device_ops
@@ -101,3 +102,9 @@ class Capture(Session):
         """The same, and whether there are more rows."""
         tables = {name: partial(getattr(self, name), host) for name in TABLES}
         return ask.sql(tables, query, rows, seconds)
+
+    def report(self, path: str | os.PathLike[str], as_is: bool = False) -> None:
+        """Write the pages of this session into one HTML file, redacted unless ``as_is``, as ``tb-profile report``."""
+        from .serve.report import report
+
+        Path(path).write_text(report(self, as_is).html, encoding="utf-8", errors="replace")

@@ -27,7 +27,7 @@ def add_memory_limit(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--memory-limit",
         metavar="SIZE",
-        type=_size,
+        type=size,
         default=0,
         help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
         f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
@@ -55,7 +55,8 @@ def _executor(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
+    """An option's size, such as ``8G``, in bytes."""
     from .runtime.memory import size_of
 
     try:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
+from .asking import SESSION, add_executor, add_memory_limit, answers, output, size, stored_at
 from .problems import Problem, ProblemError
 from .terminal import say, warn
 
@@ -49,6 +49,14 @@ def add(verbs: Any) -> None:
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
+
+    verb = verbs.add_parser("report", help="write the pages of a session into one HTML file, redacted, for a colleague")
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
+    verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_report)
 
     verb = verbs.add_parser(
         "mcp", help="answer an assistant about the sessions of a logdir: MCP on standard input and output"
@@ -120,6 +128,20 @@ def _schema(asked: argparse.Namespace) -> None:
         for column in table.columns:
             say(f"    {column.id:24} {column.doc or column.label}")
     say("Macros: s(x), ms(x), us(x) of times in ps.")
+
+
+def _report(asked: argparse.Namespace) -> None:
+    stored = stored_at(asked.session)
+    from .api import Capture
+    from .serve.report import report
+
+    made = report(Capture(stored), asked.as_is, asked.max_size)
+    with output(asked.out) as file:
+        file.write(made.html.encode("utf-8", "replace"))
+    redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
+    say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
+    if made.left_out:
+        warn(f"Left out, because they are large: {', '.join(made.left_out)}. --max-size allows more.")
 
 
 def _mcp(asked: argparse.Namespace) -> None:

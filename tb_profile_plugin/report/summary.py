@@ -170,7 +170,7 @@ def _sections(found: Json) -> Iterator[_Section]:
     steps = escaped(facts["steps_are"])
     yield [""], [f"{_code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
-    parts = ((row["label"], _figure(row["average_ms"], "ms"), _figure(row["share"], "share")) for row in found["parts"])
+    parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
     yield _table("Where a step goes", ("part", "per step", "share"), "rr", parts)
     causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row)]
     yield ["", "### Why, and what would help", ""], causes
@@ -190,24 +190,25 @@ def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence
 
 
 def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
-    return metric["label"], _figure(metric["value"], metric["unit"]), metric["better"] or ""
+    return metric["label"], figure(metric["value"], metric["unit"]), metric["better"] or ""
 
 
 def _lines(place: int, cause: dict[str, Any]) -> Iterator[str]:
-    cost = f"{_figure(cause['per_step_ms'], 'ms')} per step, {_figure(cause['share'], 'share')}"
+    cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
     won = cause["gain_at_most_ms"]
-    gain = "" if won is None else f", at most {_figure(won, 'ms')} can be won"
+    gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
     yield f"{place}. **{escaped(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escaped(cause['text'])}"
     if cause["remedy"]:
         yield f"   → {escaped(cause['remedy'])}"
 
 
 def _row(op: dict[str, Any]) -> tuple[str, ...]:
-    times = _figure(op["self_ms"], "ms"), _figure(op["share"], "share")
+    times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
     return _code(op["name"]), op["place"], *times, f"{op['occurrences']:,}"
 
 
-def _figure(value: float | None, unit: str) -> str:
+def figure(value: float | None, unit: str) -> str:
+    """A figure of the summary for people, with its unit; empty where it is unknown."""
     if value is None:
         return ""
     if unit == "ms":
