@@ -28,7 +28,7 @@ _START_S = 60.0
 """Until the process has looked at the query."""
 _GRACE_S = 2.0
 """Until it is killed, beyond its time."""
-_PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
+_PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
 """Of the environment: what an interpreter needs, and no credentials."""
 
 
@@ -78,16 +78,16 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
 
 @contextmanager
 def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
-    package = Path(__file__).resolve().parent.parent
-    environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package.parent), environment.get("PYTHONPATH", "")]))
+    # It imports from where this process does, and not from where it happens to start.
+    places = [os.path.abspath(place) for place in sys.path]
+    code = f"import sys; sys.path[:] = {places!r}; from {__package__} import child; child.main()"
     process = subprocess.Popen(
-        [sys.executable, "-m", f"{package.name}.sql.child"],
+        [sys.executable, "-c", code],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment,
-        cwd=package.anchor,
+        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        cwd=Path(sys.executable).anchor,
     )
     assert process.stdin and process.stdout
     try:

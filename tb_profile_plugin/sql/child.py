@@ -124,7 +124,3 @@ def _plain(value: Any) -> Any:
         value = float(value)
         return value if math.isfinite(value) else None
     return str(value)
-
-
-if __name__ == "__main__":
-    main()
