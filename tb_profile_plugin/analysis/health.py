@@ -28,6 +28,8 @@ _APART = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
 _NAMED = 3
 """Hosts that a finding names; of more it says how many."""
+_FEW_OPS = 50
+"""Below so many numbers nothing is said about those between them."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
 
@@ -47,6 +49,7 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "one_step": (AVERAGE, SPREAD),
     "overhead": (AVERAGE,),
     "reported_by_profiler": (DEVICE,),
+    "sampled": _ALL,
 }
 """By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
 _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
@@ -56,7 +59,8 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_impossible(host), *_record(host)]
+    found = (_steps(host, step_event), _devices(host), _tracers(host), _sampled(host), _impossible(host), _record(host))
+    return [problem for each in found for problem in each]
 
 
 NEEDS = (events, findings_of_host, between.waits, Host.steps_named, window)
@@ -182,6 +186,22 @@ def _tracers(host: Host) -> Iterator[Problem]:
     if calls:
         message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
         yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
+
+
+def _sampled(host: Host) -> Iterator[Problem]:
+    """That ops are missing, as a filter leaves a trace: PyTorch counts them, and most numbers lack the next one."""
+    if host.cpu is None or not host.cpu.has_stat(vocabulary.EXTERNAL_ID):
+        return
+    numbers = np.unique(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
+    numbers = numbers[numbers > 0]
+    apart = int(np.median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
+    if apart == 1:
+        return
+    message = (
+        f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, gaps "
+        "and causes of idleness are those of a part only."
+    )
+    yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:

@@ -237,7 +237,7 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
         Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})}),
-        remedy(lost.id, told),
+        remedy("unexplained" if lost.id == "between_steps" and lost.unrecorded else lost.id, told),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         shown[:5],
     )

@@ -12,6 +12,7 @@ from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
 from ...model.per_host import per_host
+from ..idle.devices import host_work
 from ..idle.partition import partition
 from .naming import shown
 from .timeline import STATES, Timeline, timeline
@@ -43,8 +44,11 @@ class Stretch:
 class HostFigures:
     """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
     start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
-    stop. Without steps they are the profiler's start, the capture, the profiler's stop.
+    stop. Without steps the time from the first to the last work of a device stands for the only one.
     """
+
+    counted: bool
+    """Whether there are steps."""
 
     edges: Array
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
@@ -67,7 +71,7 @@ class HostFigures:
 
     @property
     def steps(self) -> slice:
-        """The windows that are steps."""
+        """The windows that are steps, or the one that stands for them."""
         return slice(2, len(self.edges) - 3, 2)
 
     @property
@@ -77,13 +81,11 @@ class HostFigures:
 
     @property
     def places(self) -> Array:
-        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; ``capture`` without steps."""
+        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
         answer = np.full(len(self.edges) - 1, "between", object)
-        answer[self.steps] = "steps"
+        answer[self.steps] = "steps" if self.counted else "capture"
         answer[1], answer[-2] = "before", "after"
         answer[[0, -1]] = "profiler"
-        if len(answer) == 3:
-            answer[1] = "capture"
         return answer
 
     @property
@@ -102,6 +104,7 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     cells = (window.clip(0, len(edges) - 2) * len(names) + codes)[codes >= 0]
     counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
     return HostFigures(
+        len(host.steps_named(step_event)) > 0,
         edges,
         _sums(edges, line, line.state, len(STATES)),
         names,
@@ -119,13 +122,21 @@ def _edges(host: Host, step_event: str) -> Array:
     steps, (low, high) = host.steps_named(step_event), host.window
     start = host.trace.end[host.trace.named(lambda name: bool(_START.fullmatch(name)))].min(initial=high)
     stop = host.trace.begin[host.trace.named(lambda name: bool(_STOP.fullmatch(name)))].max(initial=low)
-    first, last = (steps.begin[0], steps.end.max()) if len(steps) else (high, low)
-    start = min(start, first) if start < high else low
-    stop = max(stop, last) if stop > start else high
-    of_steps = np.stack((steps.begin, steps.end), axis=1).reshape(-1)
+    begin, end = (steps.begin, steps.end) if len(steps) else _worked(host)
+    start = min(start, begin[0]) if start < high else low
+    stop = max(stop, end.max()) if stop > start else high
+    of_steps = np.stack((begin, end), axis=1).reshape(-1)
     # Steps that overlap share no time: the later one has what is left.
     answer: Array = np.maximum.accumulate(np.concatenate(([low, start], of_steps, [stop, high]))).clip(low, high)
     return answer
+
+
+def _worked(host: Host) -> tuple[Array, Array]:
+    """(begin, end), int64[1] each: from the first to the last work of any device; everything where none worked."""
+    works = host_work(host)
+    begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
+    end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
+    return np.array([begin]), np.array([end])
 
 
 def _sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:

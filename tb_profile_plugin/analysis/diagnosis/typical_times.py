@@ -153,8 +153,8 @@ def _windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) 
     """
     windows = np.arange(len(found.edges) - 1)
     of_steps, of_gaps = windows[found.steps], windows[found.gaps]
-    if not len(of_steps):
-        return windows[1:2], windows[:0]
+    if not found.counted:
+        return of_steps, of_gaps
     kept, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
     number = host.steps_named(step_event).number
     if len(steps) != len(number) or (steps.number != number).any():

@@ -34,8 +34,8 @@ _COPY = re.compile(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\
 """Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
 _WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
 """What runs for one of these on the CPU is no work of the program's own."""
-_TORCH = "aten::"
-"""Begin of the names of PyTorch's ops."""
+_TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
+"""Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
 _ANYWHERE = re.compile(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )
@@ -263,7 +263,7 @@ def _ops_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
 
 
 def _computes(name: str) -> bool:
-    """Whether an event of that name is an op of TensorFlow that computes something, or of PyTorch."""
+    """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
     op = names.parse(name)
     return name.startswith(_TORCH) or (
         op.known and op.category == names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
