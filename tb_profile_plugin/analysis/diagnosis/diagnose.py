@@ -126,8 +126,8 @@ def _framework(hosts: Sequence[Host]) -> str:
 def _accounting(host: Host, step_event: str) -> list[Part]:
     found = figures(host, step_event)
     times: dict[tuple[str, str], int] = {}
-    for place, row in zip(found.places.tolist(), found.state_ps.tolist(), strict=True):
-        for state, ps in zip(STATES, row, strict=True):
+    for place in dict.fromkeys(found.places.tolist()):
+        for state, ps in zip(STATES, found.state_ps[found.places == place].sum(axis=0).tolist(), strict=True):
             key = (place, PROFILER if place == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
