@@ -14,7 +14,7 @@ from ..model.devices import host_device_type
 from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
-from ..model.recorded import levels, versions
+from ..model.recorded import levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
@@ -28,8 +28,6 @@ _APART = 0.5
 """Of a step: hosts that train together begin the same step closer than that."""
 _NAMED = 3
 """Hosts that a finding names; of more it says how many."""
-_FEW_OPS = 50
-"""Below so many numbers nothing is said about those between them."""
 _HARMLESS = frozenset({"incomplete_steps", "no_steps"})
 """Warnings that figures and the verdict already reckon with."""
 
@@ -189,19 +187,13 @@ def _tracers(host: Host) -> Iterator[Problem]:
 
 
 def _sampled(host: Host) -> Iterator[Problem]:
-    """That ops are missing, as a filter leaves a trace: PyTorch counts them, and most numbers lack the next one."""
-    if host.cpu is None or not host.cpu.has_stat(vocabulary.EXTERNAL_ID):
-        return
-    numbers = np.unique(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
-    numbers = numbers[numbers > 0]
-    apart = int(np.median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
-    if apart == 1:
-        return
-    message = (
-        f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, gaps "
-        "and causes of idleness are those of a part only."
-    )
-    yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
+    apart = one_op_of(host)
+    if apart > 1:
+        message = (
+            f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, "
+            "gaps and causes of idleness are those of a part only."
+        )
+        yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:

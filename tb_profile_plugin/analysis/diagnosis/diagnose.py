@@ -10,6 +10,7 @@ from typing import Literal
 from ...model.devices import device_count
 from ...model.framework import framework
 from ...model.host import Host
+from ...model.recorded import one_op_of
 from .. import stepfacts, steptime
 from ..hostactivity import is_unrecorded
 from ..typical import TYPICAL
@@ -27,7 +28,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded),
+    *(device_count, framework, is_unrecorded, one_op_of),
 )
 """Per-host functions that `diagnose` merges."""
 REPLAYS = (what_if,)

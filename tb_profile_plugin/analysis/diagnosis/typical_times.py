@@ -9,6 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...model.host import Host
+from ...model.recorded import one_op_of
 from ..steptime import StepTimes, slowest
 from ..typical import NOT_CHOSEN, WARM_UP, Choice
 from .figures import HostFigures, figures
@@ -133,7 +134,7 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
 
     ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
     """
-    if len(hosts) < 2:
+    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     meets = times[:, _MEETS].sum(axis=1)
     last = int(meets.argmin())
