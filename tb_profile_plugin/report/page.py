@@ -89,7 +89,7 @@ def _still(summary: Json, about: str) -> str:
             f'<p class="quiet">{escape(summary["session"])}: {escape(told)} {escape(about)} '
             f"Made by {escape(summary['made_by'])}.</p>",
             _table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
-            _table("Where a step goes", ("Part", "#Per step", "#Share", ""), map(_part, summary["parts"])),
+            _table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary["causes"]),
             _table(
                 "Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])

@@ -171,7 +171,7 @@ def _sections(found: Json) -> Iterator[_Section]:
     yield [""], [f"{_code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
-    yield _table("Where a step goes", ("part", "per step", "share"), "rr", parts)
+    yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
     causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row)]
     yield ["", "### Why, and what would help", ""], causes
     yield _table(

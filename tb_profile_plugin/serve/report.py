@@ -70,7 +70,7 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are numbers."
     told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
     html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)))
-    shown = [tool["title"] for tool in tools if tool["name"] in held]
+    shown = [tool["title"] for tool in tools if tool["name"] in held and not tool["unavailable"]]
     return Report(html, tuple(shown), tuple(left_out))
 
 
@@ -102,7 +102,7 @@ def _answers(
     held: dict[str, Any] = {}
     left_out = []
     for tool in sorted(tools, key=lambda tool: tool["name"] not in summary.QUESTIONS):
-        if tool["unavailable"]:
+        if tool["unavailable"] and tool["name"] not in summary.QUESTIONS:
             continue
         host = ALL_HOSTS if tool["all_hosts"] else first_host
         answer = _cut(asked.get("answer", run=run, tag=tool["name"], host=host))

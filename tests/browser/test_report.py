@@ -70,7 +70,7 @@ def test_it_reads_without_scripts(context: BrowserContext, file: str) -> None:
     assert page.locator("h1").inner_text().startswith("Communication-bound")
     assert page.locator(".still h2").all_inner_texts()[:3] == [
         "Figures",
-        "Where a step goes",
+        "Where the time goes",
         "Why, and what would help",
     ]
     assert page.locator(".still svg rect").count() > 1 and found == []

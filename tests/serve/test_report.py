@@ -130,6 +130,12 @@ def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None
     assert "Left out, because they are large" in large.stderr
 
 
+def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
+    made = report(draw.session(tmp_path, host=draw.space("/host:CPU")))
+    heading = re.search(r"<h1>(.*)</h1>", made.html)
+    assert heading and "no event" in heading[1]
+
+
 def test_python_writes_it_too(tmp_path: Path) -> None:
     tb_profile_plugin.open(TRACES / "keras_one_batch").report(tmp_path / "r.html")
     assert "<article" in (tmp_path / "r.html").read_text(encoding="utf-8")
