@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ..terminal import shown
+
 
 def escaped(text: str) -> str:
-    """As Markdown shows it on one line, whatever is in it."""
+    """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
+    text = shown(" ".join(text.split()))
     for mark in "\\`*_{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
-    return " ".join(text.split())
+    return text
