@@ -17,7 +17,7 @@ from tb_profile_plugin.analysis.stretches import union
 from tb_profile_plugin.model.allocations import allocations
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.links import LAUNCH
+from tb_profile_plugin.model.links import GRADIENT, LAUNCH
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
@@ -141,3 +141,11 @@ def test_workers_are_hosts_of_one_session() -> None:
         "v100-resnet50-2021",
         "a100-ddp-nccl/nccl_data",
     }
+
+
+@pytest.mark.parametrize(("name", "count"), [("a100-ddp-nccl", 543), ("v100-resnet50-2021", 1068)])
+def test_gradients(hosts: dict[str, Host], name: str, count: int) -> None:
+    """As many as there are flows from forward to backward, where the trace has those."""
+    trace = host(hosts, name).trace
+    assert int((trace.arrows.kind == GRADIENT).sum()) == count
+    assert len(trace.arrows.source) == len(trace.links.source) + count
