@@ -52,6 +52,9 @@ STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num",
 FRAMEWORK = "framework"
 """Fact of the `METADATA` plane: which framework ran the program, as formats other than XSpace state it."""
 
+RANK, WORLD_SIZE = "rank", "world_size"
+"""Facts of the same plane: which of how many workers of a job the host was."""
+
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"
 TF_FUNCTION_CALL = "tf_function_call"
