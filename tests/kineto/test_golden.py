@@ -14,6 +14,7 @@ from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.parts import COPIES, DEVICE_COMPUTE, Part
 from tb_profile_plugin.analysis.stretches import union
+from tb_profile_plugin.analysis.torchops import torch_ops
 from tb_profile_plugin.model.allocations import allocations
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
@@ -97,6 +98,11 @@ def test_ops_and_kernels_of_resnet50(hosts: dict[str, Host]) -> None:
     )
     ops = {op.name: op for op in host_ops(one).ops}
     assert ops[top.name].total_ps // 10**6 == 40_246
+    by_name = torch_ops(one).names
+    assert len(by_name) == 76
+    cost = by_name[top.name, ""]
+    times = [ps // 10**6 for ps in (cost.device_self, cost.host_self, cost.host_total)]
+    assert (cost.calls, *times) == (318, 142_461, 22_804, 40_246)
     kernels = kernelstats.grouped(kernelstats.kernel_stats([one]), lambda kernel: kernel.name)
     assert len(kernels) == 67
     (found,) = [kernel for kernel in kernels if "dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>" in kernel.name]
