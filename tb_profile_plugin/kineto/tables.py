@@ -37,13 +37,13 @@ class Draft:
     event: Array
     """int64[n]: events of the file, line after line, by begin, outer before inner."""
     line: Array
-    """int64[n]."""
+    """int32[n]."""
     begin: I64
     """int64[n] ps."""
     end: I64
     """int64[n] ps."""
     named: Array
-    """int64[n]: which of ``names``."""
+    """int32[n]: which of ``names``."""
     names: list[tuple[str, str, str]]
     """Name, name that is shown (where it is another) and category."""
     stats: list[Stat] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Draft:
     @property
     def first_event(self) -> I64:
         """int64[lines + 1]."""
-        return np.searchsorted(self.line, np.arange(len(self.lines) + 1)).astype(np.int64)
+        return np.searchsorted(self.line, np.arange(len(self.lines) + 1, dtype=np.int32)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -167,8 +167,8 @@ def _plane(
         of_names,
     )
     events = Events(
-        draft.line.astype(np.int32),
-        draft.named.astype(np.int32),
+        draft.line.astype(np.int32, copy=False),
+        draft.named.astype(np.int32, copy=False),
         draft.begin,
         draft.end - draft.begin,
         np.broadcast_to(np.int64(0), len(draft.event)),
