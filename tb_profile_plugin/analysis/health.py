@@ -15,7 +15,7 @@ from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
 from ..model.ranks import missing, rank
-from ..model.recorded import levels, versions
+from ..model.recorded import levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
@@ -48,6 +48,7 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "one_step": (AVERAGE, SPREAD),
     "overhead": (AVERAGE,),
     "reported_by_profiler": (DEVICE,),
+    "sampled": _ALL,
 }
 """By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
 _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
@@ -57,7 +58,8 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_impossible(host), *_record(host)]
+    found = (_steps(host, step_event), _devices(host), _tracers(host), _sampled(host), _impossible(host), _record(host))
+    return [problem for each in found for problem in each]
 
 
 NEEDS = (events, findings_of_host, between.waits, rank, Host.steps_named, window)
@@ -194,6 +196,16 @@ def _tracers(host: Host) -> Iterator[Problem]:
     if calls:
         message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
         yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
+
+
+def _sampled(host: Host) -> Iterator[Problem]:
+    apart = one_op_of(host)
+    if apart > 1:
+        message = (
+            f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, "
+            "gaps and causes of idleness are those of a part only."
+        )
+        yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:

@@ -16,7 +16,7 @@ from .record import Record, read
 from .tables import Draft, Given, planes
 from .view import NOTHING, View, view
 
-_RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": "External id"}
+_RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
 _VERSIONS = (
     "cuda_runtime_version",
     "cuda_driver_version",

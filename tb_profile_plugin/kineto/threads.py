@@ -113,9 +113,9 @@ class Ops:
         launch = np.where(place >= 0, calls[place], -1) if len(calls) else place
         op = np.where(launch >= 0, self.numbers[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
-        external = view.numbers(host.event[ops], "External id", "external id")
+        external = view.numbers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
         ops, external = ops[external > 0], external[external > 0]
-        named = matched(view.numbers(device.event[work], "External id", "external id"), external)
+        named = matched(view.numbers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
         op = np.where((op < 0) & (named >= 0), self.numbers[ops[named]], op) if len(ops) else op
         known = op >= 0
         return [Stat(vocabulary.TF_OP, work[known], kinds.TEXT, op[known], self.names)] if known.any() else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -77,6 +78,11 @@ class Trace:
             answer[mine] = plane.events.name[events[mine] - first].astype(np.int64) + low
             low += len(plane.names)
         return answer
+
+    def names_of(self, rows: Array) -> list[str]:
+        """The names of those numbers, which `name_rows` gives."""
+        names = list(chain.from_iterable(plane.names for plane in self.planes))
+        return [names[row] for row in rows.tolist()]
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""

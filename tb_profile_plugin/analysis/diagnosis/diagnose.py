@@ -10,6 +10,7 @@ from typing import Literal
 from ...model.devices import device_count
 from ...model.framework import framework
 from ...model.host import Host
+from ...model.recorded import one_op_of
 from .. import stepfacts, steptime
 from ..hostactivity import is_unrecorded
 from ..typical import TYPICAL
@@ -27,7 +28,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded),
+    *(device_count, framework, is_unrecorded, one_op_of),
 )
 """Per-host functions that `diagnose` merges."""
 REPLAYS = (what_if,)
@@ -126,8 +127,8 @@ def _framework(hosts: Sequence[Host]) -> str:
 def _accounting(host: Host, step_event: str) -> list[Part]:
     found = figures(host, step_event)
     times: dict[tuple[str, str], int] = {}
-    for place, row in zip(found.places.tolist(), found.state_ps.tolist(), strict=True):
-        for state, ps in zip(STATES, row, strict=True):
+    for place in dict.fromkeys(found.places.tolist()):
+        for state, ps in zip(STATES, found.state_ps[found.places == place].sum(axis=0).tolist(), strict=True):
             key = (place, PROFILER if place == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
@@ -237,7 +238,7 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
         Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})}),
-        remedy(lost.id, told),
+        remedy("unexplained" if lost.id == "between_steps" and lost.unrecorded else lost.id, told),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         shown[:5],
     )
