@@ -9,6 +9,7 @@ from ..analysis import health
 from ..analysis.communication import NEEDS, Lateness, Row, communicates, lateness, peers, rows
 from ..analysis.idle.communication import LatePeers, Overlap, overlaps
 from ..analysis.words import duration
+from ..contract import devicework
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import tool
 from ..model.host import Host
@@ -62,20 +63,6 @@ _COLLECTIVES = Table(
     doc="Those of one worker that are alike in kind, group, type and size are one row.",
     paged=True,
 )
-_OVERLAP = Table(
-    "overlap",
-    "Hidden behind computing",
-    (
-        *_WORKER,
-        Column("device", "Device", "string"),
-        Column("kind", "Collective", "string", doc="Blank for all kinds together."),
-        Column("count", "Count", doc="Collectives."),
-        Column("total_us", "Time", unit="us", doc="In which any of them runs.", depends=(DEVICE,)),
-        Column("hidden_us", "Hidden", unit="us", doc="Of it, while the device computes, too.", depends=(DEVICE,)),
-        Column("exposed_us", "Exposed", unit="us", doc="The rest.", depends=(DEVICE,)),
-        Column("hidden_share", "Hidden share", unit="share", doc="Hidden by all.", depends=(DEVICE,)),
-    ),
-)
 _LATE = Table(
     "late",
     "Who comes last",
@@ -120,7 +107,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     "Communication",
     order=72,
     facts=_FACTS,
-    tables=(_COLLECTIVES, _OVERLAP, _LATE, _WAITS),
+    tables=(_COLLECTIVES, devicework.COMMUNICATION, _LATE, _WAITS),
     needs=(*NEEDS, *health.NEEDS),
     precheck=(communicates,),
     unavailable=_lacking,
@@ -130,17 +117,21 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     found = peers(hosts)
     each, late = rows(hosts, found), lateness(hosts, found) if found else []
     label = labels(hosts)
-    hidden = [(label[host.name], host.name, overlap) for host in hosts for overlap in overlaps(host)]
     facts: dict[str, Any] = {"aligned": found.aligned if found else None}
     if found and found.error_ps is not None:
         facts["error_us"] = found.error_ps / _PS_PER_US
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, each)),
-        "overlap": by_column(_OVERLAP, [(worker, host, *_overlap(it)) for worker, host, it in hidden]),
+        "communication": devicework.communication(hosts),
         "late": by_column(_LATE, map(_late, late)),
         "waits": by_column(_WAITS, _waits(found, label) if found else ()),
     }
-    return Answer(facts, tables, _headline(each, [it for _, _, it in hidden], late), health.findings(session, hosts))
+    return Answer(
+        facts,
+        tables,
+        _headline(each, [it for host in hosts for it in overlaps(host)], late),
+        health.findings(session, hosts),
+    )
 
 
 def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: Sequence[Lateness]) -> Headline | None:
@@ -167,11 +158,6 @@ def _row(row: Row) -> tuple[Any, ...]:
     times = (row.ps / _PS_PER_US, row.ps / row.count / _PS_PER_US, row.shortest_ps / _PS_PER_US, waiting)
     rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
     return (*told, row.count, *times, *rates)
-
-
-def _overlap(found: Overlap) -> tuple[Any, ...]:
-    times = (found.ps / _PS_PER_US, found.hidden_ps / _PS_PER_US, found.exposed_ps / _PS_PER_US)
-    return found.device, found.kind or None, found.count, *times, found.hidden_ps / found.ps if found.ps else None
 
 
 def _late(each: Lateness) -> tuple[Any, ...]:

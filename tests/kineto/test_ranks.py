@@ -123,11 +123,11 @@ def test_shapes_that_are_none_say_nothing(told: dict[str, str]) -> None:
 def test_collectives_of_real_traces() -> None:
     answer = get("communication").run(Session(store.resolve(KINETO / "a100-ddp-nccl")))
     tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
-    rows, hidden = tables["collectives"], tables["overlap"]
+    rows, hidden = tables["collectives"], tables["communication"]
     assert 4 * 2_049_000 in rows["bytes"]
     assert sum(rows["count"]) == 21
     assert set(rows["members"]) == {2}
-    assert (hidden["total_us"][0], hidden["hidden_us"][0]) == (46_876.493, 7_317.025)
+    assert (hidden["time_ps"][0], hidden["hidden_ps"][0]) == (46_876_493_000, 7_317_025_000)
     answer = get("communication").run(Session(store.resolve(KINETO / "workers-sampled-128")))
     assert answer["tables"]["late"]["rows"] == 0
     assert "ranks_missing" in [note["code"] for note in answer["notes"]]
