@@ -65,7 +65,7 @@ def _stated(host: Host, event: int, kind: str, around: int) -> tuple[str, Messag
 
 
 def _ranges_around(host: Host, events: Array) -> list[int]:
-    """The range named after a collective in which each event was launched, or -1."""
+    """The range named after a collective that each event is, or in which it was launched; or -1."""
     trace = host.trace
     wanted = np.zeros(len(trace), bool)
     wanted[trace.named(lambda name: RANGE.match(name) is not None)] = True
@@ -75,7 +75,7 @@ def _ranges_around(host: Host, events: Array) -> list[int]:
     launch = np.full(len(trace), -1, np.int64)
     launch[trace.links.target[launched]] = trace.links.source[launched]
     parent, _ = trace.nesting
-    at = launch[events]
+    at = np.where(wanted[events], events, launch[events])
     while (climbs := (at >= 0) & ~wanted[at]).any():
         at[climbs] = parent[at[climbs]]
     return [int(event) for event in at]

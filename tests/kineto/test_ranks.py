@@ -16,6 +16,7 @@ from tb_profile_plugin.model.ranks import labels, missing
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
 
+TRACES = Path(__file__).parent.parent / "traces"
 KINETO = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 SIZES = {
     "Collective name": "allreduce",
@@ -117,6 +118,15 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
 )
 def test_shapes_that_are_none_say_nothing(told: dict[str, str]) -> None:
     assert of_range(told, "all-reduce").bytes is None
+
+
+def test_workers_of_gloo_wait_for_each_other() -> None:
+    answer = get("communication").run(Session(store.resolve(TRACES / "torch_workers")))
+    tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
+    rows = tables["collectives"]
+    assert 4 * (8 * 3 * 9 + 8 + 10 * 8 * 14 * 14 + 10) in rows["bytes"]
+    assert {row for row, kind in zip(rows["waiting_us"], rows["kind"], strict=True) if kind == "all-reduce"} != {None}
+    assert tables["late"]["of"] == [5, 5]
 
 
 @pytest.mark.skipif(not KINETO.is_dir(), reason="the real traces are not here")
