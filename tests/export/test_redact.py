@@ -203,7 +203,7 @@ def figures(answer: Any, found: "Counter[Any]") -> None:
 REAL_ONES = sorted(path for path in REAL.rglob("*.xplane.pb") if path.parent.name != "mangled")
 
 
-UNTOLD = {"op_profile", "hlo_stats", "roofline_model", "memory_viewer"}
+UNTOLD = {"op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer"}
 """They rest on the shapes of XLA programs, which do not stay."""
 
 
