@@ -14,6 +14,7 @@ from ..model.devices import host_device_type
 from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
+from ..model.ranks import missing, rank
 from ..model.recorded import levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
@@ -61,7 +62,7 @@ def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     return [problem for each in found for problem in each]
 
 
-NEEDS = (events, findings_of_host, between.waits, Host.steps_named, window)
+NEEDS = (events, findings_of_host, between.waits, rank, Host.steps_named, window)
 """Per-host functions that `findings` merges."""
 
 
@@ -70,7 +71,7 @@ def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> l
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
         found += findings_of_host(host, step_event)
-    return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
+    return _grouped([*found, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
 
 
 def _grouped(found: Sequence[Problem]) -> list[Problem]:
@@ -124,6 +125,17 @@ def _missing(session: Session) -> Iterator[Problem]:
         message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
+
+
+def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
+    lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
+    if lacking:
+        here, world = lacking
+        message = (
+            f"{here} of {world} ranks {'is' if here == 1 else 'are'} here: which rank others waited for cannot be told."
+        )
+        remedy = "Put the traces of all ranks into one folder; each rank writes its own."
+        yield Problem("ranks_missing", message, remedy, "", "info")
 
 
 def _steps(host: Host, step_event: str) -> Iterator[Problem]:

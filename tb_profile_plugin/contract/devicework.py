@@ -82,7 +82,7 @@ def device_work(hosts: Sequence[Host], step_event: str) -> dict[str, dict[str, l
     """The tables by id."""
     return {
         "queues": _queues(hosts, step_event),
-        "communication": _communication(hosts),
+        "communication": communication(hosts),
         "copies": _copies(hosts),
     }
 
@@ -106,7 +106,8 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
     return by_column(QUEUES, rows)
 
 
-def _communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+    """The rows of `COMMUNICATION`."""
     peers = late_peers(hosts)
     rows = []
     for place, host in enumerate(hosts):

@@ -71,8 +71,8 @@ class Ops:
         event = host.event
         self.is_op = view.role[event] == categories.OP
         self.inside, _ = innermost(host.first_event, host.begin, host.end, self.is_op)
-        sequence = view.numbers(event, "Sequence number")
-        backward = self.is_op & (sequence >= 0) & (view.numbers(event, "Fwd thread id", default=0) > 0)
+        sequence = view.numbers(event, vocabulary.SEQUENCE_NUMBER)
+        backward = self.is_op & (sequence >= 0) & (view.numbers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
         self.module, self.paths = modules.paths(host, self.is_op, sequence, backward)
         self.names: list[str] = []
         self.numbers = self._numbered()

@@ -11,6 +11,7 @@ from ..arrays import I32, I64, Array, Bool
 from ..columns import Plane, XSpace, vocabulary
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
+from . import gradients
 from .links import MISSING as MISSING
 from .links import RUN, Links, find
 
@@ -143,6 +144,11 @@ class Trace:
     def links(self) -> Links:
         """What led to what on another line, see `links.find`."""
         return find(self)
+
+    @lazy
+    def arrows(self) -> Links:
+        """The links and what is drawn beside them, see `gradients.drawn`."""
+        return gradients.drawn(self)
 
     @lazy
     def claimed(self) -> Array:
