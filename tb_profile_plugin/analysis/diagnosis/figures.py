@@ -103,9 +103,9 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
     return HostFigures(
         edges,
-        _sums(edges, line, line.state, len(STATES)),
+        sums(edges, line, line.state, len(STATES)),
         names,
-        _sums(edges, line, codes, len(names)),
+        sums(edges, line, codes, len(names)),
         counts,
         _evidence(host, line, edges),
         devices.devices,
@@ -128,14 +128,14 @@ def _edges(host: Host, step_event: str) -> Array:
     return answer
 
 
-def _sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
+def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
     """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
     return _summed(edges, line.begin, line.end, codes.astype(np.int64), count)
 
 
 @jit
 def _summed(edges: I64, begin: I64, end: I64, codes: I64, count: Int) -> I64Matrix:
-    """See `_sums`; stretches and windows are disjoint and in order of time."""
+    """See `sums`; stretches and windows are disjoint and in order of time."""
     answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
     for i in range(len(begin)):
