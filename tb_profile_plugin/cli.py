@@ -1,4 +1,7 @@
-"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call."""
+"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call.
+
+Verbs that judge end with codes of their own, see `gate`.
+"""
 
 from __future__ import annotations
 
@@ -8,25 +11,24 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .capture import cli as capture_cli
+from .gate import cli as gate_cli
 from .problems import Problem, ProblemError
-from .settings import KERNELS, MEMORY_LIMIT, SHORT
-from .terminal import Parser, log_to_stderr, say, warn
+from .settings import MEMORY_LIMIT, expect
+from .terminal import Parser, log_to_stderr, out, say, warn
 
 if TYPE_CHECKING:
     from .store import StoredSession
 
 logger = logging.getLogger(__name__)
 
-_SMALL_BYTES = 500_000
-"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
 _WRONG_CALLS = frozenset(
     {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table"}
 )
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(asked, "memory_limit", 0):
             # Where it is read by all, in the processes of an executor, too.
             os.environ[MEMORY_LIMIT] = str(asked.memory_limit)
-        asked.verb(asked)
+        code: int | None = asked.verb(asked)
         sys.stdout.flush()
     except ProblemError as error:
         warn(f"tb-profile: {error.problem}")
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:
         logger.exception("This is a fault of tb-profile itself; please report it.")
         return 1
-    return 0
+    return code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -142,6 +144,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_memory_limit(verb)
     _add_executor(verb)
     verb.set_defaults(verb=_why)
+
+    gate_cli.add(verbs)
 
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
     verb.add_argument("session", metavar="SESSION", help=_SESSION)
@@ -273,8 +277,7 @@ def _stored(session: str) -> StoredSession:
     from .store import resolve
 
     found = resolve(session)
-    if found.size < _SMALL_BYTES and not any(file.path.suffix == ".gz" for file in found.files):
-        os.environ.setdefault(KERNELS, SHORT)
+    expect(found.size, any(file.path.suffix == ".gz" for file in found.files))
     return found
 
 
@@ -309,7 +312,7 @@ def _export(asked: argparse.Namespace) -> None:
     else:
         hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
-    with _out(asked.out) as file:
+    with out(asked.out) as file:
         file.writelines(trace)
 
 
@@ -323,14 +326,14 @@ def _why(asked: argparse.Namespace) -> None:
         "markdown": lambda: why.markdown(answer),
         "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
     }
-    with _out(asked.out) as file:
+    with out(asked.out) as file:
         file.write(written[asked.format]().encode("utf-8", "replace"))
 
 
 def _tool(asked: argparse.Namespace) -> None:
     answer = _answer(asked, asked.name, dict(asked.options), asked.format == "legacy")
     text = _csv(answer, asked.table) if asked.format == "csv" else f"{json.dumps(answer, allow_nan=False)}\n"
-    with _out(asked.out) as file:
+    with out(asked.out) as file:
         file.write(text.encode("utf-8", "replace"))
 
 
@@ -344,21 +347,6 @@ def _csv(answer: Any, name: str) -> str:
         message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
         raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
     return "".join(csv.table(tables[wanted]))
-
-
-@contextmanager
-def _out(path: Path | None) -> Iterator[BinaryIO]:
-    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
-    if not path:
-        yield sys.stdout.buffer
-        return
-    try:
-        with path.open("wb") as file:
-            yield file
-    except OSError as error:
-        rest = "; what lies there now is not whole" if path.is_file() else ""
-        remedy = f"Name another file{rest}."
-        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
 
 
 def _answer(asked: argparse.Namespace, name: str, options: dict[str, str], legacy: bool = False) -> Any:

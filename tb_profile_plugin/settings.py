@@ -27,3 +27,13 @@ SHORT = "short"
 def read(name: str) -> str:
     """What a variable says; empty where it is not set."""
     return os.environ.get(name, "")
+
+
+_SMALL_BYTES = 500_000
+"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
+
+
+def expect(size: int, packed: bool) -> None:
+    """Say how many bytes of captures one command is about to decode, before anything is imported that does it."""
+    if size < _SMALL_BYTES and not packed:
+        os.environ.setdefault(KERNELS, SHORT)

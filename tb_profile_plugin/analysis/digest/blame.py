@@ -19,13 +19,12 @@ from ..idle.classes import event_classes
 from ..idle.devices import Kind, host_work
 from ..idle.states import State
 from .identity import DEVICE, HOST, Identities, Identity
-from .record import OTHERS
+from .record import NOTHING, OTHERS
 
 MOST_STEPS = 4096
 """Of a capture with more the first so many count."""
 _MOST_ROWS = 250
 """So many ops of a host are told apart, those that took most time."""
-NOTHING = "(nothing recorded)"
 _COUNTER = re.compile(r"[ _#]?\d+$")
 
 

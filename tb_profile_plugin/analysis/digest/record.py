@@ -20,6 +20,8 @@ OTHER_KIND = "other_kind"
 """Why a step is left out that is of another kind, such as evaluation, than those that took most time."""
 OTHERS = "(others)"
 """Name of the ops of a part that are not told apart."""
+NOTHING = "(nothing recorded)"
+"""Name of what no event tells."""
 
 
 @dataclass(frozen=True)

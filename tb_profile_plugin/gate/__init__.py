@@ -1,0 +1,1 @@
+"""Judging sessions outside of a page: the verbs that compare, check and look back."""

@@ -1,0 +1,133 @@
+"""The verbs that judge; each returns its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..problems import Problem, ProblemError
+from ..settings import expect
+from ..terminal import out, show_progress
+
+if TYPE_CHECKING:
+    from ..compare.load import Source
+    from ..compare.side import Side
+    from ..store.kept import Kept
+
+_SIDE = "a logdir (its newest session), a run folder, a capture or a digest's file; #steps=10-40 chooses steps"
+
+
+def add(verbs: Any) -> None:
+    """Add the verbs to the command's parser."""
+    verb = verbs.add_parser("compare", help="say whether one side is faster than the other, by how much, and why")
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help=f"base and new: {_SIDE}")
+    verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="several captures of the base")
+    verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
+    verb.add_argument("--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="what a step works through")
+    verb.add_argument("--threshold", metavar="SHARE", type=_share, default=0.01, help="what matters (default: 1%%)")
+    verb.add_argument("--top", metavar="N", type=int, default=15, help="ops in text (default: %(default)s)")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    _add_steps(verb)
+    verb.set_defaults(verb=_compare)
+
+
+def _add_steps(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    verb.add_argument("--executor", metavar="SPEC", default="", help="what works on the hosts of a session, see serve")
+
+
+def _items(text: str) -> tuple[int, int]:
+    parts = dict(part.partition("=")[::2] for part in text.upper().split(","))
+    try:
+        found = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512") from error
+    if parts or min(found) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512")
+    return found
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%") from error
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%")
+    return share
+
+
+def _compare(asked: argparse.Namespace) -> int:
+    from ..compare.engine import compare
+    from ..compare.verdict import verdict
+    from ..report import compare as report
+
+    if bool(asked.sessions) == bool(asked.base or asked.new) or (asked.sessions and len(asked.sessions) != 2):
+        raise _usage("Give two sessions, or some with --base and some with --new.")
+    if not asked.sessions and not (asked.base and asked.new):
+        raise _usage("Give sessions with --base and with --new.")
+    named = (asked.base, asked.new) if asked.base else ([asked.sessions[0]], [asked.sessions[1]])
+    base, new = sides(asked, named)
+    found = compare(base, new)
+    told = verdict(found, asked.threshold)
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: report.text(found, told, asked.top),
+        "markdown": lambda: report.markdown(found, told),
+        "json": lambda: f"{json.dumps(report.nested(found, told), allow_nan=False)}\n",
+    }
+    with out(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    return 0
+
+
+def _usage(message: str) -> ProblemError:
+    return ProblemError(Problem("usage", message))
+
+
+def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]]) -> list[Side]:
+    """The sides of these names; nothing that decodes is imported where all digests are known."""
+    from ..compare.load import source
+    from ..compare.side import side
+    from ..store.kept import Kept
+
+    kept = Kept(not asked.no_cache)
+    found = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    _expect([one for names in found for one in names], kept)
+    labels = _labels(found, named)
+    items = getattr(asked, "items", (1, 1))
+    return [
+        side([(label, _loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
+        for words, names, many in zip(labels, found, items, strict=True)
+    ]
+
+
+def _expect(found: Sequence[Source], kept: Kept) -> None:
+    from ..compare.load import kept_digest
+
+    files = [file for one in found if one.stored and kept_digest(one, kept) is None for file in one.stored.files]
+    if files:
+        expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
+
+
+def _loaded(one: Source, kept: Kept, executor: str) -> Any:
+    from ..compare.load import load
+
+    show_progress(f"Reading {one.name} …")
+    try:
+        return load(one, kept, executor)
+    finally:
+        show_progress("")
+
+
+def _labels(found: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Names of sessions where all differ, else what was asked for."""
+    names = [one.name for names in found for one in names]
+    if len(set(names)) == len(names):
+        return [[one.name for one in names] for names in found]
+    return [list(names) for names in named]
