@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WRONG_CALLS = frozenset(
-    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table"}
+    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table", "bad_config"}
 )
 """Codes of problems with what was asked, whatever it was asked of."""
 

@@ -22,6 +22,7 @@ FACTS = {
     "versions": {"jax": "0.10"},
     "origin_ns": 0,
     "problems": [],
+    "errors": [],
 }
 
 

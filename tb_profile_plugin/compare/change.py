@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from .estimate import Estimate
-from .student import above, quantile
+from .student import above, quantile, quantile_of
 
 ALPHA, POWER = 0.05, 0.8
 _ALL_ORDERS = 16
 """Captures up to which all ways of dividing them are tried."""
+_ROBUST = 1.4826
+"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
 
@@ -70,16 +72,24 @@ def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
 
 
+class Runs(NamedTuple):
+    """How much runs of one program differ, as far as it is known from earlier ones."""
+
+    deviation: float
+    """Standard deviation of the logarithm of a run's mean."""
+    freedom: float
+
+
 def spread(
     base: Sequence[float],
     new: Sequence[float],
     variances: Sequence[Sequence[float | None]],
     freedoms: Sequence[Sequence[float]],
-    between_runs: float | None = None,
+    between: Runs | None = None,
 ) -> Spread | None:
     """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
 
-    ``between_runs`` is how much runs of one program differ, a standard deviation. None where nothing tells.
+    What is known of how runs differ counts where a side has a single one. None where nothing tells how values vary.
     """
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
@@ -88,11 +98,20 @@ def spread(
         return None
     known = [[each or 0.0 for each in side] for side in variances]
     parts = [each / len(side) ** 2 for side in known for each in side]
-    found = _joined(parts, [each - 1 for side in freedoms for each in side])
-    if between_runs is None:
-        return found
-    more = between_runs**2 * (1 / len(base) + 1 / len(new))
-    return Spread(math.sqrt(found.error**2 + more), found.freedom)
+    free = [each - 1 for side in freedoms for each in side]
+    if between:
+        parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
+        free.append(between.freedom)
+    return _joined(parts, free)
+
+
+def between_runs(captures: Sequence[Estimate]) -> Runs | None:
+    """Of four or more captures of one program in order of time: drifts between days do not count, neighbours do."""
+    if len(captures) < 4:
+        return None
+    logs = [math.log(float(each.mean)) for each in captures]
+    jumps = sorted(abs(b - a) for a, b in pairwise(logs))
+    return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
 
 
 def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -118,14 +137,20 @@ def p_of(difference: float, found: Spread) -> float:
     return min(1.0, 2 * above(abs(difference) / found.error, found.freedom))
 
 
-def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between_runs: float | None = None) -> Change:
-    """How much longer the new side's steps take, as a share of the base's."""
+def log_ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None
+) -> tuple[float, Spread | None]:
+    """The logarithm of the new side's mean over the base's."""
     before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
-    difference = _mean(after) - _mean(before)
     variances = [[each.log_variance for each in side] for side in (base, new)]
     freedoms = [[each.freedom for each in side] for side in (base, new)]
-    found = spread(before, after, variances, freedoms, between_runs)
-    runs = min(len(base), len(new)) >= 2 or between_runs is not None
+    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between)
+
+
+def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None) -> Change:
+    """How much longer the new side's steps take, as a share of the base's."""
+    difference, found = log_ratio(base, new, between)
+    runs = min(len(base), len(new)) >= 2 or between is not None
     if found is None:
         return Change(math.expm1(difference), None, None, None, None, None, runs)
     reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
@@ -134,7 +159,7 @@ def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between_runs: float
         math.expm1(difference - reach),
         math.expm1(difference + reach),
         p_of(difference, found),
-        permutation(before, after),
+        permutation(*([math.log(float(each.mean)) for each in side] for side in (base, new))),
         math.expm1(least(found)),
         runs,
     )

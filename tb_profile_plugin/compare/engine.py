@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..analysis.digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
-from .change import ALPHA, Change, Spread, p_of, ratio, spread
+from .change import ALPHA, Change, Runs, Spread, between_runs, p_of, ratio, spread
 from .estimate import inflation_of
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
@@ -118,8 +118,8 @@ class Comparison:
     """By the size of their difference, those that are not told apart last."""
     matched: tuple[float, float]
     """The share of each side's step in ops that are matched with certainty."""
-    between_runs: float | None = None
-    """How much runs of one program differ, as a share of the step, where that is known."""
+    runs: Runs | None = None
+    """How much runs of one program differ, where that is reckoned with besides the captures themselves."""
 
     @property
     def stopped(self) -> Fact | None:
@@ -137,9 +137,10 @@ class Comparison:
         return self.devices if self.devices_only else self.step
 
 
-def compare(base: Side, new: Side, between_runs: float | None = None) -> Comparison:
-    """The new side against the base."""
+def compare(base: Side, new: Side, runs: Runs | None = None) -> Comparison:
+    """The new side against the base; how runs differ is taken from the side that has many where the other has one."""
     sides = Sides(base, new)
+    runs = runs or between_runs(max(sides, key=lambda side: len(side.digests)).in_time())
     found = facts_of.facts(sides)
     pairs = matched([each.ops for each in base.digests], [each.ops for each in new.digests])
     if base.items == new.items:
@@ -152,21 +153,21 @@ def compare(base: Side, new: Side, between_runs: float | None = None) -> Compari
     return Comparison(
         sides,
         found,
-        _change(sides, False, between_runs),
-        _change(sides, True, between_runs),
+        _change(sides, False, runs),
+        _change(sides, True, runs),
         whole,
         _parts(sides, scales),
         [replace(op, id=i) for i, op in enumerate(ops)],
         (_share(pairs, 0), _share(pairs, 1)),
-        between_runs,
+        runs if min(len(side.digests) for side in sides) == 1 else None,
     )
 
 
-def _change(sides: Sides, on_devices: bool, between_runs: float | None) -> Change | None:
+def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     base, new = sides.both(lambda side: side.steps(on_devices))
     if not (base and new):
         return None
-    found, (one, other) = ratio(base, new, between_runs), sides
+    found, (one, other) = ratio(base, new, runs), sides
     if one.items == other.items:
         return found
 

@@ -32,6 +32,11 @@ class Side:
         found = [of_steps(each, on_devices) for each in self.digests]
         return [each for each in found if each.total]
 
+    def in_time(self) -> list[Estimate]:
+        """The same in the order in which they were recorded."""
+        ordered = sorted(self.digests, key=lambda each: int(each.facts["origin_ns"]))
+        return [each for each in map(of_steps, ordered) if each.total]
+
     def means(self, sums: Sequence[int]) -> list[Fraction]:
         """Per step, and item, of one sum over the kept steps per capture."""
         return [Fraction(each, kept * self.items) for each, kept in zip(sums, self.kept, strict=True)]

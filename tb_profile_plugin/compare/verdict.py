@@ -174,7 +174,7 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
-    elif fewest < 4 and found.between_runs is None:
+    elif fewest < 4 and found.runs is None:
         yield "Fewer than 4 captures a side prove nothing by themselves."
     if max(each.inflation for each in estimates) >= _DEPENDENT and fewest == 1:
         yield "Steps depend on those before them, so that many of them tell little."

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..problems import Problem, ProblemError
-from ..settings import expect
-from ..terminal import out, show_progress
-
-if TYPE_CHECKING:
-    from ..compare.load import Source
-    from ..compare.side import Side
-    from ..store.kept import Kept
+from ..terminal import out
+from . import checkcli
+from .sessions import add_steps, sides
 
 _SIDE = "a logdir (its newest session), a run folder, a capture or a digest's file; #steps=10-40 chooses steps"
 
@@ -31,15 +27,10 @@ def add(verbs: Any) -> None:
     verb.add_argument("--top", metavar="N", type=int, default=15, help="ops in text (default: %(default)s)")
     verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    _add_steps(verb)
+    add_steps(verb)
     verb.set_defaults(verb=_compare)
 
-
-def _add_steps(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
-    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
-    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    verb.add_argument("--executor", metavar="SPEC", default="", help="what works on the hosts of a session, see serve")
+    checkcli.add(verbs)
 
 
 def _items(text: str) -> tuple[int, int]:
@@ -73,7 +64,7 @@ def _compare(asked: argparse.Namespace) -> int:
     if not asked.sessions and not (asked.base and asked.new):
         raise _usage("Give sessions with --base and with --new.")
     named = (asked.base, asked.new) if asked.base else ([asked.sessions[0]], [asked.sessions[1]])
-    base, new = sides(asked, named)
+    base, new = sides(asked, named, asked.items)
     found = compare(base, new)
     told = verdict(found, asked.threshold)
     written: dict[str, Callable[[], str]] = {
@@ -88,46 +79,3 @@ def _compare(asked: argparse.Namespace) -> int:
 
 def _usage(message: str) -> ProblemError:
     return ProblemError(Problem("usage", message))
-
-
-def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]]) -> list[Side]:
-    """The sides of these names; nothing that decodes is imported where all digests are known."""
-    from ..compare.load import source
-    from ..compare.side import side
-    from ..store.kept import Kept
-
-    kept = Kept(not asked.no_cache)
-    found = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
-    _expect([one for names in found for one in names], kept)
-    labels = _labels(found, named)
-    items = getattr(asked, "items", (1, 1))
-    return [
-        side([(label, _loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
-        for words, names, many in zip(labels, found, items, strict=True)
-    ]
-
-
-def _expect(found: Sequence[Source], kept: Kept) -> None:
-    from ..compare.load import kept_digest
-
-    files = [file for one in found if one.stored and kept_digest(one, kept) is None for file in one.stored.files]
-    if files:
-        expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
-
-
-def _loaded(one: Source, kept: Kept, executor: str) -> Any:
-    from ..compare.load import load
-
-    show_progress(f"Reading {one.name} …")
-    try:
-        return load(one, kept, executor)
-    finally:
-        show_progress("")
-
-
-def _labels(found: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Names of sessions where all differ, else what was asked for."""
-    names = [one.name for names in found for one in names]
-    if len(set(names)) == len(names):
-        return [[one.name for one in names] for names in found]
-    return [list(names) for names in named]

@@ -84,7 +84,7 @@ def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
         "unit": unit,
         "base_ms": _ms(found.whole.base),
         "new_ms": _ms(found.whole.new),
-        "tau": found.between_runs,
+        "between_runs": found.runs.deviation if found.runs else None,
     }
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tb_profile_plugin
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp
+from tb_profile_plugin.compare.change import Runs
 from tb_profile_plugin.compare.engine import Comparison, Difference, by_count_and_length, compare
 from tb_profile_plugin.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
 from tb_profile_plugin.compare.side import side
@@ -241,10 +242,18 @@ def test_a_capture_that_is_given_twice_counts_once() -> None:
 
 def test_how_runs_differ_is_reckoned_with() -> None:
     base, new = side([("a", digests.digest(A))]), side([("b", slower(10**8))])
-    found, wider = compare(base, new), compare(base, new, 0.05)
+    found, wider = compare(base, new), compare(base, new, Runs(0.05, 9))
     assert found.step and wider.step and found.step.low and wider.step.low
     assert wider.step.low < 0 < found.step.low and verdict(wider).code == "unclear"
     assert not any("two runs" in doubt for doubt in verdict(wider).doubts)
+
+
+def test_one_capture_against_many_reckons_with_how_the_many_differ() -> None:
+    wobble = (0, 3, -2, 4, -3, 2)
+    many = [(f"a{i}", digests.digest([each + by * 10**7 for each in A], origin_ns=i)) for i, by in enumerate(wobble)]
+    found = compare(side(many), side([("b", slower(5 * 10**7))]))
+    assert found.runs and 0.02 < found.runs.deviation < 0.08 and verdict(found).code == "unclear"
+    assert verdict(compare(side(many), side([("b", slower(10**9))]))).certainty == "shown"
 
 
 def test_ops_that_differ_are_marked_and_chance_is_not() -> None:

@@ -172,6 +172,7 @@ def _facts(
         "versions": max((each.versions for each in found), key=len),
         "origin_ns": max((host.origin_ns for host in hosts), default=0),
         "problems": sorted(code for code, each in problems.items() if each.severity != "info"),
+        "errors": sorted(code for code, each in problems.items() if each.severity == "error"),
     }
 
 
