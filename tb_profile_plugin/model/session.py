@@ -41,9 +41,10 @@ class Session:
         stored: store.StoredSession,
         decoded_pool: DecodedPool | None = None,
         executor: HostExecutor | None = None,
+        beside: Callable[[str], Session] | None = None,
     ):
         """`decoded_pool` bounds what stays decoded, over all sessions that share it; `executor` works on the hosts, by
-        default in threads.
+        default in threads; `beside` opens another session of the same logdir by its name.
         """
         self.stored = stored
         self.name = stored.name
@@ -51,6 +52,7 @@ class Session:
         """Names, sorted."""
         self.closed = False
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
+        self._beside = beside
         self._files = {file.host: file for file in stored.files}
         self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
         self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
@@ -77,6 +79,13 @@ class Session:
             self._unreadable.pop(name, None)
         self._pool.use(host)
         return host
+
+    def beside(self, name: str) -> Session:
+        """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
+        if self._beside is None:
+            remedy = "Ask a server of the whole logdir, or compare by tb-profile compare."
+            raise ProblemError(Problem("unknown_run", "No logdir is known here.", remedy, name), 404)
+        return self._beside(name)
 
     def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:
         """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.

@@ -8,6 +8,7 @@ from fractions import Fraction
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import NOTHING
 from ..analysis.words import duration
+from ..compare.causes import causes
 from ..compare.change import Change
 from ..compare.engine import Comparison, Difference, OpRow, PartRow
 from ..compare.estimate import of_steps
@@ -42,7 +43,10 @@ def nested(found: Comparison, told: Verdict) -> Json:
         "ops": [_op(row) for row in found.ops if not row.rest],
         "rest": {"delta_ms": _ms(sum((row.difference.delta for row in found.ops if row.rest), Fraction(0)))},
         "matched": {"base": found.matched[0], "new": found.matched[1]},
-        "causes": causes(found),
+        "causes": [
+            {"id": each.id, "label": each.label, "base_ps": each.base_ps, "new_ps": each.new_ps}
+            for each in causes(found.sides)
+        ],
     }
 
 
@@ -122,20 +126,6 @@ def _op(row: OpRow) -> Json:
         "p_adjusted": row.p_adjusted,
         "marked": row.marked,
     }
-
-
-def causes(found: Comparison) -> list[Json]:
-    """The causes of both sides' diagnoses, by how much they changed; ps per step, means over captures."""
-    times: dict[str, list[float]] = {}
-    for which, side in enumerate(found.sides):
-        for digest in side.digests:
-            for cause in digest.causes:
-                times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
-    rows = [
-        {"id": id, "label": LABELS[id], "base_ms": base / _PS_PER_MS, "new_ms": new / _PS_PER_MS}
-        for id, (base, new) in times.items()
-    ]
-    return sorted(rows, key=lambda row: -abs(row["new_ms"] - row["base_ms"]))
 
 
 def _ms(ps: Fraction) -> float:

@@ -8,6 +8,7 @@ import { createStore } from "../state/store";
 import base from "../view/style/base.css?inline";
 import capture from "../view/style/capture.css?inline";
 import chart from "../view/style/chart.css?inline";
+import compare from "../view/style/compare.css?inline";
 import frame from "../view/style/frame.css?inline";
 import graph from "../view/style/graph.css?inline";
 import menu from "../view/style/menu.css?inline";
@@ -26,7 +27,7 @@ function addStyles(text: string): void {
 export function render(): void {
   const here = import.meta.url; // Apart from the line below, or the bundler takes the folder for an asset.
   setBase(new URL("./", here).href);
-  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla, compare].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {
