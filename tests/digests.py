@@ -48,7 +48,7 @@ def digest(
     for key, times in columns.items():
         part, _, name = key.partition("/")
         total = int(times[inside].sum())
-        more: dict[str, Any] = dict.fromkeys(("module", "origin", "shape", "body", "source"), "")
+        more: dict[str, Any] = dict.fromkeys(("module", "origin", "shape", "operands", "body", "source"), "")
         more |= {"side": "device", "type": "dot", "launches": len(chosen), "total_ps": total, "name": name}
         more |= {"sum_ps": total, "variance": variance(times, inside)} | dict((told or {}).get(key, {}))
         rows.append(DigestOp(part, **more))

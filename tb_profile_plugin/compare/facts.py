@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ _SPOILS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
 _MISSING = frozenset({"devices_unrecorded", "no_device_events"})
 """Findings that matter where one side has them alone."""
 _HEAVIEST = 10
+_SIZES = re.compile(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
+"""Of arrays that have two dimensions or more, none of them empty."""
 _SHIFT = 0.05
 """A share of the compute that changes by so much is told."""
 _PYTHON = "python_tracer_level"
@@ -173,27 +176,26 @@ def shapes(pairs: list[Pair]) -> list[Fact]:
     heavy = [pair for pair in pairs if pair.base and pair.new and pair.base[0][1].part == "compute"]
     heavy.sort(key=lambda pair: -sum(op.sum_ps for _, op in pair.base))
     told = [(_dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
-    changed = [(base, new) for base, new in told if base and new and base != new]
+    every = [both for base, new in told if len(base) == len(new) for both in zip(base, new, strict=True)]
+    changed = [(base, new) for base, new in every if base != new]
+    if not changed:
+        return []
     factors = {
-        (base[0] // gcd(base[0], new[0]), new[0] // gcd(base[0], new[0]))
+        (base[0] // gcd(base[0], new[0]), new[0] // gcd(base[0], new[0])) if base[1:] == new[1:] else None
         for base, new in changed
-        if base[1:] == new[1:] and base[0] and new[0]
     }
-    scaled = [(base, new) for base, new in changed if base[1:] == new[1:]]
-    if len(factors) == 1 and len(scaled) == len(changed) and 3 * len(scaled) >= len(told):
-        ((old, fresh),) = factors
+    (only, *others) = factors
+    if only and not others:
         text = "steps do other work; say with --items how much each side's steps work through"
-        return [Fact("batch", "Leading dimensions are as", f"{old}", f"{fresh}", STOPS, text)]
-    if changed:
-        base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
-        return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
-    return []
+        return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
+    base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
+    return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
 
 
-def _dimensions(op: DigestOp) -> tuple[int, ...]:
-    """Of an op's result; empty where it is not known, or has less than two."""
-    found = op.shape.lstrip("(").partition("[")[2].partition("]")[0].split(",")
-    return tuple(int(each) for each in found) if len(found) > 1 and all(each.isdecimal() for each in found) else ()
+def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
+    """Of an op's result and of what it takes, those of two dimensions or more."""
+    found = _SIZES.findall(f"{op.shape},{op.operands}")
+    return [tuple(map(int, each.split(","))) for each in found]
 
 
 def _some(names: list[str]) -> str:

@@ -64,7 +64,7 @@ def _exact(op: DigestOp, known: frozenset[str]) -> Key:
 
 
 def _itself(op: DigestOp, known: frozenset[str]) -> Key:
-    return op.name, op.type, op.module, op.origin, op.shape, op.body
+    return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
 
 
 def _origin(op: DigestOp, known: frozenset[str]) -> Key:

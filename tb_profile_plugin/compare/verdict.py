@@ -98,7 +98,8 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
     sentence = f"{'Probably ' if certainty == 'probable' else ''}{word} by {percent(size)}"
     if found.devices_only:
         sentence += " on the devices"
-    return f"{sentence} ({percent(ends[0])} to {percent(ends[1])}). {times}"
+    only = "" if change.runs else " between these two captures"
+    return f"{sentence} ({percent(ends[0])} to {percent(ends[1])}){only}. {times}"
 
 
 def _times(found: Comparison) -> str:

@@ -82,7 +82,9 @@ def test_verdicts_by_hand() -> None:
     base = digests.digest(A)
     _, told = held(base, slower(10**8))
     assert (told.code, told.certainty) == ("slower", "shown")
-    assert told.text.startswith("Slower by 10 % (8 % to 12 %). 1.00 ms → 1.10 ms per step; 8 and 8 steps")
+    assert told.text.startswith(
+        "Slower by 10 % (8 % to 12 %) between these two captures. 1.00 ms → 1.10 ms per step; 8 and 8 steps"
+    )
     assert told.why[0] == "compute"
     _, mirrored = held(slower(10**8), base)
     assert (mirrored.code, mirrored.certainty) == ("faster", "shown") and "Faster by 9.1 %" in mirrored.text
@@ -117,14 +119,8 @@ def test_count_and_length_by_hand() -> None:
 
 
 def op(name: str, **more: str) -> DigestOp:
-    told = {
-        "type": "loop fusion",
-        "module": "jit_f",
-        "origin": "",
-        "shape": "f32[128,128]",
-        "body": "",
-        "source": "",
-    } | more
+    told = dict.fromkeys(("origin", "operands", "body", "source"), "")
+    told |= {"type": "loop fusion", "module": "jit_f", "shape": "f32[128,128]"} | more
     return DigestOp("compute", "device", name, **told, sum_ps=10, variance=0, launches=1, total_ps=10)
 
 

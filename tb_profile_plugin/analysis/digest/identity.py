@@ -40,6 +40,8 @@ class Identity:
     origin: str = ""
     """The framework op with its scopes that an instruction of XLA comes from."""
     shape: str = ""
+    operands: str = ""
+    """The same of what it takes."""
     body: str = ""
     """See `bodies`."""
     source: str = ""
@@ -115,10 +117,10 @@ class Identities:
         telling = module.telling(row)
         origin, source = module.op_names[telling], module.sources.line(telling)
         place = "/".join(source.replace("\\", "/").split("/")[-_SOURCE_PARTS:])
-        shape = bodies.shape(row)[:_LONGEST]
-        return Identity(
-            side, leaf, module.category(row), stem, origin[:_LONGEST], shape, bodies.body(row), place[:_LONGEST]
-        )
+        taken = ",".join(bodies.shape(each) for each in module.operands[row] if each >= 0)
+        shapes = bodies.shape(row)[:_LONGEST], taken[:_LONGEST]
+        told = module.category(row), stem, origin[:_LONGEST]
+        return Identity(side, leaf, *told, *shapes, bodies.body(row), place[:_LONGEST])
 
 
 def _instructions(host: Host, plane: Plane) -> tuple[Array, Array, list[str], tuple[Array, list[str]]]:

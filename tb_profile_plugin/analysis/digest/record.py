@@ -72,6 +72,7 @@ class DigestOp:
     module: str
     origin: str
     shape: str
+    operands: str
     body: str
     source: str
     sum_ps: int
