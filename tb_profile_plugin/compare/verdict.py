@@ -72,9 +72,11 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
 
 
 def _proven(found: Comparison, change: Change) -> bool:
-    """Whether captures are one a side, of which only the steps can be judged, or enough to prove something."""
+    """Whether how runs of one program differ is reckoned with, by captures enough or by what is known of them."""
     fewest = min(len(side.digests) for side in found.sides)
-    return fewest == 1 or (fewest > 2 and (change.permutation is None or change.permutation <= ALPHA))
+    if fewest == 1:
+        return change.runs
+    return fewest > 2 and (change.permutation is None or change.permutation <= ALPHA)
 
 
 def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
@@ -94,8 +96,9 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
     if code == "unclear":
         return f"Cannot tell: anything from {between}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
-    word = code if certainty == "probable" else code.capitalize()
-    sentence = f"{'Probably ' if certainty == 'probable' else ''}{word} by {percent(size)}"
+    # Between two captures it is so; what is not proven is that it is so between the programs.
+    word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
+    sentence = f"{word} by {percent(size)}"
     if found.devices_only:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"

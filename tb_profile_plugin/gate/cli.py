@@ -10,8 +10,8 @@ from typing import Any
 
 from ..problems import Problem, ProblemError
 from ..terminal import out
-from . import checkcli
-from .sessions import add_steps, sides
+from . import checkcli, trendcli
+from .sessions import add_steps, share, sides
 
 _SIDE = "a logdir (its newest session), a run folder, a capture or a digest's file; #steps=10-40 chooses steps"
 
@@ -23,7 +23,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="several captures of the base")
     verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
     verb.add_argument("--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="what a step works through")
-    verb.add_argument("--threshold", metavar="SHARE", type=_share, default=0.01, help="what matters (default: 1%%)")
+    verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
     verb.add_argument("--top", metavar="N", type=int, default=15, help="ops in text (default: %(default)s)")
     verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
@@ -31,6 +31,7 @@ def add(verbs: Any) -> None:
     verb.set_defaults(verb=_compare)
 
     checkcli.add(verbs)
+    trendcli.add(verbs)
 
 
 def _items(text: str) -> tuple[int, int]:
@@ -42,16 +43,6 @@ def _items(text: str) -> tuple[int, int]:
     if parts or min(found) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512")
     return found
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%") from error
-    if not 0 <= share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%")
-    return share
 
 
 def _compare(asked: argparse.Namespace) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..settings import expect
 from ..terminal import show_progress
 
 if TYPE_CHECKING:
+    from ..analysis.digest.record import Digest
     from ..compare.load import Source
     from ..compare.side import Side
     from ..store.kept import Kept
@@ -23,6 +24,17 @@ def add_steps(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--executor", metavar="SPEC", default="", help="what works on the hosts of a session, see serve")
 
 
+def share(text: str) -> float:
+    """A share as it is written on the command line."""
+    try:
+        share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%") from error
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%")
+    return share
+
+
 def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """The sides of these names; nothing that decodes is imported where all digests are known."""
     from ..compare.load import source
@@ -34,7 +46,7 @@ def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequ
     _expect([one for names in found for one in names], kept)
     labels = _labels(found, named)
     return [
-        side([(label, _loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
+        side([(label, loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
         for words, names, many in zip(labels, found, items or [1] * len(found), strict=True)
     ]
 
@@ -47,7 +59,8 @@ def _expect(found: Sequence[Source], kept: Kept) -> None:
         expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 
 
-def _loaded(one: Source, kept: Kept, executor: str) -> Any:
+def loaded(one: Source, kept: Kept, executor: str) -> Digest:
+    """The digest, with a word on what is being read."""
     from ..compare.load import load
 
     show_progress(f"Reading {one.name} …")

@@ -156,7 +156,7 @@ def _side(session: Session, host: str, steps: str, step_event: str) -> Side:
 
 
 def _level(told: Verdict) -> Level:
-    return "warn" if told.certainty == "probable" else _LEVELS.get(told.code, "unknown")
+    return "warn" if (told.code, told.certainty) == ("slower", "probable") else _LEVELS.get(told.code, "unknown")
 
 
 def _facts(found: Comparison, told: Verdict, base: str) -> dict[str, Any]:
