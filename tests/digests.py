@@ -15,6 +15,7 @@ FACTS = {
     "hosts": 1,
     "framework": "jax",
     "step_rule": "markers",
+    "steps_are": "marks of the program",
     "step_kind": "train",
     "step_event": "",
     "chosen": "typical",

@@ -10,7 +10,6 @@ from math import gcd
 from typing import Any
 
 from ..analysis.digest.record import Digest, DigestOp
-from ..model.steps import SOURCES
 from .match import Pair
 from .side import Side, Sides
 
@@ -79,7 +78,7 @@ def _steps(sides: Sides) -> Iterator[Fact]:
 
 
 def _rule(digest: Digest) -> str:
-    return SOURCES[digest.facts["step_rule"]]
+    return str(digest.facts["steps_are"])
 
 
 def _health(sides: Sides) -> Iterator[Fact]:

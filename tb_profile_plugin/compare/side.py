@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
 
 from ..analysis.digest.record import Digest
+from ..runtime.memo import lazy
 from .estimate import Estimate, of_steps
 
 T = TypeVar("T")
@@ -22,7 +23,7 @@ class Side:
     items: int = 1
     """What a step works through; with more than one, times are per item."""
 
-    @property
+    @lazy
     def kept(self) -> list[int]:
         """Steps that count, by capture."""
         return [len(each.steps.kept) for each in self.digests]

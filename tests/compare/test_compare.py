@@ -173,7 +173,7 @@ def test_renumbered_programs_match_and_only_what_is_gone_is_removed() -> None:
 @pytest.mark.parametrize(
     ("facts", "code", "fact"),
     [
-        ({"step_rule": "device"}, "incomparable", "step_rule"),
+        ({"step_rule": "device", "steps_are": "runs"}, "incomparable", "step_rule"),
         ({"step_rule": "none"}, "incomparable", "step_rule"),
         ({"step_kind": "eval"}, "incomparable", "step_kind"),
         ({"problems": ["damaged_capture"]}, "incomparable", "damaged_capture"),

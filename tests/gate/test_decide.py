@@ -65,7 +65,7 @@ def test_what_cannot_be_judged_is_code_4() -> None:
     for new, base in (
         (captures(3), None),
         (captures(3), one(digests.digest(A, device="TPU"))),
-        (captures(3), one(digests.digest(A, step_rule="device"))),
+        (captures(3), one(digests.digest(A, step_rule="device", steps_are="runs"))),
         (one(digests.digest(A[:2])), captures(3)),
     ):
         found = judged(change, new, base)

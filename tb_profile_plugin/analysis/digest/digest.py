@@ -16,6 +16,7 @@ from ...model.framework import framework
 from ...model.host import Host
 from ...model.per_host import need
 from ...model.session import Session
+from ...model.steps import SOURCES
 from .. import health, kernelstats
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import diagnose
@@ -156,6 +157,7 @@ def _facts(
 ) -> dict[str, Any]:
     steps = [host.steps_named(step_event) for host in hosts]
     problems = {each.code: each for each in health.findings(session, hosts, step_event)}
+    rule = next((each.source for each in steps if len(each)), "none")
     times: Counter[str] = Counter()
     for kind, ps in zip(joined.kind, joined.period.tolist(), strict=True):
         times[kind] += ps
@@ -164,7 +166,8 @@ def _facts(
         "devices": sum(device_count(host) for host in hosts),
         "hosts": len(hosts),
         "framework": framework(hosts[0]),
-        "step_rule": next((each.source for each in steps if len(each)), "none"),
+        "step_rule": rule,
+        "steps_are": SOURCES[rule],
         "step_kind": times.most_common(1)[0][0],
         "step_event": step_event,
         "chosen": wanted,

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ...problems import Problem, ProblemError
+from ...runtime.memo import lazy
 from ..typical import EXTREME, KEPT, UNUSUAL
 
 VERSION = 1
@@ -131,14 +132,16 @@ class Digest:
     """Name and fingerprint."""
     causes: list[DigestCause]
 
-    @property
+    @lazy
     def id(self) -> str:
         """Of the content: 16 hexadecimal digits."""
         return hashlib.sha256(self.to_json().encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     def to_json(self) -> str:
         """Canonical JSON: sorted keys, one entry of each list per line, so that versions can be compared by eye."""
-        data = {"version": VERSION, "kind": KIND, **asdict(self)}
+        data: dict[str, Any] = {"version": VERSION, "kind": KIND, "facts": self.facts, "steps": vars(self.steps)}
+        data |= {name: [vars(each) for each in getattr(self, name)] for name in _LISTS}
+        data["programs"] = self.programs
         return "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(data[key])}" for key in sorted(data)) + "\n}\n"
 
     @staticmethod
@@ -162,6 +165,9 @@ class Digest:
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             remedy = "Make it again of the session."
             raise ProblemError(Problem("bad_digest", "This is no digest.", remedy, where)) from error
+
+
+_LISTS = ("parts", "ops", "kernels", "memory", "causes")
 
 
 def _lines(value: Any) -> str:
