@@ -22,7 +22,7 @@ DOCS = {
     "scope:<glob>": "Time of ops within a scope of that name.",
     "tensor_core_share": "Of the kernels' time, what runs on tensor cores; at least, since more is better.",
     "launches": "Ops and kernels that begin in a step: the count that most steps have.",
-    "compiles": "Compilations and tracings in steps that count.",
+    "compiles": "Outermost events that trace, lower or compile in steps that count.",
     "programs": "XLA programs that the other side does not have; only as max-change.",
     "memory.peak:<glob>": "The most that an allocator has in use.",
     "memory.growth:<glob>": "What it has in use at the end beyond the begin.",

@@ -114,6 +114,7 @@ class Run:
 
     def check(self, table: dict[str, Any]) -> None:
         """Hold the run to a budget; raises AssertionError where it is broken."""
+        __tracebackhide__ = True
         from .config import Config, budget
         from .decide import BROKEN, decide, exit_code
 
