@@ -5,12 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO
-
-from .problems import Problem, ProblemError
+from typing import Any, NoReturn, TextIO
 
 
 def shown(text: object) -> str:
@@ -38,21 +33,6 @@ def show_progress(text: str) -> None:
     """Rewrite the line at the cursor where standard error is a terminal; an empty text clears it."""
     if sys.stderr.isatty():
         print(f"\r{shown(text)}\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def out(path: Path | None) -> Iterator[BinaryIO]:
-    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
-    if not path:
-        yield sys.stdout.buffer
-        return
-    try:
-        with path.open("wb") as file:
-            yield file
-    except OSError as error:
-        rest = "; what lies there now is not whole" if path.is_file() else ""
-        remedy = f"Name another file{rest}."
-        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
 
 
 class Parser(argparse.ArgumentParser):

@@ -23,6 +23,8 @@ ORDER = [
         "timeline",
         "export",
         "contract",
+        "frames",
+        "sql",
         "tools",
         "compat",
         "report",
@@ -30,7 +32,7 @@ ORDER = [
         "serve",
     ),
 ]
-ABOVE = {"__init__", "api", "cli", "plugin"}
+ABOVE = {"__init__", "api", "asking", "checking", "cli", "handing", "judging", "mcp", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]

@@ -1,1 +1,1 @@
-"""Judging sessions outside of a page: the verbs that compare, check and look back."""
+"""Whether budgets are kept: configuration, outcomes, baselines, and what continuous integration reads."""

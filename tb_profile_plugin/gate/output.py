@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from ..contract.answer import Json
-from ..report.markdown import code, escaped
+from ..contract.markdown import code, escaped
 from ..terminal import shown
 from .decide import Outcome, State
 

@@ -21,7 +21,6 @@ def add_steps(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events to count as steps")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    verb.add_argument("--executor", metavar="SPEC", default="", help="what works on the hosts of a session, see serve")
 
 
 def share(text: str) -> float:

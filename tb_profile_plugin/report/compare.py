@@ -17,8 +17,8 @@ from ..compare.match import TIERS
 from ..compare.side import Side
 from ..compare.verdict import Verdict, percent
 from ..contract.answer import Json
+from ..contract.markdown import code, escaped
 from ..terminal import shown
-from .markdown import code, escaped
 
 VERSION = 1
 _PS_PER_MS = 1e9

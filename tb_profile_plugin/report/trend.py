@@ -9,8 +9,8 @@ from ..analysis.words import duration
 from ..compare.trend import Jump, Trend
 from ..compare.verdict import percent
 from ..contract.answer import Json
+from ..contract.markdown import code, escaped
 from ..terminal import shown
-from .markdown import code, escaped
 
 VERSION = 1
 _BLOCKS = "▁▂▃▄▅▆▇█"

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..analysis.words import duration
 from ..contract.answer import Json
+from ..contract.markdown import escaped
 from ..contract.named import Named
-from .markdown import escaped
 
 Row = dict[str, Any]
 

@@ -22,6 +22,7 @@ from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..compat import Document
     from ..contract.rows import Rows
     from ..contract.tool import Tool
     from ..model.session import Session
@@ -143,6 +144,12 @@ class Workspace:
         """The sessions that options name: an answer is good for as long as their files stay as they are, too."""
         names = [options.get(param.name) for param in tool.params if param.kind == "session"]
         return tuple(self.logdir.find(name) for name in names if name)
+
+    def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
+        """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
+        from .. import compat
+
+        return compat.document(tool, session, host, given)
 
     def part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
         """The named answer as compressed JSON, of very long tables that are `paged` with a part only."""

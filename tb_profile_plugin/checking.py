@@ -13,16 +13,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..problems import Problem, ProblemError
-from ..settings import GITHUB_SUMMARY
-from ..terminal import out, say, shown, warn
-from .sessions import add_steps, sides
+from .asking import add_executor, add_memory_limit, output
+from .gate.sessions import add_steps, sides
+from .problems import Problem, ProblemError
+from .settings import GITHUB_SUMMARY
+from .terminal import say, shown, warn
 
 if TYPE_CHECKING:
-    from ..analysis.digest.record import Digest
-    from ..compare.side import Side
-    from .config import Config
-    from .decide import Outcome
+    from .analysis.digest.record import Digest
+    from .compare.side import Side
+    from .gate.config import Config
+    from .gate.decide import Outcome
 
 
 def add(verbs: Any) -> None:
@@ -52,12 +53,14 @@ def add(verbs: Any) -> None:
     )
     verb.add_argument("--rounds", metavar="N", type=int, default=4, help="how often each (default: %(default)s)")
     add_steps(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
     verb.set_defaults(verb=_check)
 
 
 def _check(asked: argparse.Namespace) -> int:
-    from .config import load
-    from .decide import BROKEN, decide, exit_code
+    from .gate.config import load
+    from .gate.decide import BROKEN, decide, exit_code
 
     if bool(asked.sessions) == bool(asked.ab) or (asked.ab and asked.baseline):
         raise ProblemError(Problem("usage", "Give sessions to check, or two commands with --ab."))
@@ -79,7 +82,7 @@ def _check(asked: argparse.Namespace) -> int:
 
 
 def _interleaved(asked: argparse.Namespace, until_then: ExitStack) -> tuple[Side, Side | None]:
-    from . import interleave
+    from .gate import interleave
 
     if asked.rounds < 1:
         raise ProblemError(Problem("usage", "--rounds is 1 or more."))
@@ -90,8 +93,8 @@ def _interleaved(asked: argparse.Namespace, until_then: ExitStack) -> tuple[Side
 
 
 def _named(asked: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
-    from ..compare.side import side
-    from . import baselines
+    from .compare.side import side
+    from .gate import baselines
 
     found = sides(asked, [asked.sessions, *([asked.baseline] if asked.baseline else [])])
     if asked.baseline or not config.baseline:
@@ -104,7 +107,7 @@ def _named(asked: argparse.Namespace, config: Config) -> tuple[Side, Side | None
 
 
 def _update(asked: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
-    from . import baselines
+    from .gate import baselines
 
     if not config.baseline:
         raise ProblemError(Problem("bad_config", 'The configuration names no folder: baseline = "perf/baselines".'))
@@ -115,31 +118,32 @@ def _update(asked: argparse.Namespace, config: Config, digests: list[Digest]) ->
 
 
 def _write(asked: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int) -> None:
-    from . import output
+    from .gate import output as written
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
-        (asked.junit, lambda: output.junit(outcomes)),
-        (asked.markdown, lambda: output.markdown(outcomes, config.name).encode("utf-8", "replace")),
-        (asked.json, lambda: output.lines(outcomes, result).encode("utf-8", "replace")),
+        (asked.junit, lambda: written.junit(outcomes)),
+        (asked.markdown, lambda: written.markdown(outcomes, config.name).encode("utf-8", "replace")),
+        (asked.json, lambda: written.lines(outcomes, result).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
-            with out(path) as file:
+            with output(path) as file:
                 file.write(content())
-    sys.stdout.write(output.text(outcomes))
+    sys.stdout.write(written.text(outcomes))
     if asked.github:
-        for line in output.github(outcomes):
+        for line in written.github(outcomes):
             say(line)
         summary = os.environ.get(GITHUB_SUMMARY)
         if summary:
             with open(summary, "a", encoding="utf-8", errors="replace") as file:
-                file.write(output.markdown(outcomes, config.name))
+                file.write(written.markdown(outcomes, config.name))
 
 
 def _init(asked: argparse.Namespace) -> int:
     """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
-    from .metrics import value_of
-    from .quantity import BYTES, written
+    from .gate.metrics import value_of
+    from .gate.quantity import BYTES
+    from .gate.quantity import written as shown_as
 
     (found,) = sides(asked, [asked.sessions])
     say("[tool.tb-profile.check]")
@@ -148,7 +152,7 @@ def _init(asked: argparse.Namespace) -> int:
     for metric in ("launches", "compiles", "health.errors", *(f"memory.peak:{name}" for name in memories)):
         measured = value_of(metric, found)
         if measured:
-            limit = written(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
+            limit = shown_as(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
             for line in ("", "[[tool.tb-profile.check.budget]]", f"metric = {json.dumps(metric)}", f'max = "{limit}"'):
                 sys.stdout.write(f"{shown(line)}\n")
     for line in ("", "[[tool.tb-profile.check.budget]]", 'metric = "step"', 'max-change = "+5%"'):
