@@ -53,7 +53,7 @@ def _set_to_none(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
     fills = sum(cost.calls for (name, _), cost in found.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
-    text = f"Optimizer.zero_grad takes {share:.1%} of the steps, and gradients are filled with zeros {fills:,} times."
+    text = f"Optimizer.zero_grad takes {share:.1%} of the steps, and ops that fill in zeros run {fills:,} times."
     return Advice("set_to_none", "Drop gradients instead of filling them with zeros", text, _SET_TO_NONE)
 
 
