@@ -22,5 +22,6 @@ export default defineConfig({
       },
     },
   },
+  worker: { format: "es", rollupOptions: { output: { entryFileNames: "static/[name]-[hash].js" } } },
   test: { environment: "happy-dom", include: ["test/**/*.test.{ts,tsx}"] },
 });

@@ -1,6 +1,7 @@
 """XLA programs as protos, drawn: computations of instructions that are told as keywords."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import draw
 import numpy as np
@@ -51,3 +52,39 @@ def proto(*computations: bytes, entry: str = "", rest: bytes = b"") -> bytes:
 def module(*computations: bytes, entry: str = "", rest: bytes = b"") -> Module:
     """A program."""
     return Module(np.frombuffer(proto(*computations, entry=entry, rest=rest), np.uint8), 1)
+
+
+def planted(space: Any, program_id: int, blob: bytes) -> Any:
+    """Add a program to a drawn space."""
+    draw.program(space, program_id, "m")
+    plane = next(plane for plane in space.planes if plane.name == "/host:metadata")
+    plane.event_metadata[program_id].stats[0].bytes_value = blob
+    return space
+
+
+def train() -> bytes:
+    """A product whose result a fusion scales; a loop counts; one constant is small, one is large."""
+    matrix = shape(8, 8)
+    scaled = instruction(11, "parameter", matrix, name="p") + instruction(
+        12, "multiply", matrix, [11, 11], name="twice"
+    )
+    turn = instruction(21, "parameter", shapes(matrix, shape()), name="state")
+    turn += instruction(22, "get-tuple-element", matrix, [21], name="first")
+    turn += instruction(23, "add", matrix, [22, 22], name="sum") + instruction(24, "tuple", shapes(matrix), [23])
+    body = instruction(1, "parameter", matrix, name="x") + instruction(2, "parameter", matrix, parameter=1, name="w")
+    body += instruction(3, "dot", matrix, [1, 2], name="dot.1") + constant(4, 0.25)
+    body += instruction(5, "fusion", matrix, [3], called=[1], name="scale_fusion")
+    body += instruction(6, "add", matrix, [5, 4], name="shifted") + instruction(
+        7, "tuple", shapes(matrix, shape()), [6, 4]
+    )
+    body += instruction(8, "while", shapes(matrix, shape()), [7], called=[2], name="loop")
+    body += instruction(9, "get-tuple-element", matrix, [8], name="picked")
+    body += instruction(10, "tanh", matrix, [9], name="last")
+    return proto(computation(1, scaled, 12), computation(2, turn, 24), computation(3, body, 10), entry="c3")
+
+
+def constant(number: int, value: float) -> bytes:
+    """A constant of one float."""
+    literal = draw._field(8, draw._field(8, np.float32(value).tobytes()))
+    parts = draw._field(1, f"constant.{number}".encode()) + draw._field(2, b"constant") + draw._field(3, shape())
+    return draw._field(2, parts + literal + b"\x98\x02" + draw._varint(number))

@@ -51,6 +51,13 @@ it("makes no code of text and no worker of a blob", () => {
     expect(read(name)).not.toMatch(/\beval\(|new Function\(|new (?:Shared)?Worker\((?!new URL\()/);
 });
 
+it("arranges graphs in a worker of its own, which no page loads before it draws one", () => {
+  const worker = chunk("arrange.worker");
+  expect(worker).not.toBe("");
+  expect([...closure(chunk("graph_viewer"))]).not.toContain(worker);
+  expect(gzipped([worker])).toBeLessThan(20 * 1024);
+});
+
 it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any page 40 KB, gzipped", () => {
   const shell = closure("index.js");
   const page = new Set([...shell, ...closure(chunk("generic"))]);
@@ -66,6 +73,7 @@ it("keeps its budget: the shell with a table page 80 KB, the charts 250 KB, any 
     "hlo_stats",
     "roofline_model",
     "memory_viewer",
+    "graph_viewer",
   ]) {
     const own = [...closure(chunk(start))].filter((name) => !page.has(name));
     expect(own).not.toContain(chunk("echarts"));

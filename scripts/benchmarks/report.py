@@ -1,6 +1,7 @@
-"""All benchmarks one after the other, and a page of their figures: `report.py LONG SHORT [VERY_LONG]`.
+"""All benchmarks one after the other, and a page of their figures: `report.py LONG SHORT PROGRAM [VERY_LONG]`.
 
-The captures are those that scripts/bench makes, of 0.1 GB and 5 MB; a third of 0.4 GB is measured where one is named.
+The captures are those that scripts/bench makes, of 0.1 GB, 5 MB and a large program; another of 0.4 GB is measured
+where one is named.
 """
 
 import json
@@ -29,7 +30,7 @@ holds what the machine does to give memory, which varies most. *before* is versi
 """
 
 
-def main(long: str, short: str, *more: str) -> None:
+def main(long: str, short: str, program: str, *more: str) -> None:
     """Run everything, then write the page."""
     runs = [["decode", long], ["tools", long], *(["tools", path, "alone"] for path in more)]
     runs += [
@@ -40,6 +41,7 @@ def main(long: str, short: str, *more: str) -> None:
         ["cluster", short],
         ["startup"],
         ["gpu"],
+        ["xla", program],
         *([["versions", os.environ["BEFORE"], str(SMALL), short, long]] if "BEFORE" in os.environ else []),
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -60,7 +62,7 @@ def said(runs: list[list[str]], rows: Path) -> Iterator[tuple[str, str]]:
         print(result.stdout, flush=True)
         if result.returncode:
             sys.exit(result.returncode)
-        if kind in ("timeline", "frames", "cluster", "gpu"):
+        if kind in ("timeline", "frames", "cluster", "gpu", "xla"):
             yield kind, result.stdout
 
 

@@ -21,9 +21,7 @@ def custom_call(sized: Sized, row: int) -> Three:
 
 def settings(sized: Sized, row: int) -> dict[str, Any]:
     """What the backend decided for an instruction."""
-    configs = sized.module.configs
-    begin, end = int(configs.begin[row]), int(configs.end[row])
-    return config.parsed(configs.buffer[begin:end].tobytes().decode("utf-8", "replace"))
+    return config.parsed(sized.module.configs[row])
 
 
 def _result(sized: Sized, row: int) -> int:

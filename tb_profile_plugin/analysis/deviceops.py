@@ -13,6 +13,7 @@ from ..model.framework import PYTORCH, framework, op_names_of
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.trace import MISSING
+from .opcosts import costed
 from .ops import Op, OpTable, append, merged, nested_times
 from .stretches import union
 from .transfers import halves
@@ -20,8 +21,8 @@ from .transfers import halves
 
 @per_host(keep=True)
 def device_ops(host: Host) -> OpTable:
-    """The ops of all devices of the host, with executions, kernels and the capture's own counts of FLOPs and bytes."""
-    return merged([_device_ops(host, *each) for each in device_events(host)])
+    """The ops of all devices of the host, with executions, kernels, FLOPs and bytes."""
+    return costed(host, merged([_device_ops(host, *each) for each in device_events(host)]))
 
 
 def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTable:
@@ -76,20 +77,22 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
     whole = ~halves(plane)[name]
-    stated = [_stated(plane, stat)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
-    counts = [np.bincount(op, np.where(whole, each, 0.0), size) for each in stated]
+    stated = [_stated(plane, stat, np.nan)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
+    # Where one is not stated the sum is not known.
+    counts = [np.bincount(op[whole], each[whole], size) for each in stated]
+    some = np.bincount(op[whole], minlength=size) > 0
     executed = np.bincount(op, minlength=size)
-    eager = np.bincount(op, _stated(plane, "is_eager")[rows], size) > 0
+    eager = np.bincount(op, _stated(plane, "is_eager", 0.0)[rows], size) > 0
     for i, each in enumerate(ops):
         each.kernels, each.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
-        each.flops, each.bytes = float(counts[0][i]), float(counts[2][i])
-        each.model_flops = float(counts[1][i]) or each.flops
+        flops, model, moved = (float(column[i]) if some[i] and column[i] >= 0 else None for column in counts)
+        each.flops, each.model_flops, each.bytes = flops, model or flops, moved
         each.eager = bool(eager[i])
 
 
-def _stated(plane: Plane, stat: str) -> Array:
-    """float64[events]: a count that the event or its metadata states; 0 elsewhere."""
-    by_name = np.zeros(len(plane.metadata))
+def _stated(plane: Plane, stat: str, without: float) -> Array:
+    """float64[events]: a count that the event or its metadata states."""
+    by_name = np.full(len(plane.metadata), without)
     shared = plane.metadata_stat(stat)
     by_name[shared.owner] = shared.numbers
     answer: Array = by_name[plane.events.name]
@@ -124,6 +127,8 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "name", "hlo_module")]
     hlo, tf_op, level, annotation, stated, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
+    shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
+    programs = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
     tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
     found_copies = copies(host)[plane.name]
     copied = np.full(len(plane.events), -1, np.int64)
@@ -142,7 +147,11 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
         op = op or _beside_xla(plane.names[name], int(copied[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
-            found.setdefault((op.name, op.module, op.framework), op)
+            one = found.setdefault((op.name, op.module, op.framework), op)
+            leaf = hlo[event] if host.gpus else plane.display_names[name]
+            if leaf:
+                home = int(program[event]) if host.gpus else int(programs.get(name, -1))
+                one.instructions |= {(home, leaf.rpartition("::")[2])}
     ops: list[Op] = []
     index = dict(zip(found, append(ops, list(found.values())).tolist(), strict=True))
     place = np.array([index[key] if key else -1 for key in keys], np.int32)

@@ -14,6 +14,7 @@ from ..model import names
 from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.per_host import per_host
+from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
 
 _CALL = re.compile(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
@@ -37,6 +38,9 @@ def host_ops(host: Host) -> OpTable:
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
     seen = [ops[i] for i in np.argsort(figures[:, 5], kind="stable").tolist() if ops[i].occurrences]
     table = merged([OpTable(seen)])
+    if not host.devices:
+        # Beside devices the host only starts what runs on them.
+        costed(host, table)
     table.busy_ps, table.window_ps = int(lines[:, 0].sum()), int(lines[:, 1].sum())
     return table
 
@@ -77,9 +81,13 @@ def _assign_hlo_ops(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     module = plane.stat(vocabulary.HLO_MODULE)
     module_codes, modules = module.codes
     of_event = dict(zip(module.owner.tolist(), module_codes.tolist(), strict=True))
-    pairs = [(code, of_event.get(owner, -1)) for code, owner in zip(codes.tolist(), column.owner.tolist(), strict=True)]
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner].tolist()
+    owners = column.owner.tolist()
+    pairs = [(code, of_event.get(at, -1), id) for code, at, id in zip(codes.tolist(), owners, program, strict=True)]
     distinct = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
-    made = [Op(texts[code], "", "", modules[m] if m >= 0 else "", names.JAX) for code, m in distinct]
+    made = [Op(texts[code], "", "", modules[m] if m >= 0 else "", names.JAX) for code, m, _ in distinct]
+    for op, (_, _, id) in zip(made, distinct, strict=True):
+        op.instructions = frozenset({(id, op.name)})
     index = append(ops, [op if op.name else None for op in made])
     free = op_of_event[column.owner] < 0
     _put(op_of_event, column.owner[free], index[[distinct[pair] for pair in pairs]][free])

@@ -17,7 +17,7 @@ from ..model.copies import Copies, copies
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
 from ..model.per_host import per_host
-from .deviceops import device_events
+from .deviceops import device_events, device_ops
 from .ops import Op
 
 
@@ -151,6 +151,12 @@ def has_gpus(host: Host) -> bool:
 def has_kernels(host: Host) -> bool:
     """Whether any kernel is in it."""
     return any(len(plane.stat(vocabulary.KERNEL_DETAILS)) for plane in host.gpus)
+
+
+@per_host(keep=True)
+def costed_ops(host: Host) -> list[Op]:
+    """Ops of the devices of a capture with XLA programs, which tell what they cost; of other captures none."""
+    return device_ops(host).ops if host.modules else []
 
 
 def kernel_stats(hosts: Sequence[Host]) -> list[Kernel]:

@@ -40,11 +40,21 @@ class Op:
     """Kernels and copies on the device; 0 on the host."""
     tensor_core_ps: int = 0
     """Time of its kernels that use tensor cores."""
-    flops: float = 0.0
-    model_flops: float = 0.0
-    bytes: float = 0.0
-    """Counts that the capture itself states, over all occurrences; 0 where it states none."""
+    flops: float | None = None
+    model_flops: float | None = None
+    bytes: float | None = None
+    """Over all occurrences; None where nothing tells."""
     eager: bool = False
+    cost: str = ""
+    """Where these come from, see `xlaop`; empty where nothing tells."""
+    bound_by: str = ""
+    """What holds it up most of its time, see `roofline`; empty where nothing tells."""
+    source: str = ""
+    """Line of the program that most of its time comes from, as XLA's program has it; may be empty."""
+    instruction: tuple[int, str] = (-1, "")
+    """Program and name of the HLO instruction with most of its time."""
+    instructions: frozenset[tuple[int, str]] = frozenset()
+    """All of its HLO instructions."""
 
     @property
     def is_dataset(self) -> bool:
@@ -53,7 +63,7 @@ class Op:
 
     @property
     def gflop_per_s(self) -> float | None:
-        """By the capture's own counts; None where it holds none, or no device can do that."""
+        """None where nothing tells, or no device can do that."""
         return self._rate(self.flops)
 
     @property
@@ -61,18 +71,21 @@ class Op:
         """The same of what the model's arithmetic needs."""
         return self._rate(self.model_flops)
 
-    def _rate(self, flops: float) -> float | None:
-        rate = plausible.flops(flops / self.total_ps * 1e12) if flops and self.total_ps else None
+    def _rate(self, flops: float | None) -> float | None:
+        if not flops or not self.total_ps:
+            return 0.0 if flops == 0 and self.total_ps else None
+        rate = plausible.flops(flops / self.total_ps * 1e12)
         return rate and rate / 1e9
 
     @property
     def gib_per_s(self) -> float | None:
-        """By the capture's own counts; None where it holds none, or no device can do that."""
+        """None where nothing tells, or no device can do that."""
         rate = plausible.bandwidth(self.bytes / self.total_ps * 1e12) if self.bytes and self.total_ps else None
         return rate and rate / 2**30
 
     def add(self, other: Op) -> None:
         """Take the other's figures in, of the same op elsewhere."""
+        fresh = not self.occurrences and not self.kernels
         self.min_ps = min(self.min_ps, other.min_ps) if self.occurrences else other.min_ps
         self.max_ps = max(self.max_ps, other.max_ps)
         self.occurrences += other.occurrences
@@ -80,9 +93,13 @@ class Op:
         self.self_ps += other.self_ps
         self.kernels += other.kernels
         self.tensor_core_ps += other.tensor_core_ps
-        self.flops += other.flops
-        self.model_flops += other.model_flops
-        self.bytes += other.bytes
+        for name in ("flops", "model_flops", "bytes"):
+            one, two = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if two is None or (one is None and not fresh) else (one or 0.0) + two)
+        for name in ("cost", "bound_by", "source"):
+            setattr(self, name, getattr(self, name) or getattr(other, name))
+        self.instruction = self.instruction if self.instruction[1] else other.instruction
+        self.instructions |= other.instructions
         self.eager |= other.eager
         self.type = self.type or other.type
         self.category = self.category or other.category

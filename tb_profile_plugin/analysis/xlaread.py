@@ -46,7 +46,7 @@ class Ran:
     """int64[events]: code of the kernel's name on a GPU."""
 
 
-class _Maker:
+class Maker:
     """Makes an op of each program and instruction; costs of a program are worked out when one of its ops ran."""
 
     def __init__(self, host: Host):
@@ -113,7 +113,7 @@ def on_tpu(host: Host, plane: Plane) -> Ran:
     lines = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
     names, code = np.unique(plane.events.name[rows], return_inverse=True)
-    maker = _Maker(host)
+    maker = Maker(host)
     stated = {name: _metadata(plane, name) for name in _STATED}
     main = _main_memory(plane)
     ops = [_stated(maker, plane, stated, int(name)) for name in names]
@@ -163,7 +163,7 @@ def _main_memory(plane: Plane) -> dict[int, float]:
     return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
 
 
-def _stated(maker: _Maker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
+def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
     """An op of a TPU: what its events' metadata states goes before what is worked out."""
 
     def said(stat: str) -> str:
@@ -189,7 +189,7 @@ def on_gpu(host: Host, plane: Plane) -> Ran:
     streams[host.stream_lines(plane)] = True
     rows = np.flatnonzero(streams[plane.events.line])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
-    op, ops = _named(_Maker(host), plane)
+    op, ops = _named(Maker(host), plane)
     return Ran(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
 
 
@@ -198,7 +198,7 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     plane = host.cpu
     if plane is None or not plane.has_stat(vocabulary.HLO_OP):
         return []
-    op, ops = _named(_Maker(host), plane)
+    op, ops = _named(Maker(host), plane)
     rows = np.flatnonzero(op >= 0)
     ordinal = plane.numbers("device_ordinal", rows, 0)
     run = plane.numbers(vocabulary.RUN_ID, rows, -1)
@@ -213,7 +213,7 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     return found
 
 
-def _named(maker: _Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
+def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     """int64[events]: the op that an event names, or -1; and the ops."""
     column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
     codes, texts = column.codes

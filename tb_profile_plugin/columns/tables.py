@@ -34,6 +34,10 @@ class Text:
         begin = end - np.array([len(piece) for piece in pieces], np.int64)
         return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
 
+    def __getitem__(self, row: int) -> str:
+        """One of them, decoded by itself."""
+        return self.buffer[int(self.begin[row]) : int(self.end[row])].tobytes().decode("utf-8", "replace")
+
     @lazy
     def all(self) -> list[str]:
         """Every string, decoded once."""

@@ -7,17 +7,40 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.typical import ALL
 from ..contract.named import Named
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..contract.answer import Json
     from ..contract.tool import Tool
     from ..model.session import Session
 
+
+class Document(NamedTuple):
+    """What some of the existing plugin's questions are answered with instead of JSON."""
+
+    body: bytes
+    ending: str
+    """Of a file that it would be: ``txt``, ``dot``, ``pb`` …"""
+
+
 _FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__))
+
+
+def document(tool: Tool, session: Session, host: str, given: Mapping[str, str]) -> Document | None:
+    """What the existing plugin answers a question for a program's graph or text with; None for all other questions.
+
+    ``given`` are its own options. Raises `ProblemError` for values that it would not take either.
+    """
+    if tool.name != "graph_viewer" or not given.get("type"):
+        return None
+    from .hlodocuments import document as render
+
+    return render(tool.hosts(session, host)[0], given)
 
 
 def answer(tool: Tool, session: Session, host: str = "", **options: str) -> Json:

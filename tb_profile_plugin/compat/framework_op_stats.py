@@ -45,7 +45,7 @@ _RATES = (
         "measured_flop_rate",
         "gflop_per_s",
         "Normalized FLOP Rate (FLOPs/s)",
-        doc="GFLOP/s by the capture's own counts.",
+        doc="GFLOP/s by the capture's own counts, else by the shapes of XLA's programs.",
     ),
     Old(
         "model_flop_rate",
@@ -57,7 +57,7 @@ _RATES = (
         "measured_memory_bw",
         "gib_per_s",
         "Measured Memory BW (GBytes/Sec)",
-        doc="GiB/s by the capture's own counts.",
+        doc="GiB/s by the capture's own counts, else by the shapes of XLA's programs.",
     ),
     Old(
         "operational_intensity",
@@ -73,12 +73,7 @@ _TENSOR_CORES = Old(
     doc="Share of the op's kernel time that ran on tensor cores.",
     filler=0.0,
 )
-_BOUND = head(
-    "bound_by",
-    "Bound by",
-    "string",
-    doc="Blank: not worked out.",
-)
+_BOUND = Old("bound_by", "bound_by", "Bound by", filler="")
 _MORE = (
     Old("eager", "execution", "Execution mode", filler="Function"),
     Old(
@@ -102,7 +97,7 @@ def framework_op_stats(answer: Named, hosts: Sequence[Host], options: Mapping[st
 
 def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
     rates = (*_RATES, *([_TENSOR_CORES] if on_gpu else []))
-    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, rates, _MORE)]
+    parts = [old_rows(answer, "ops", columns) for columns in (_COLUMNS, (*rates, _BOUND), _MORE)]
     shares = ("share_with_idle", "cumulative_with_idle") if with_idle else ("share", "cumulative")
     rows: list[list[Json]] = []
     for pair, place, kind, *cells in zip(
@@ -112,13 +107,12 @@ def _table(answer: Named, on_gpu: bool, with_idle: bool) -> Json:
             continue
         share = [value or 0.0 for value in pair]
         both = [*share, 0.0, 0.0] if place == ON_DEVICE else [0.0, 0.0, *share]
-        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], "", *cells[2]])
+        rows.append([len(rows) + 1, *cells[0], *both, *cells[1], *cells[2]])
     heads = [
         head("rank", "Rank", doc="Device ops first, each by self time."),
         *old_heads(answer, "ops", _COLUMNS),
         *_SHARES,
-        *old_heads(answer, "ops", rates),
-        _BOUND,
+        *old_heads(answer, "ops", (*rates, _BOUND)),
         *old_heads(answer, "ops", _MORE),
     ]
     training = "Training" if answer.fact("training") else "Inference"

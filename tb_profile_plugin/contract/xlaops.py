@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.opprofile import program_name
@@ -14,6 +14,7 @@ from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import DEVICE, Problem, ProblemError
+from ..xspace.hlo import Module, signed
 from .answer import Column
 from .tool import Param
 
@@ -54,6 +55,24 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
     table = merged([xla_ops(host) for host in hosts])
     peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
     return table, peaks, [bound(op, peaks) for op in table.ops]
+
+
+def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
+    """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
+    found = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
+    if found:
+        return found
+    titled = [each for each in modules.values() if each.title == wanted]
+    called = [each for each in modules.values() if each.name == wanted]
+    if titled or len(called) == 1:
+        return (titled or called)[0]
+    titles = [each.title for each in called or modules.values()]
+    shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
+    raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {shown}."), 404)
+
+
+_DIGITS = 20
+"""Of the largest program id."""
 
 
 def _number(name: str, text: str) -> float:

@@ -56,7 +56,13 @@ _TYPES = {
 }
 """Fixed, because a machine's own table of types may call JavaScript plain text, which browsers refuse to run."""
 
-_FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
+_FILES = {
+    "csv": "text/csv; charset=utf-8",
+    "dot": "text/vnd.graphviz; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+    "json": "application/json",
+    "txt": "text/plain; charset=utf-8",
+}
 _PACKED = frozenset({".png", ".woff2"})
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
 _STREAMS = threading.BoundedSemaphore(8)
@@ -147,6 +153,12 @@ def _attached(response: Response, name: str) -> Response:
 def text(request: Request, body: str) -> Response:
     """A line of text, as some of the older routes answer."""
     return _unkept(request, body.encode(), None, "text/plain; charset=utf-8", 200)
+
+
+def document(request: Request, body: bytes, name: str) -> Response:
+    """A program's text or graph as a file to save: no browser shows it, whatever is in it."""
+    kind = _FILES.get(name.rpartition(".")[2], "application/octet-stream")
+    return _attached(_unkept(request, body, pack(body) if len(body) > _SMALL else None, kind, 200), name)
 
 
 def script(request: Request, body: bytes) -> Response:

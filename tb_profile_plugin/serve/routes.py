@@ -107,6 +107,9 @@ def _data(workspace: Workspace, request: Request) -> Response:
     session, tool, host, options = asked(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
+    document = workspace.document(session, tool, host, request.args)
+    if document:
+        return answers.document(request, document.body, f"{tool.name}_{session.name}.{document.ending}")
     return answers.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
 
 

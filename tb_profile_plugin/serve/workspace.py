@@ -22,6 +22,7 @@ from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
+    from ..compat import Document
     from ..contract.rows import Rows
     from ..contract.tool import Tool
     from ..model.session import Session
@@ -135,6 +136,12 @@ class Workspace:
             return self._find(session, answer, *what)
 
         return self._results.get(key, compute, lambda: _lasting(session))
+
+    def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
+        """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
+        from .. import compat
+
+        return compat.document(tool, session, host, given)
 
     def part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
         """The named answer as compressed JSON, of very long tables that are `paged` with a part only."""

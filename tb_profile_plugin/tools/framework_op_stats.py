@@ -14,6 +14,7 @@ from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped
 from ..analysis.shares import largest
 from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
 from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.opcosts import BOUND, COSTS, cost_values
 from ..contract.tool import tool
 from ..model.devices import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
@@ -57,10 +58,7 @@ _OPS = Table(
         Column("cumulative_with_idle", "Cumulative, idle included", unit="share", doc="The same with idle time."),
         Column("average_us", "Average time", unit="us", doc="Total time per occurrence."),
         Column("self_average_us", "Average self", unit="us", doc="Self time per occurrence."),
-        Column("gflop_per_s", "GFLOP/s", doc="By the capture's own counts; blank where it holds none."),
-        Column("model_gflop_per_s", "Model GFLOP/s", doc="What the model's arithmetic needs; blank where not stated."),
-        Column("gib_per_s", "Memory GiB/s", doc="By the capture's own counts of bytes; blank where it holds none."),
-        Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+        *COSTS,
         Column("tensor_core_share", "Tensor cores", unit="share", doc="Of the op's kernel time, on tensor cores."),
         Column(
             "execution",
@@ -72,6 +70,7 @@ _OPS = Table(
         Column("min_us", "Shortest", unit="us", doc="Shortest occurrence, of kernels on a device."),
         Column("max_us", "Longest", unit="us", doc="Longest occurrence, of kernels on a device."),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        *BOUND,
     ),
     doc="Device ops first, each place by self time; the time without any op is the row of type IDLE. All "
     "times are summed over threads and streams, so that they may exceed the capture's length.",
@@ -236,10 +235,7 @@ def _ops(places: dict[str, OpTable], on_gpu: bool) -> dict[str, list[object]]:
         "cumulative_with_idle": [each[3] for each in shares],
         "average_us": [op.total_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
         "self_average_us": [op.self_ps / _PS_PER_US / op.occurrences if op.occurrences else None for op in ops],
-        "gflop_per_s": [op.gflop_per_s for op in ops],
-        "model_gflop_per_s": [op.model_gflop_per_s for op in ops],
-        "gib_per_s": [op.gib_per_s for op in ops],
-        "flop_per_byte": [op.flops / op.bytes if op.flops and op.bytes else None for op in ops],
+        **cost_values(ops),
         "tensor_core_share": [
             op.tensor_core_ps / op.total_ps if on_gpu and place == ON_DEVICE and op.total_ps else None
             for place, op in rows

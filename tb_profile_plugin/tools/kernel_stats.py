@@ -18,12 +18,15 @@ from ..analysis.kernelstats import (
     tensor_core_use,
 )
 from ..analysis.kernelverdict import verdict
+from ..analysis.ops import Op
 from ..analysis.recording import GPUS, KERNELS, remedy
 from ..analysis.shares import largest
-from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.gpus import DEVICES, Gpus, device_values
+from ..contract.opcosts import BOUND, COSTS, cost_values
 from ..contract.tool import tool
 from ..model import kernelnames, kernels
-from ..model.capabilities import Capabilities, cores_called, gpu_capabilities
+from ..model.capabilities import cores_called, gpu_capabilities
 from ..model.devices import host_device_type
 from ..model.framework import framework
 from ..model.host import Host
@@ -96,6 +99,7 @@ _KERNELS = Table(
             "generation", "Built for", "string", doc="Generation of GPUs that its name mentions; newer ones run it too."
         ),
         Column("private_bytes", "Private bytes", doc="Scratch memory of a thread (AMD)."),
+        *BOUND,
         Column("full_name", "Full name", "string", doc="As a programmer would write it, demangled."),
         Column("kernel", "Name in the capture", "string", doc="As the compiler named it."),
     ),
@@ -124,7 +128,12 @@ _BY_KERNEL = _grouping(
     Column("example", "Name in the capture", "string", doc="Of the one with most time, as the compiler named it."),
 )
 _BY_OP = _grouping(
-    "by_op", "Ops by what they launch", Column("op", "Op", "string", doc="Op that launched them."), "Kernels"
+    "by_op",
+    "Ops by what they launch",
+    Column("op", "Op", "string", doc="Op that launched them."),
+    "Kernels",
+    *COSTS,
+    *BOUND,
 )
 _BY_SCOPE = _grouping(
     "by_scope",
@@ -138,6 +147,7 @@ _SHARES = Table(
     (
         Column("of", "Of", "string", doc="What the time is divided by."),
         Column("name", "Name", "string"),
+        Column("column", "Column", "string", doc="Of the kernels, that which says that name; blank where none does."),
         _TIMES[0],
         _TIMES[1],
     ),
@@ -157,24 +167,6 @@ _COPIES = Table(
         Column("gigabytes_per_second", "GB/s", doc="Bytes divided by the time of the copies whose size is stated."),
     ),
     doc="Copies between host and devices and between devices, as the devices recorded them.",
-)
-_PEAKS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
-_DEVICES = Table(
-    "devices",
-    "Devices",
-    (
-        Column("device", "Device", "string", doc="Host and GPU."),
-        Column("type", "Type", "string", doc="Vendor and generation, from the plane's facts."),
-        Column("cores", "Cores", doc="Streaming multiprocessors (AMD: compute units)."),
-        Column("clock_ghz", "Clock, GHz", doc="As the capture states it."),
-        Column("memory_bytes", "Memory", unit="iB", doc="Of the device."),
-        Column("memory_gigabytes_per_second", "Memory GB/s", doc="Peak bandwidth of the device's memory."),
-        *[
-            Column(f"peak_{kind}", f"{kind} TFLOP/s", doc="Dense peak at that clock, by the vendor's tables.")
-            for kind in _PEAKS
-        ],
-    ),
-    doc="What the GPUs of this capture can do at best.",
 )
 _FACTS = (
     Column("kernels", "Kernels", doc="Different kernels, sizes and ops."),
@@ -215,12 +207,22 @@ _FACTS = (
 )
 
 
+_OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
+
+
 @tool(
     "Kernels",
     order=40,
     facts=_FACTS,
-    tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, _DEVICES),
-    needs=(kernelstats.launches, kernelstats.copies_of_host, gpu_capabilities, host_device_type, cores_called),
+    tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
+    needs=(
+        kernelstats.launches,
+        kernelstats.costed_ops,
+        kernelstats.copies_of_host,
+        gpu_capabilities,
+        host_device_type,
+        cores_called,
+    ),
     precheck=(kernelstats.has_gpus, kernelstats.has_kernels, framework),
     unavailable=_unavailable,
 )
@@ -245,18 +247,19 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     return Answer(
         facts,
         {
-            "kernels": _kernels(found, whole),
+            "kernels": _kernels(found, whole) | _costs(hosts, [each.op for each in found], BOUND),
             "by_kernel": {
                 "kernel": _names(by_kernel),
                 **_groups(by_kernel, whole, lambda kernel: kernel.op),
                 "full_name": [kernelnames.full(each.members[0].name) for each in by_kernel],
                 "example": [each.members[0].name for each in by_kernel],
             },
-            "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)},
+            "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)}
+            | _costs(hosts, [each.name for each in by_op], (*COSTS, *BOUND)),
             "by_scope": {"op": _names(by_scope), **_groups(by_scope, whole, lambda kernel: kernel.name)},
             "shares": _shares(found, whole, cores if has_tensor_cores else ""),
             "copies": _copies(kernelstats.all_copies(hosts)),
-            "devices": _devices(gpus),
+            "devices": device_values(gpus),
         },
         _headline(facts, by_kernel[0], gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
     )
@@ -285,6 +288,15 @@ def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
         "generation": [each.known.generation for each in found],
         "private_bytes": [each.launch.private_bytes for each in found],
     }
+
+
+def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
+    """What the ops of these names cost, where XLA's programs tell: for kernels, of all kernels of their op."""
+    known: dict[str, Op] = {}
+    for op in (op for host in hosts for op in kernelstats.costed_ops(host)):
+        known.setdefault(op.name, Op(op.name, op.type)).add(op)
+    values = cost_values([known.get(name) or Op("", "") for name in names])
+    return {column.id: values[column.id] for column in columns}
 
 
 def _times(found: Sequence[Kernel] | Sequence[KernelGroup], whole: int) -> dict[str, list[object]]:
@@ -321,24 +333,19 @@ def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel],
 
 def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served = served_ops(found)
-    divisions: dict[str, Callable[[Kernel], str]] = {
-        "Kernels with the highest total time": lambda kernel: kernel.name,
-        cores.capitalize(): lambda kernel: tensor_core_use(kernel, served, cores),
-        "Type of the arithmetic": lambda kernel: kernel.known.dtype or NOT_TOLD,
-        "Library": lambda kernel: kernel.known.library or NOT_RECOGNISED,
-    }
-    if not cores:
-        del divisions[""]
-    rows = [
-        (of, *share) for of, key in divisions.items() for share in largest((key(each), each.total_ps) for each in found)
+    served, called = served_ops(found), kernelnames.short(each.name for each in found)
+    divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
+        ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
+        (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        ("Type of the arithmetic", "dtype", lambda kernel: kernel.known.dtype or NOT_TOLD),
+        ("Library", "library", lambda kernel: kernel.known.library or NOT_RECOGNISED),
     ]
-    return {
-        "of": [of for of, _, _ in rows],
-        "name": [name for _, name, _ in rows],
-        "total_us": [ps / _PS_PER_US for _, _, ps in rows],
-        "share": [ps / whole for _, _, ps in rows],
-    }
+    rows = []
+    for of, column, key in divisions:
+        said = {key(each) for each in found} - {NOT_TOLD, NOT_RECOGNISED} if column else set()
+        for name, ps in largest((key(each), each.total_ps) for each in found if of):
+            rows.append((of, name, column if name in said else None, ps / _PS_PER_US, ps / whole))
+    return by_column(_SHARES, rows)
 
 
 def _facts(found: Sequence[Kernel], whole: int) -> dict[str, Any]:
@@ -354,10 +361,7 @@ def _facts(found: Sequence[Kernel], whole: int) -> dict[str, Any]:
     return {"kernels": len(found), "launches": launches, "kernel_time_us": whole / _PS_PER_US} | shares
 
 
-_Gpus = Sequence[tuple[Host, str, Capabilities]]
-
-
-def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: _Gpus) -> Headline:
+def _headline(facts: Mapping[str, Any], largest: KernelGroup, gpus: Gpus) -> Headline:
     found = verdict(facts, largest, host_device_type(gpus[0][0]) if gpus else "")
     return Headline(found.text, found.level, found.tool)
 
@@ -381,20 +385,4 @@ def _copies(found: Sequence[CopiesOfDevice]) -> dict[str, list[object]]:
         "average_us": [each.total_ps / each.occurrences / _PS_PER_US for each in found],
         "longest_us": [each.max_ps / _PS_PER_US for each in found],
         "gigabytes_per_second": [each.bandwidth and each.bandwidth / 1e9 for each in found],
-    }
-
-
-def _devices(gpus: _Gpus) -> dict[str, list[object]]:
-    peaks: dict[str, list[object]] = {
-        f"peak_{kind}": [can.peak_flops[kind] / 1e12 if kind in can.peak_flops else None for _, _, can in gpus]
-        for kind in _PEAKS
-    }
-    return {
-        "device": [f"{host.name} {device}" for host, device, _ in gpus],
-        "type": [host_device_type(host) for host, _, _ in gpus],
-        "cores": [can.cores or None for _, _, can in gpus],
-        "clock_ghz": [can.clock_ghz or None for _, _, can in gpus],
-        "memory_bytes": [can.memory_bytes or None for _, _, can in gpus],
-        "memory_gigabytes_per_second": [can.memory_bandwidth / 1e9 or None for _, _, can in gpus],
-        **peaks,
     }

@@ -16,11 +16,13 @@ from ..analysis.diagnosis.causes import WORK, Cause
 from ..analysis.diagnosis.diagnose import BAD, diagnose
 from ..analysis.hostactivity import is_unrecorded
 from ..analysis.hostops import host_ops
+from ..analysis.opcosts import rates
 from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..analysis.typical import checked
 from ..analysis.words import duration
 from ..contract.answer import Answer, Column, Table, by_field
+from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values
 from ..contract.steps import (
     BOTTLENECKS,
     CHOICE,
@@ -103,6 +105,7 @@ _FACTS = (
         DEVICE,
     ),
     _share("hbm_share", "HBM utilization", "Of the devices' memory bandwidth, as TPU captures state it."),
+    *RATES,
     _share("matrix_unit_share", "Matrix unit utilization", "Of the devices' matrix units, as TPU captures state it."),
     _share(
         "compute_16_share",
@@ -171,7 +174,7 @@ _TOP_OPS = Table(
         Column("category", "Category", "string", doc="Type of the op."),
         Column("name", "Operation", "string", doc="Full name of the op."),
         Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
-        Column("gflop_per_s", "GFLOP/s", doc="By the capture's own counts; blank where it holds none."),
+        *COSTS,
         Column(
             "tensor_core_eligible",
             "Tensor core possible",
@@ -183,6 +186,7 @@ _TOP_OPS = Table(
             "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
         ),
         Column("occurrences", "Occurrences", doc="Executions of the op."),
+        *BOUND,
     ),
     doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
 )
@@ -228,7 +232,7 @@ _ADDRESSES = {
 
 _NEEDS = (
     *(*diagnosis.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, tfdata.pipelines),
-    *(host_device_type, host_facts, is_training, stepfacts.candidates, gpu_capabilities, run_window),
+    *(host_device_type, host_facts, is_training, stepfacts.candidates, gpu_capabilities, run_window, rates),
 )
 
 
@@ -257,6 +261,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),
         **_precision(basis),
+        **rate_values(hosts),
         "parts_ms": whole,
         "shared_steps": shared if each else None,
         "hosts_compared": steptime.compared(shared, each) if each else None,
@@ -361,7 +366,7 @@ def _top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Se
         "category": [op.category or None for op in ops],
         "name": [op.name for op in ops],
         "module": [op.module or None for op in ops],
-        "gflop_per_s": [op.gflop_per_s for op in ops],
+        **cost_values(ops),
         "tensor_core_eligible": [
             kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
         ],

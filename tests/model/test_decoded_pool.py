@@ -44,7 +44,7 @@ def test_a_tool_merges_what_it_declared_without_any_event(
     decoded.clear()
     assert tools.get(tool).run(session) == wanted
     # The pages of memory show one host of all, and look into that one.
-    assert len(decoded) == (tool in ("memory_profile", "memory_viewer"))
+    assert len(decoded) == (tool in ("memory_profile", "memory_viewer", "graph_viewer"))
 
 
 def test_whether_tools_have_something_to_show_takes_one_decoding(

@@ -14,6 +14,9 @@ from hlodraw import computation, instruction, module, shape, shapes
 from tb_profile_plugin.analysis import hlotext
 from tb_profile_plugin.analysis.cost import costs
 from tb_profile_plugin.analysis.heap import colors, heap
+from tb_profile_plugin.analysis.hlosearch import search
+from tb_profile_plugin.analysis.neighbourhood import MOST, callers, neighbourhood
+from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.xspace.hlo import Module, signed
 from tb_profile_plugin.xspace.hlo.fields import Messages
 
@@ -23,12 +26,16 @@ LARGE = 20_000
 
 def read_all(program: Module) -> None:
     """Everything that tools ask of a program."""
-    found = costs(program)
-    assert len(found.flops) == len(program)
+    assert len(costs(program).flops) == len(program)
     for row in range(0, len(program), max(len(program) // 50, 1)):
         assert len(hlotext.text(program, row)) < 200_000
         assert 0 <= program.telling(row) < len(program)
         assert isinstance(program.sources.line(row), str) and len(program.sources.stack(row)) < 100
+        found = neighbourhood(program, row, 3, every=True)
+        assert len(found.nodes) <= MOST and dot(program, found, "").endswith("}\n")
+        assert len(callers(program, row)) < 20
+    assert sum(map(len, hlotext.program(program, hlotext.LONG))) < 20_000_000
+    assert len(search([program], "a", 50)) <= 50
     for color in colors(program.assignment)[:4]:
         heap(program, color)
     assert program.title and program.damaged in (True, False)

@@ -1,8 +1,9 @@
 /** A tree of boxes with arrows, to pan, zoom and pick from; the keyboard reaches every box. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { largest } from "../base/extent";
+import { onEnter, PanZoom, type View } from "./panzoom";
 import { treeLayout } from "./treelayout";
 
 export type Emphasis = "main" | "path" | "aside";
@@ -35,12 +36,6 @@ interface Box {
   readonly y: number;
 }
 
-interface View {
-  readonly x: number;
-  readonly y: number;
-  readonly scale: number;
-}
-
 function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
@@ -53,101 +48,33 @@ function fitted(width: number, height: number, room: number, main: number): { vi
 }
 
 export function Graph({ label, nodes, selected, onSelect, legend }: GraphProps) {
-  const frame = useRef<HTMLDivElement>(null);
-  const [room, setRoom] = useState(900);
-  const [moved, setMoved] = useState<View | null>(null);
   const lines = largest(nodes.map((node) => node.lines.length));
   const tall = 26 + lines * LINE;
-  const boxes = useMemo(() => {
+  const { boxes, width, height, start } = useMemo(() => {
     const places = treeLayout(nodes.map((node) => node.parent));
-    return places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN, y: 8 + row * (tall + 18) }));
+    const boxes = places.map(({ column, row }): Box => ({ x: 8 + column * COLUMN, y: 8 + row * (tall + 18) }));
+    const width = largest(boxes.map(({ x }) => x)) + WIDTH + 8;
+    const height = largest(boxes.map(({ y }) => y)) + tall + 10;
+    const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")]?.x ?? width;
+    return { boxes, width, height, start: (room: number) => fitted(width, height, room, main) };
   }, [nodes, tall]);
-  const width = largest(boxes.map(({ x }) => x)) + WIDTH + 8;
-  const height = largest(boxes.map(({ y }) => y)) + tall + 10;
-  const main = boxes[nodes.findIndex(({ emphasis }) => emphasis === "main")];
-  const fit = fitted(width, height, room, main?.x ?? width);
-  const view = moved ?? fit.view;
-  const all: View = { x: 0, y: 0, scale: Math.min(1, room / width, fit.height / height) };
-
-  useEffect(() => setMoved(null), [nodes]);
-  useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
-    const sizes = new ResizeObserver(() => setRoom(element.clientWidth));
-    sizes.observe(element);
-    return () => sizes.disconnect();
-  }, []);
-  const now = useRef(view);
-  now.current = view;
-  useEffect(() => {
-    const element = frame.current;
-    // Only with Ctrl: the page scrolls over the graph as over anything else.
-    const wheel = (event: WheelEvent) => {
-      if (!event.ctrlKey || !element) return;
-      event.preventDefault();
-      const bounds = element.getBoundingClientRect();
-      const at = { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
-      setMoved(zoomed(now.current, Math.exp(-event.deltaY / 300), at));
-    };
-    element?.addEventListener("wheel", wheel, { passive: false });
-    return () => element?.removeEventListener("wheel", wheel);
-  }, []);
-
-  const zoom = (factor: number) => setMoved(zoomed(view, factor, { x: room / 2, y: fit.height / 2 }));
-  const drag = (event: PointerEvent) => {
-    if ((event.target as Element).closest("[role=button]")) return;
-    const from = { x: event.clientX - view.x, y: event.clientY - view.y };
-    const element = event.currentTarget as HTMLElement;
-    element.setPointerCapture(event.pointerId);
-    const move = (to: PointerEvent) =>
-      setMoved({ scale: now.current.scale, x: to.clientX - from.x, y: to.clientY - from.y });
-    element.addEventListener("pointermove", move);
-    element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
-  };
   return (
-    <div class="graph">
-      <div class="graph-bar">
-        {legend}
-        <span class="graph-zoom">
-          <button type="button" class="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
-            −
-          </button>
-          <button type="button" class="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
-            +
-          </button>
-          <button type="button" class="button" onClick={() => setMoved(all)} disabled={view.scale <= all.scale}>
-            Fit
-          </button>
-        </span>
-      </div>
-      <div class="graph-frame" ref={frame} style={{ height: `${Math.max(fit.height, 80)}px` }} onPointerDown={drag}>
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
-        <svg role="group" aria-label={label}>
-          <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>
-            {nodes.map((node, index) => (
-              <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={tall} />
-            ))}
-            {nodes.map((node, index) => (
-              <NodeBox
-                key={index}
-                node={node}
-                box={boxes[index] ?? { x: 0, y: 0 }}
-                tall={tall}
-                selected={index === selected}
-                select={() => onSelect(index)}
-              />
-            ))}
-          </g>
-        </svg>
-      </div>
-    </div>
+    <PanZoom label={label} width={width} height={height} start={start} legend={legend}>
+      {nodes.map((node, index) => (
+        <Arrow key={index} node={node} from={boxes[index]} to={boxes[node.parent]} tall={tall} />
+      ))}
+      {nodes.map((node, index) => (
+        <NodeBox
+          key={index}
+          node={node}
+          box={boxes[index] ?? { x: 0, y: 0 }}
+          tall={tall}
+          selected={index === selected}
+          select={() => onSelect(index)}
+        />
+      ))}
+    </PanZoom>
   );
-}
-
-function zoomed(view: View, factor: number, at: { x: number; y: number }): View {
-  const scale = clamp(view.scale * factor, 0.1, 3);
-  const ratio = scale / view.scale;
-  return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
 }
 
 interface ArrowProps {
@@ -179,12 +106,6 @@ interface NodeBoxProps {
 }
 
 function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
-  const onKey = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    event.stopPropagation();
-    select();
-  };
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
     <g
@@ -196,7 +117,7 @@ function NodeBox({ node, box, tall, selected, select }: NodeBoxProps) {
       aria-label={`${node.title}: ${node.lines.join(", ")}`}
       data-tip={node.tip}
       onClick={select}
-      onKeyDown={onKey}
+      onKeyDown={onEnter(select)}
     >
       <rect width={WIDTH} height={tall} rx="3" />
       <text class="title" x="10" y="18">

@@ -36,7 +36,7 @@ function download(name: string, address: string): void {
   link.click();
 }
 
-function save(name: string, type: string, text: string): void {
+export function save(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   download(name, address);
   URL.revokeObjectURL(address);

@@ -73,6 +73,9 @@ TEMPLATES: dict[str, str] = {
     + " waits for collective communication of the hosts.{names}",
     "headline.dispatch": "Host-bound: " + _PART + " goes into the framework's own work on the host.{names}",
     "headline.python": "Python: " + _PART + " is spent in Python while nothing computes.{names}",
+    "headline.untraced": "Host-bound: in "
+    + _PART
+    + " no work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "headline.launch": "Kernel-launch-bound: " + _PART + " goes into launching kernels.{names}",
     "headline.latency": "Launch latency: "
     + _PART
@@ -119,6 +122,7 @@ TEMPLATES: dict[str, str] = {
     "cause.collective_host": "Hosts communicate while the device waits.{names}",
     "cause.dispatch": "The framework's own work on the launching thread.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
+    "cause.untraced": "No work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "cause.launch": "Calls that launch work take longer than the work that waits for them.{names}",
     "cause.latency": "Work was launched on an empty device and has not yet begun.{names}",
     "cause.between": "The device goes from one kernel to the next.{names}",

@@ -101,6 +101,11 @@ class Lost:
         """Whether a tracer of Python would name most of it, and none ran."""
         return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
 
+    @property
+    def code(self) -> str:
+        """The last part of the codes of its sentences."""
+        return "untraced" if self.id == "python" and self.unrecorded else self.id
+
     def named(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
         if self.unrecorded:

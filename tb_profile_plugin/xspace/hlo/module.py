@@ -1,7 +1,7 @@
 """One XLA program: its computations and instructions as columns, read from its proto when they are asked for.
 
 Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3), ``HloModuleProto``,
-``HloComputationProto``, ``HloInstructionProto`` and ``OpMetadata``. Literals are never read.
+``HloComputationProto``, ``HloInstructionProto`` and ``OpMetadata``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ...runtime.memo import lazy
 from . import structures
 from .buffers import Assignment
 from .fields import Messages, Ragged
+from .literals import LITERAL, Literals
 from .shapes import Shapes
 from .source import Sources
 
@@ -34,14 +35,16 @@ ELEMENTWISE = frozenset(
 
 _NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
 _FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
+_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION = 14, 17, 20, 26, 63
 _READ = (
     *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
+    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL),
 )
-"""Fields of an instruction that are read; never its literal."""
-
+"""Fields of an instruction that are read."""
+_SCHEDULE = 7
 
 _LOOKED = 64
 """So many instructions of a fusion are looked at for its source."""
@@ -82,7 +85,7 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.one(1, (1, 2, 3, 6, 7, 8, 17))
+        return self._proto.one(1, (1, 2, 3, 7, 17))
 
     @lazy
     def _computations(self) -> Messages:
@@ -173,6 +176,36 @@ class Module:
         return self._messages.lists(_FFT_LENGTH)
 
     @lazy
+    def dimensions(self) -> Ragged:
+        """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
+        return self._messages.lists(_DIMENSIONS)
+
+    @lazy
+    def slices(self) -> structures.Slices:
+        """Where slices begin and end, dimension by dimension."""
+        return structures.Slices.read(self._messages.inside(_SLICE, (1, 2, 3)), len(self))
+
+    @lazy
+    def slice_sizes(self) -> Ragged:
+        """Sizes of dynamic slices."""
+        return self._messages.lists(_SLICE_SIZES)
+
+    @lazy
+    def channels(self) -> Array:
+        """int64[n]: what tells communications apart; 0 for none."""
+        return self._messages.numbers(_CHANNEL)
+
+    @lazy
+    def directions(self) -> list[str]:
+        """How comparisons compare, e.g. ``LT``; empty for others."""
+        return self._messages.texts(_DIRECTION).all
+
+    @lazy
+    def literals(self) -> Literals:
+        """Values of small constants."""
+        return Literals(self._messages, self.shapes.type, self.shapes.elements)
+
+    @lazy
     def group_sizes(self) -> Array:
         """int64[n]: devices in the largest group of a collective; 0 where it does not say."""
         return structures.group_sizes(self._messages)
@@ -252,6 +285,16 @@ class Module:
         name = self._module.texts(2).all[0]
         names = self.computation_names
         return names.index(name) if name in names else len(names) - 1
+
+    @lazy
+    def schedule(self) -> dict[int, list[int]]:
+        """The instructions of computations in the order in which they run, where the program says it."""
+        sequences = self._module.inside(_SCHEDULE, (1,))[1].inside(1, (1, 2))[1]
+        ids, inside = self._computations.numbers(5), sequences.one(2, (1,)).lists(1)
+        rows = Ragged(inside.first, self.rows(inside.values))
+        place = {number: i for i, number in enumerate(ids.tolist())}
+        numbers = sequences.numbers(1).tolist()
+        return {place[number]: rows[i] for i, number in enumerate(numbers) if number in place}
 
     @lazy
     def fused(self) -> Array:

@@ -77,6 +77,26 @@ class Convolutions:
         return Convolutions(np.stack(places), kernel, image, result)
 
 
+@dataclass(frozen=True)
+class Slices:
+    """Dimensions ``first[i]:first[i + 1]`` are of instruction i."""
+
+    first: Array
+    columns: Array
+    """int64[3, k]: begin, end, stride."""
+
+    @staticmethod
+    def read(found: tuple[Array, Messages], instructions: int) -> Slices:
+        """Of messages with their instructions."""
+        owner, dimensions = found
+        columns = [dimensions.numbers(number, default) for number, default in ((1, 0), (2, 0), (3, 1))]
+        return Slices(np.append(0, np.cumsum(np.bincount(owner, minlength=instructions))), np.stack(columns))
+
+    def __getitem__(self, instruction: int) -> list[list[int]]:
+        found: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return found
+
+
 def group_sizes(instructions: Messages) -> Array:
     """int64[n]: devices in the largest group of each collective; 0 where it does not say."""
     sizes = np.zeros(len(instructions), np.int64)

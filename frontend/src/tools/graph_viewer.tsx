@@ -1,0 +1,269 @@
+/** What is around an instruction of an XLA program: what feeds it, what uses it, what is in it? */
+
+import { address } from "../api/client";
+import { count } from "../base/format";
+import type { Row } from "../base/table";
+import { Grid } from "../view/grid";
+import { save } from "../view/gridmenus";
+import type { ColumnSpec } from "../view/gridmodel";
+import { useKept } from "../view/kept";
+import { Menu } from "../view/menu";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Switch } from "../view/switch";
+import { Verdict } from "../view/verdict";
+import { exportName, linkTo, type PageProps } from "./page";
+import { OpGraph } from "./xla/graph";
+import { OpCard } from "./xla/opcard";
+import { svgFile } from "./xla/svgfile";
+
+const WIDEST = 5;
+const USUAL = "2";
+const ALL = "all";
+const NODES: Readonly<Record<string, ColumnSpec>> = {
+  inside: { hidden: true },
+  more_operands: { hidden: true },
+  more_users: { hidden: true },
+  opens: { hidden: true },
+  opened: { hidden: true },
+  stack: { hidden: true },
+  expression: { hidden: true },
+  config: { hidden: true },
+  model_gflop_per_s: { hidden: true },
+  hbm_gib_per_s: { hidden: true },
+  gtranscendental_per_s: { hidden: true },
+  total_us: { hidden: true },
+  average_us: { hidden: true },
+  self_average_us: { hidden: true },
+  share: { bar: true },
+  opcode: { facet: true },
+};
+const FOUND: Readonly<Record<string, ColumnSpec>> = {
+  program: { facet: true },
+  opcode: { facet: true },
+  program_id: { hidden: true },
+};
+
+/** Changes what the server is asked for; "" takes an option back. */
+function useAsk({ store }: PageProps) {
+  const { options } = store.view.value;
+  return [options, (change: Record<string, string>) => store.go({ options: { ...options, ...change } })] as const;
+}
+
+function Files({ page }: { page: PageProps }) {
+  const { answer, session, store } = page;
+  const { options, host } = store.view.value;
+  const name = exportName(page, answer.text("node"));
+  const asked = {
+    run: session.run,
+    tag: "graph_viewer",
+    host,
+    module_name: answer.text("program_id"),
+    node_name: answer.text("node"),
+  };
+  const dot = { ...asked, type: "graph", format: "dot", graph_width: options.graph_width ?? USUAL, merge_fusion: "1" };
+  const svg = () => {
+    const drawn = document.querySelector<SVGSVGElement>(".graph-frame svg");
+    if (drawn) save(`${name}.svg`, "image/svg+xml", svgFile(drawn));
+  };
+  return (
+    <Menu label="Save" name="Save" tip="Save the graph or the program" align="right">
+      {(close) => (
+        <ul class="items">
+          <li>
+            <button
+              type="button"
+              onClick={() => {
+                svg();
+                close();
+              }}
+            >
+              The drawing as SVG
+            </button>
+          </li>
+          <li>
+            <a href={address("data", dot)} download={`${name}.dot`} onClick={close}>
+              The graph for Graphviz
+            </a>
+          </li>
+          <li>
+            <a href={address("data", { ...asked, type: "long_txt" })} download={`${name}.txt`} onClick={close}>
+              The program as text
+            </a>
+          </li>
+        </ul>
+      )}
+    </Menu>
+  );
+}
+
+function Controls({ page }: { page: PageProps }) {
+  const [options, ask] = useAsk(page);
+  const programs = page.answer.table("programs");
+  const width = options.graph_width ?? USUAL;
+  return (
+    <>
+      <select
+        aria-label="Program"
+        value={page.answer.text("program_id")}
+        onChange={(event) => ask({ module_name: event.currentTarget.value, node_name: "", open: "" })}
+      >
+        {programs.rows.map((row) => (
+          <option key={programs.text(row, "program_id")} value={programs.text(row, "program_id")}>
+            {programs.text(row, "program")}
+          </option>
+        ))}
+      </select>
+      <label data-tip="How many instructions away from the one in the middle.">
+        Hops{" "}
+        <input
+          type="range"
+          min="1"
+          max={WIDEST}
+          value={width}
+          onChange={(event) => ask({ graph_width: event.currentTarget.value })}
+        />{" "}
+        {width}
+      </label>
+      <Switch
+        label="Open fusions"
+        doc="Shows what is inside of each fusion."
+        on={options.open === ALL}
+        set={(on) => ask({ open: on ? ALL : "" })}
+      />
+      <Files page={page} />
+    </>
+  );
+}
+
+function Path({ page }: { page: PageProps }) {
+  const [, ask] = useAsk(page);
+  const { answer } = page;
+  const path = answer.table("path");
+  return (
+    <p class="op-path">
+      {answer.text("program")}
+      {path.rows.map((row, place) => (
+        <span key={place}>
+          {path.text(row, "name") && (
+            <>
+              {" ▸ "}
+              <button type="button" class="link" onClick={() => ask({ node_name: path.text(row, "name"), open: "" })}>
+                {path.text(row, "name")}
+              </button>
+            </>
+          )}
+          {" ▸ "}
+          {path.text(row, "computation")}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Search({ page }: { page: PageProps }) {
+  const [options, ask] = useAsk(page);
+  const found = page.answer.table("found");
+  const words = options.find ?? "";
+  const go = (row: Row) =>
+    ask({ module_name: found.text(row, "program_id"), node_name: found.text(row, "name"), open: "" });
+  return (
+    <Section
+      title="Find an instruction"
+      doc={`${found.doc} Each word must occur in its name, opcode, framework op or source line.`}
+      controls={
+        <input
+          type="search"
+          aria-label="Find an instruction"
+          placeholder="name, opcode, op or source line"
+          value={words}
+          onChange={(event) => ask({ find: event.currentTarget.value.trim() })}
+        />
+      }
+    >
+      {found.rows.length > 0 && (
+        <Grid table={found} specs={FOUND} hideEmpty name={exportName(page, "found")} id="found" onRow={go} />
+      )}
+      {words && !found.rows.length && <p class="nothing">No instruction of any program has all of these words.</p>}
+    </Section>
+  );
+}
+
+function Around({ page }: { page: PageProps }) {
+  const [, ask] = useAsk(page);
+  const [chosen, choose] = useKept("op");
+  const { answer, store } = page;
+  const [nodes, edges] = [answer.table("nodes"), answer.table("edges")];
+  const names = nodes.rows.map((row) => nodes.text(row, "name"));
+  const selected = Math.max(names.indexOf(chosen), 0);
+  const row = nodes.rows[selected];
+  const opened = nodes.rows
+    .filter((each) => nodes.cell(each, "opened") === true)
+    .map((each) => nodes.text(each, "name"));
+  const turn = (place: number) => {
+    const name = names[place] ?? "";
+    const next = opened.includes(name) ? opened.filter((each) => each !== name) : [...opened, name];
+    ask({ open: next.join(",") });
+  };
+  const show = (place: number) =>
+    ask({ node_name: names[place] ?? "", module_name: answer.text("program_id"), op: "" });
+  const [shown, all] = [answer.number("shown") ?? 0, answer.number("instructions") ?? 0];
+  return (
+    <Section
+      title={`Around ${answer.text("node")}`}
+      doc="Values lead from top to bottom. Click an instruction for its figures, twice to see what is around it."
+      note={`${count(shown)} of ${count(all)} instructions`}
+      controls={<Controls page={page} />}
+    >
+      <Path page={page} />
+      <div class="op-graph">
+        <OpGraph
+          nodes={nodes}
+          edges={edges}
+          selected={selected}
+          select={(place) => choose(names[place] ?? "")}
+          show={show}
+          turn={turn}
+        />
+        {row && (
+          <aside>
+            <h3>{names[selected]}</h3>
+            {selected > 0 && (
+              <button type="button" class="button" onClick={() => show(selected)}>
+                Show what is around it
+              </button>
+            )}
+            <OpCard store={store} table={nodes} row={row} program={answer.text("program_id")} />
+          </aside>
+        )}
+      </div>
+    </Section>
+  );
+}
+
+export default function GraphViewerPage(props: PageProps) {
+  const { answer, store } = props;
+  const { headline } = answer;
+  const nodes = answer.table("nodes");
+  const [, choose] = useKept("op");
+  return (
+    <>
+      {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
+      <Notes notes={answer.notes} store={store} />
+      {nodes.rows.length > 0 && <Around page={props} />}
+      <Search page={props} />
+      {nodes.rows.length > 0 && (
+        <Section title={nodes.label} doc={nodes.doc}>
+          <Grid
+            table={nodes}
+            specs={NODES}
+            hideEmpty
+            name={exportName(props, "nodes")}
+            id="nodes"
+            onRow={(row) => choose(nodes.text(row, "name"))}
+          />
+        </Section>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,270 @@
+/** The neighbourhood of an instruction as boxes and arrows; fusions open in place. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { memory, percent, time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
+import { beginning } from "../../base/text";
+import { onEnter, PanZoom } from "../../view/panzoom";
+import type { Drawing, Point, Sketch } from "./arrange";
+
+const WIDTH = 190;
+const LINE = 15;
+const LETTERS = 40;
+const HEAD = "op-graph-head";
+
+export interface Acts {
+  readonly select: (row: number) => void;
+  readonly show: (row: number) => void;
+  readonly turn: (row: number) => void;
+}
+
+interface GraphProps extends Acts {
+  readonly nodes: Table;
+  readonly edges: Table;
+  readonly selected: number;
+}
+
+function linesOf(nodes: Table, row: Row): string[] {
+  const [opcode, category] = [nodes.text(row, "opcode"), nodes.text(row, "category")];
+  const kind = opcode === "fusion" ? category : opcode;
+  const constants = nodes.text(row, "constants");
+  const self = nodes.number(row, "self_us");
+  const share = nodes.number(row, "share");
+  const taken = self === null ? [] : [`${time(self, "us")}${share === null ? "" : `, ${percent(share)}`}`];
+  return [constants ? `${kind} (${constants})` : kind, nodes.text(row, "shape"), ...taken];
+}
+
+function sketchOf(nodes: Table, edges: Table): Sketch {
+  return {
+    nodes: nodes.rows.map((row) => ({
+      width: WIDTH,
+      height: 26 + linesOf(nodes, row).length * LINE,
+      inside: nodes.number(row, "inside") ?? -1,
+    })),
+    edges: edges.rows.map((row) => [edges.length(row, "source"), edges.length(row, "target")] as const),
+  };
+}
+
+/** A drawing of the sketch, once it is there; "failed" where none could be made. */
+function useDrawing(sketch: Sketch): Drawing | "failed" | null {
+  const [drawn, setDrawn] = useState<{ readonly of: Sketch; readonly drawing: Drawing | "failed" } | null>(null);
+  useEffect(() => {
+    const worker = new Worker(new URL("./arrange.worker.ts", import.meta.url), { type: "module" });
+    worker.onmessage = ({ data }: MessageEvent<Drawing>) => setDrawn({ of: sketch, drawing: data });
+    worker.onerror = () => setDrawn({ of: sketch, drawing: "failed" });
+    worker.postMessage(sketch);
+    return () => worker.terminate();
+  }, [sketch]);
+  return drawn?.of === sketch ? drawn.drawing : null;
+}
+
+export function OpGraph(props: GraphProps) {
+  const { nodes, edges } = props;
+  const sketch = useMemo(() => sketchOf(nodes, edges), [nodes, edges]);
+  const drawing = useDrawing(sketch);
+  if (drawing === "failed") {
+    return <p class="nothing">The graph could not be arranged here; its instructions are in the table below.</p>;
+  }
+  if (!drawing) return <p class="nothing">Arranging {nodes.rows.length} instructions…</p>;
+  return <Drawn {...props} drawing={drawing} />;
+}
+
+/** Where a drawing begins in a frame with a point of it in the middle, but with nothing beside it. */
+function held(middle: number, room: number, size: number): number {
+  return Math.min(0, Math.max(room - size, room / 2 - middle));
+}
+
+function Drawn({ nodes, edges, selected, drawing, ...acts }: GraphProps & { drawing: Drawing }) {
+  const { width, height } = drawing;
+  const start = useMemo(() => {
+    const middle = drawing.nodes[0] ?? { x: 0, y: 0 };
+    return (room: number) => {
+      const scale = Math.min(1, Math.max(0.75, Math.min(room / width, 560 / height)));
+      const tall = Math.min(height * scale + 8, 640);
+      const x = width * scale <= room ? (room - width * scale) / 2 : held(middle.x * scale, room, width * scale);
+      const y = height * scale <= tall ? 0 : held(middle.y * scale, tall, height * scale);
+      return { view: { x, y, scale }, height: tall };
+    };
+  }, [drawing]);
+  return (
+    <PanZoom label="Instructions and the values between them" width={width} height={height} start={start}>
+      <defs>
+        <marker id={HEAD} refX="8" refY="4" markerWidth="9" markerHeight="8" orient="auto" markerUnits="userSpaceOnUse">
+          <path class="head" d="M0 0 L9 4 L0 8 z" />
+        </marker>
+      </defs>
+      {drawing.nodes.map((box, index) => {
+        const row = nodes.rows[index];
+        return row && nodes.cell(row, "opened") === true ? (
+          <Opened key={index} name={nodes.text(row, "name")} box={box} close={() => acts.turn(index)} />
+        ) : null;
+      })}
+      {edges.rows.map((row, index) => (
+        <Way key={index} points={drawing.edges[index] ?? []} edges={edges} row={row} />
+      ))}
+      {drawing.nodes.map((box, index) => {
+        const row = nodes.rows[index];
+        return row && nodes.cell(row, "opened") !== true ? (
+          <Box key={index} {...{ nodes, row, box, index, selected, ...acts }} />
+        ) : null;
+      })}
+    </PanZoom>
+  );
+}
+
+interface Sized extends Point {
+  readonly width: number;
+  readonly height: number;
+}
+
+function corner({ x, y, width, height }: Sized): string {
+  return `translate(${x - width / 2} ${y - height / 2})`;
+}
+
+function Opened({ name, box, close }: { name: string; box: Sized; close: () => void }) {
+  return (
+    <g class="opened" transform={corner(box)}>
+      <rect width={box.width} height={box.height} rx="4" />
+      {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
+      <g role="button" tabindex={0} aria-label={`Close ${name}`} onClick={close} onKeyDown={onEnter(close)}>
+        <text x="8" y="14">
+          ▾ {name}
+        </text>
+      </g>
+    </g>
+  );
+}
+
+/** Wider for larger values: a pixel for each factor of a thousand above a kilobyte. */
+function weight(bytes: number): number {
+  return Math.min(5, Math.max(1, Math.log10(Math.max(bytes, 1)) / 3));
+}
+
+/** Through the middles between an edge's points, so that it has no corners. */
+function curve(points: readonly Point[]): string {
+  const [first, ...rest] = points;
+  if (!first) return "";
+  const last = rest.at(-1) ?? first;
+  const turns = rest.slice(0, -1).map((point, index) => {
+    const next = rest[index + 1] ?? last;
+    const end = index === rest.length - 2 ? last : { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 };
+    return `Q${point.x} ${point.y} ${end.x} ${end.y}`;
+  });
+  return `M${first.x} ${first.y} ${turns.join(" ") || `L${last.x} ${last.y}`}`;
+}
+
+function Way({ points, edges, row }: { points: readonly Point[]; edges: Table; row: Row }) {
+  const d = curve(points);
+  const operand = edges.number(row, "operand");
+  const place = operand === null ? "" : `operand ${operand}: `;
+  const tip = `${place}${edges.text(row, "shape")}, ${memory(edges.length(row, "bytes"))}`;
+  return (
+    <g class="arrow">
+      <path d={d} style={{ strokeWidth: weight(edges.length(row, "bytes")) }} marker-end={`url(#${HEAD})`} />
+      <path class="touch" d={d} data-tip={tip} />
+    </g>
+  );
+}
+
+interface BoxProps extends Acts {
+  readonly nodes: Table;
+  readonly row: Row;
+  readonly box: Sized;
+  readonly index: number;
+  readonly selected: number;
+}
+
+function Box({ nodes, row, box, index, selected, select, show, turn }: BoxProps) {
+  const name = nodes.text(row, "name");
+  const lines = linesOf(nodes, row);
+  const main = index === 0 ? " main" : "";
+  const chosen = index === selected ? " selected" : "";
+  const opens = nodes.cell(row, "opens") === true;
+  return (
+    <g transform={corner(box)} class="op">
+      <More count={nodes.length(row, "more_operands")} y={-3} what="that feed" name={name} go={() => show(index)} />
+      {/* biome-ignore lint/a11y/useSemanticElements: SVG has no button. */}
+      <g
+        class={`box${main}${chosen}`}
+        role="button"
+        tabindex={0}
+        aria-pressed={index === selected}
+        aria-label={`${name}: ${lines.join(", ")}`}
+        data-tip={[name, nodes.text(row, "shape"), nodes.text(row, "op_name"), nodes.text(row, "source")].join("\n")}
+        onClick={() => select(index)}
+        onDblClick={() => show(index)}
+        onKeyDown={onEnter(() => select(index))}
+      >
+        <rect width={box.width} height={box.height} rx="3" />
+        <rect class="taken" y={box.height - 4} height="4" width={box.width * nodes.length(row, "share")} />
+        {/* What is too long is cut off at the edge. */}
+        <svg aria-hidden="true" width={box.width - (opens ? 24 : 4)} height={box.height}>
+          <text class="title" x="8" y="17">
+            {beginning(name, LETTERS)}
+          </text>
+        </svg>
+        <svg aria-hidden="true" width={box.width - 4} height={box.height}>
+          {lines.map((line, place) => (
+            <text key={place} x="8" y={33 + place * LINE}>
+              {beginning(line, LETTERS)}
+            </text>
+          ))}
+        </svg>
+      </g>
+      {opens && (
+        // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
+        <g
+          class="twig"
+          role="button"
+          tabindex={0}
+          aria-label={`Open ${name}`}
+          data-tip="Show what is inside"
+          transform={`translate(${box.width - 22} 4)`}
+          onClick={() => turn(index)}
+          onKeyDown={onEnter(() => turn(index))}
+        >
+          <rect width="18" height="18" rx="3" />
+          <text x="9" y="13">
+            ▸
+          </text>
+        </g>
+      )}
+      <More
+        count={nodes.length(row, "more_users")}
+        y={box.height + 12}
+        what="that use"
+        name={name}
+        go={() => show(index)}
+      />
+    </g>
+  );
+}
+
+interface MoreProps {
+  readonly count: number;
+  readonly y: number;
+  readonly what: string;
+  readonly name: string;
+  readonly go: () => void;
+}
+
+/** How many neighbours are not shown; leads to them. */
+function More({ count, y, what, name, go }: MoreProps) {
+  if (!count) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no button.
+    <g
+      class="more"
+      role="button"
+      tabindex={0}
+      aria-label={`${count} more ${what} ${name}`}
+      data-tip={`${count} more ${what} ${name}; click to see them`}
+      onClick={go}
+      onKeyDown={onEnter(go)}
+    >
+      <text x={WIDTH - 6} y={y}>
+        +{count} more
+      </text>
+    </g>
+  );
+}

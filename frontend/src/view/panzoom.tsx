@@ -1,0 +1,111 @@
+/** A frame in which a drawing is moved by dragging and enlarged with Ctrl and the wheel or with buttons. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+export interface View {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+interface PanZoomProps {
+  readonly label: string;
+  /** Size of the drawing. */
+  readonly width: number;
+  readonly height: number;
+  /** What is shown at first in a frame of this width, and how high the frame is; keep it stable while the drawing stays. */
+  readonly start: (room: number) => { readonly view: View; readonly height: number };
+  readonly legend?: ComponentChildren;
+  /** What SVG draws. */
+  readonly children: ComponentChildren;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(high, Math.max(low, value));
+}
+
+function zoomed(view: View, factor: number, at: { x: number; y: number }): View {
+  const scale = clamp(view.scale * factor, 0.1, 3);
+  const ratio = scale / view.scale;
+  return { scale, x: at.x - (at.x - view.x) * ratio, y: at.y - (at.y - view.y) * ratio };
+}
+
+export function PanZoom({ label, width, height, start, legend, children }: PanZoomProps) {
+  const frame = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState(900);
+  const [moved, setMoved] = useState<View | null>(null);
+  const first = start(room);
+  const view = moved ?? first.view;
+  const all: View = { x: 0, y: 0, scale: Math.min(1, room / width, first.height / height) };
+
+  useEffect(() => setMoved(null), [start]);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const sizes = new ResizeObserver(() => setRoom(element.clientWidth));
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, []);
+  const now = useRef(view);
+  now.current = view;
+  useEffect(() => {
+    const element = frame.current;
+    // Only with Ctrl: the page scrolls over the drawing as over anything else.
+    const wheel = (event: WheelEvent) => {
+      if (!event.ctrlKey || !element) return;
+      event.preventDefault();
+      const bounds = element.getBoundingClientRect();
+      const at = { x: event.clientX - bounds.left, y: event.clientY - bounds.top };
+      setMoved(zoomed(now.current, Math.exp(-event.deltaY / 300), at));
+    };
+    element?.addEventListener("wheel", wheel, { passive: false });
+    return () => element?.removeEventListener("wheel", wheel);
+  }, []);
+
+  const zoom = (factor: number) => setMoved(zoomed(view, factor, { x: room / 2, y: first.height / 2 }));
+  const drag = (event: PointerEvent) => {
+    if ((event.target as Element).closest("[role=button]")) return;
+    const from = { x: event.clientX - view.x, y: event.clientY - view.y };
+    const element = event.currentTarget as HTMLElement;
+    element.setPointerCapture(event.pointerId);
+    const move = (to: PointerEvent) =>
+      setMoved({ scale: now.current.scale, x: to.clientX - from.x, y: to.clientY - from.y });
+    element.addEventListener("pointermove", move);
+    element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
+  };
+  return (
+    <div class="graph">
+      <div class="graph-bar">
+        {legend}
+        <span class="graph-zoom">
+          <button type="button" class="button" aria-label="Zoom out" onClick={() => zoom(1 / 1.3)}>
+            −
+          </button>
+          <button type="button" class="button" aria-label="Zoom in" onClick={() => zoom(1.3)}>
+            +
+          </button>
+          <button type="button" class="button" onClick={() => setMoved(all)} disabled={view.scale <= all.scale}>
+            Fit
+          </button>
+        </span>
+      </div>
+      <div class="graph-frame" ref={frame} style={{ height: `${Math.max(first.height, 80)}px` }} onPointerDown={drag}>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot hold what SVG draws. */}
+        <svg role="group" aria-label={label}>
+          <g transform={`translate(${view.x} ${view.y}) scale(${view.scale})`}>{children}</g>
+        </svg>
+      </div>
+    </div>
+  );
+}
+
+/** Makes what SVG draws a button for the keyboard. */
+export function onEnter(act: () => void): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  };
+}

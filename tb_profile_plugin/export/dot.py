@@ -1,0 +1,68 @@
+"""The neighbourhood of an instruction as Graphviz reads it: https://graphviz.org/doc/info/lang.html, no style sheet."""
+
+from __future__ import annotations
+
+from ..analysis.neighbourhood import Neighbourhood, Node
+from ..xspace.hlo import Module
+
+_COLOURS = {
+    "#b71c1c": "convolution dot fft triangular-solve cholesky",
+    "#1b5e20": "call conditional custom-call while",
+    "#eeeeee": "domain fusion map get-dimension-size set-dimension-size",
+    "#a5d6a7": "concatenate dynamic-slice reshape reverse transpose copy copy-start copy-done",
+    "#ffb74d": "parameter",
+    "#ce93d8": "reduce reduce-window scatter select-and-scatter gather",
+    "#fff59d": "broadcast dynamic-update-slice",
+    "#bcaaa4": "all-reduce all-gather all-to-all reduce-scatter collective-permute infeed outfeed send recv",
+}
+_COLOUR = {opcode: colour for colour, opcodes in _COLOURS.items() for opcode in opcodes.split()}
+_DARK = {"#b71c1c", "#1b5e20"}
+
+
+def dot(module: Module, found: Neighbourhood, title: str) -> str:
+    """A directed graph; what is opened is a cluster."""
+    lines = ["digraph G {", "rankdir = TB;", "compound = true;", f"label = {_quoted(title)};", "labelloc = t;"]
+    children: dict[int, list[int]] = {}
+    for place, node in enumerate(found.nodes):
+        children.setdefault(node.inside, []).append(place)
+    waiting: list[int | str] = list(reversed(children.get(-1, [])))
+    while waiting:
+        index = waiting.pop()
+        if isinstance(index, str):
+            lines.append(index)
+        elif found.nodes[index].opened:
+            name = _quoted(module.names[found.nodes[index].row])
+            lines.append(f"subgraph cluster_{index} {{ label = {name}; style = dashed;")
+            waiting += ["}", *reversed(children.get(index, []))]
+        else:
+            lines.append(_node(module, index, found.nodes[index]))
+    for edge in found.edges:
+        shape = _quoted(module.shapes.text(edge.value))
+        operand = f', headlabel="{edge.operand}", labeldistance=2' if edge.operand >= 0 else ""
+        lines.append(f"n{edge.source} -> n{edge.target} [tooltip={shape}{operand}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def _node(module: Module, index: int, node: Node) -> str:
+    row, opcode = node.row, module.opcodes[node.row]
+    colour = _COLOUR.get(opcode, "white")
+    more = [
+        f"+{count} {what}" for count, what in ((node.more_operands, "operands"), (node.more_users, "users")) if count
+    ]
+    kind = [module.fusion_kinds[row]] if module.fusion_kinds[row] else []
+    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *more])
+    frames = [str(frame) for frame in module.sources.stack(row)]
+    tip = "\n".join([module.op_names[row], *frames])
+    shape = "diamond" if opcode in ("convolution", "dot") else "rect"
+    style = "filled,dashed" if opcode == "fusion" else "filled"
+    bold = ", penwidth=3" if node.distance == 0 and node.inside < 0 else ""
+    ink = ', fontcolor="white"' if colour in _DARK else ""
+    return (
+        f"n{index} [label={_quoted(label)}, shape={shape}, tooltip={_quoted(tip)}, style={_quoted(style)}, "
+        f"fillcolor={_quoted(colour)}{ink}{bold}];"
+    )
+
+
+def _quoted(text: str) -> str:
+    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{"".join(each if each.isprintable() else "?" for each in plain)}"'

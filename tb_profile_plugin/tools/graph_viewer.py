@@ -1,0 +1,306 @@
+"""Program graph: what is around an instruction of an XLA program: what feeds it, what uses it, what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..analysis.hlosearch import like, named, search
+from ..analysis.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
+from ..analysis.roofline import bound, peaks_of
+from ..analysis.words import duration
+from ..analysis.xlaop import XlaOp, XlaOps
+from ..analysis.xlaops import xla_ops
+from ..analysis.xlaread import Maker
+from ..contract import xlaops
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import Param, tool
+from ..model.host import Host
+from ..model.session import Session
+from ..problems import Problem, ProblemError
+from ..xspace.hlo import Module
+
+Ops = Mapping[tuple[int, str], XlaOp]
+"""Those that ran, by program and name."""
+_FOUND = 100
+_WIDEST = 9
+_LONG = 4000
+"""Characters of what a backend decided that are shown."""
+_STATIC = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dtype"})
+"""Figures of an instruction that did not run by itself: for one execution."""
+
+
+def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(host.modules for host in hosts):
+        return None
+    return xlaops.unavailable(session, hosts)
+
+
+_NODES = Table(
+    "nodes",
+    "Instructions",
+    (
+        Column("name", "Instruction", "string"),
+        Column("opcode", "Opcode", "string"),
+        Column("category", "Category", "string", doc="As XLA's op profile groups instructions."),
+        Column("shape", "Result", "string", doc="As XLA writes it."),
+        Column("result_bytes", "Size of the result", unit="iB", doc="Of its arrays, without padding."),
+        Column("distance", "Hops", doc="From the instruction in the middle."),
+        Column("inside", "Inside", doc="Row of the instruction that is opened around it; blank for none."),
+        Column("opens", "Opens", "boolean", doc="Whether it calls computations that can be shown in it."),
+        Column("opened", "Opened", "boolean", doc="Whether what it calls is shown in it."),
+        Column("more_operands", "More operands", doc="What feeds it and is not shown."),
+        Column("more_users", "More users", doc="What takes its result and is not shown."),
+        Column("constants", "Constants", "string", doc="Operands that are constants of one element."),
+        Column("share", "Share", unit="share", doc="Self time, of that of all ops of the program."),
+        *xlaops.FIGURES,
+        *xlaops.ORIGIN,
+        Column("config", "Backend", "string", doc="What the backend decided for it."),
+    ),
+    doc="Nearest first. Times are of all executions on this host; what is inside a fusion has only its cost, for once.",
+)
+_EDGES = Table(
+    "edges",
+    "Values",
+    (
+        Column("source", "From", doc="Row among the instructions."),
+        Column("target", "To", doc="Row among the instructions."),
+        Column("operand", "Operand", doc="Which one of the target; blank where it has very many."),
+        Column("shape", "Shape", "string"),
+        Column("bytes", "Size", unit="iB", doc="Without padding."),
+    ),
+    doc="What leads from one instruction to another; tuples are passed through.",
+)
+_WHERE = (
+    Column("program", "Program", "string", doc="Name and id."),
+    Column("program_id", "Program id", "string"),
+    Column("name", "Instruction", "string"),
+    Column("opcode", "Opcode", "string"),
+    Column("shape", "Result", "string"),
+    Column("self_us", "Self time", unit="us", doc="Over all executions; blank where it did not run by itself."),
+    Column("op_name", "Framework op", "string", doc="Where it comes from, with its scopes."),
+    Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
+)
+_SEARCHED = Table("found", "Found", _WHERE, doc=f"Instructions of all programs, at most {_FOUND}.")
+_PATH = Table(
+    "path",
+    "Path",
+    (
+        Column("computation", "Computation", "string"),
+        Column("name", "Called by", "string", doc="The instruction that calls it; blank for the program's own."),
+    ),
+    doc="From the program's own computation to the one that is shown.",
+)
+_PROGRAMS = Table(
+    "programs",
+    "Programs",
+    (
+        Column("program", "Program", "string", doc="Name and id."),
+        Column("program_id", "Program id", "string"),
+        Column("instructions", "Instructions", doc="How many it has, those inside fusions included."),
+        Column("self_us", "Self time", unit="us", doc="Of its ops; blank where none ran."),
+    ),
+)
+_FACTS = (
+    Column("program", "Program", "string", doc="Name and id."),
+    Column("program_id", "Program id", "string"),
+    Column("computation", "Computation", "string"),
+    Column("node", "Instruction", "string", doc="The one in the middle."),
+    Column("shown", "Shown", doc=f"Instructions; at most {MOST}."),
+    Column("instructions", "Instructions", doc="Of the program."),
+)
+_PARAMS = (
+    Param("module_name", "", "The program: its id, name(id), or its name where only one has it."),
+    Param("node_name", "", "The instruction or computation; without it, the op that wastes most time."),
+    Param("graph_width", "2", f"Hops from it, {_WIDEST} at most.", kind="count"),
+    Param("open", "", "Instructions to show the inside of, separated by commas, or all for every fusion."),
+    Param("find", "", "Words to look for in names, opcodes, framework ops and source lines of all programs."),
+)
+
+
+@tool(
+    "Program graph",
+    order=26,
+    all_hosts=False,
+    params=_PARAMS,
+    facts=_FACTS,
+    tables=(_NODES, _EDGES, _PATH, _SEARCHED, _PROGRAMS),
+    needs=xlaops.NEEDS,
+    precheck=xlaops.NEEDS[:1],
+    unavailable=_unavailable,
+)
+def graph_viewer(
+    session: Session, hosts: Sequence[Host], module_name: str, node_name: str, graph_width: int, open: str, find: str
+) -> Answer:
+    """What is around an instruction of an XLA program?"""
+    host = hosts[0]
+    table = xla_ops(host)
+    ops = {(op.program, op.name): op for op in table.ops}
+    tables = {
+        "programs": by_column(_PROGRAMS, _programs(host.modules, table)),
+        "found": by_column(_SEARCHED, [_where(*each, ops) for each in search(host.modules.values(), find, _FOUND)]),
+    }
+    if not host.modules:
+        return Answer({}, tables)
+    module, row = centre(host, module_name, node_name)
+    opened = [name.strip() for name in open.split(",")]
+    found = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)
+    tables |= {
+        "nodes": by_column(_NODES, _nodes(host, module, found, ops)),
+        "edges": by_column(_EDGES, [_edge(module, each) for each in found.edges]),
+        "path": by_column(_PATH, _path(module, row)),
+    }
+    facts = {
+        "program": module.title,
+        "program_id": xlaops.program_text(module.program_id),
+        "computation": module.computation_names[int(module.computation[row])],
+        "node": module.names[row],
+        "shown": len(found.nodes),
+        "instructions": len(module),
+    }
+    return Answer(facts, tables, _headline(module, row, ops), _notes(module))
+
+
+def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
+    """The instruction that is asked for: in the program named, else in any; without a name the most wasteful op.
+
+    Raises `ProblemError` (404) for a program or an instruction that does not exist. The host has a program.
+    """
+    if not name:
+        return _first(host, program)
+    modules = [xlaops.program_of(host.modules, program)] if program else list(host.modules.values())
+    for module in modules:
+        row = named(module, name)
+        if row >= 0:
+            return module, row
+    near = [each for module in modules[:_FOUND] for each in like(module, name)][:3]
+    remedy = f"There are: {', '.join(near)}." if near else "Look for it with find."
+    where = f" in {modules[0].title}" if program else ""
+    raise ProblemError(Problem("no_such_op", f"There is no instruction {name!r}{where}.", remedy), 404)
+
+
+def _first(host: Host, program: str) -> tuple[Module, int]:
+    """The op that wastes most time, else the one that takes most, else the result of the largest program."""
+    table, only = xla_ops(host), xlaops.program_of(host.modules, program) if program else None
+    peaks = peaks_of(table.devices)
+    ran = [op for op in table.ops if op.program in host.modules and (not only or op.program == only.program_id)]
+    ran.sort(key=lambda op: (-(bound(op, peaks).wasted_ps(op) or 0.0), -op.self_ps))
+    for op in ran:
+        row = host.modules[op.program].row(op.name)
+        if row >= 0:
+            return host.modules[op.program], row
+    module = only or max(host.modules.values(), key=len)
+    root = int(module.roots[module.entry]) if len(module.roots) else -1
+    if root < 0:
+        raise ProblemError(
+            Problem("no_such_op", f"{module.title} holds no instruction.", "Choose another program."), 404
+        )
+    return module, root
+
+
+def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[list[Any]]:
+    maker, peaks = Maker(host), peaks_of(xla_ops(host).devices)
+    whole = _whole(module, ops)
+    rows = []
+    for node in found.nodes:
+        row, name = node.row, module.names[node.row]
+        ran = ops.get((module.program_id, name))
+        op = ran or maker.op(module.program_id, module.name, name)
+        figures = xlaops.figures(op, bound(op, peaks))
+        if not ran:
+            figures = [
+                value if each.id in _STATIC else None for each, value in zip(xlaops.FIGURES, figures, strict=True)
+            ]
+        what = [
+            name,
+            module.opcodes[row],
+            module.category(row),
+            _shape(module, row),
+            _bytes(module, row),
+            node.distance,
+        ]
+        opens = any(each >= 0 for each in module.called[row])
+        around = [node.inside if node.inside >= 0 else None, opens, node.opened, node.more_operands, node.more_users]
+        share = op.self_ps / whole if ran and whole else None
+        origin = [*xlaops.origin(op), module.configs[row][:_LONG]]
+        rows.append([*what, *around, _constants(module, row), share, *figures, *origin])
+    return rows
+
+
+def _whole(module: Module, ops: Ops) -> int:
+    return sum(op.self_ps for op in ops.values() if op.program == module.program_id)
+
+
+def _shape(module: Module, row: int) -> str | None:
+    """None in programs that are shared without their shapes."""
+    return module.shapes.text(row) if module.shapes.type[row] else None
+
+
+def _bytes(module: Module, row: int) -> float | None:
+    return float(module.shapes.leaf_bytes[row]) if module.shapes.type[row] else None
+
+
+def _constants(module: Module, row: int) -> str:
+    flow = Flow(module)
+    given = [(place, each) for place, each in enumerate(module.operands[row][:_FOUND]) if each >= 0]
+    one = [(place, each) for place, each in given if flow.folded(each) and module.shapes.elements[each]]
+    return ", ".join(f"{place}: {module.literals[each]}" for place, each in one)
+
+
+def _edge(module: Module, edge: Edge) -> list[Any]:
+    operand = edge.operand if edge.operand >= 0 else None
+    return [edge.source, edge.target, operand, _shape(module, edge.value), _bytes(module, edge.value)]
+
+
+def _path(module: Module, row: int) -> list[list[str]]:
+    calls = callers(module, row)
+    names = [module.computation_names[int(module.computation[each])] for each in [*calls, row]]
+    return [[name, caller] for name, caller in zip(names, ["", *(module.names[each] for each in calls)], strict=True)]
+
+
+def _where(module: Module, row: int, ops: Ops) -> list[Any]:
+    ran, telling = ops.get((module.program_id, module.names[row])), module.telling(row)
+    what = [module.title, xlaops.program_text(module.program_id), module.names[row], module.opcodes[row]]
+    origin = [module.op_names[telling], module.sources.line(telling)]
+    return [*what, _shape(module, row), ran.self_ps / 1e6 if ran else None, *origin]
+
+
+def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
+    times: dict[int, int] = {}
+    for op in table.ops:
+        times[op.program] = times.get(op.program, 0) + op.self_ps
+    ordered = sorted(modules.values(), key=lambda each: (-times.get(each.program_id, 0), each.title))
+    return [
+        [
+            module.title,
+            xlaops.program_text(module.program_id),
+            len(module),
+            times[module.program_id] / 1e6 if module.program_id in times else None,
+        ]
+        for module in ordered
+    ]
+
+
+def _headline(module: Module, row: int, ops: Ops) -> Headline:
+    name, op = module.names[row], ops.get((module.program_id, module.names[row]))
+    flow = Flow(module)
+    (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
+    fed, taken = len({maker for _, maker, _ in makers}) + more, len(takers) + others
+    around = f"It is fed by {fed} instruction{'' if fed == 1 else 's'} and used by {taken}"
+    calls = callers(module, row)
+    if op:
+        runs = f"{op.executions} run{'' if op.executions == 1 else 's'}"
+        share = op.self_ps / (_whole(module, ops) or 1)
+        said = f"{name} takes {share:.0%} of the time of {module.title}: {duration(op.self_ps)} in {runs}"
+    elif calls:
+        said = f"{name} of {module.title} is inside {module.names[calls[-1]]} and is not timed by itself"
+    else:
+        said = f"{name} of {module.title} did not run by itself in this capture"
+    return Headline(f"{said}. {around}.", "info", "hlo_stats")
+
+
+def _notes(module: Module) -> list[Problem]:
+    if not module.damaged:
+        return []
+    message = f"Part of {module.title} cannot be read."
+    return [Problem("damaged_program", message, "The graph is of what could be read; capture again.", "", "warning")]

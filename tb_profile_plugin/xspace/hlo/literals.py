@@ -1,0 +1,85 @@
+"""Values of an XLA program's small constants, as XLA writes them; of large ones nothing is read.
+
+Field numbers are those of XLA's ``LiteralProto`` (preds 2, u8s 3, s32s 4, s64s 5, u32s 6, u64s 7, f32s 8, f64s 9,
+f16s 11, c64s 12, bf16s 13, s8s 15, u16s 16, s16s 17, c128s 18); packed, or bytes in little-endian order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Array
+from .fields import Messages
+from .shapes import dtype
+
+LITERAL = 8
+"""Number of the field in an instruction."""
+_FEW = 16
+"""Elements that are written out."""
+_MARK = {"pred": 2, "s32": 4, "s64": 5, "u32": 6, "u64": 7}
+_PLAIN = {"u8": (3, "u1"), "f32": (8, "<f4"), "f64": (9, "<f8"), "f16": (11, "<f2"), "c64": (12, "<c8")} | {
+    "bf16": (13, "<u2"),
+    "s8": (15, "i1"),
+    "u16": (16, "<u2"),
+    "s16": (17, "<i2"),
+    "c128": (18, "<c16"),
+}
+_FIELDS = (*_MARK.values(), *(number for number, _ in _PLAIN.values()))
+
+
+class Literals:
+    """Texts of constants by instruction."""
+
+    def __init__(self, instructions: Messages, types: Array, elements: Array):
+        self._types, self._elements = types, elements
+        self._messages = instructions.one(LITERAL, _FIELDS)
+
+    def __getitem__(self, row: int) -> str:
+        """``0.01``, ``true``, ``{1, 2}``; ``{...}`` for one of many elements, or that cannot be read."""
+        count, kind = int(self._elements[row]), dtype(int(self._types[row]))
+        values = self._values(row, kind, count) if 0 < count <= _FEW else []
+        if len(values) != count:
+            return "{...}"
+        texts = [_text(value, kind) for value in values]
+        return texts[0] if count == 1 else f"{{{', '.join(texts)}}}"
+
+    def _values(self, row: int, kind: str, count: int) -> list[object]:
+        one = Messages.read(
+            self._messages.buffer, self._messages.begin[row : row + 1], self._messages.end[row : row + 1], _FIELDS
+        )
+        if kind in _MARK:
+            found = one.lists(_MARK[kind]).values
+            plain: list[object] = (found.view(np.uint64) if kind[0] == "u" else found)[: count + 1].tolist()
+            return plain
+        number, layout = _PLAIN.get(kind, (0, ""))
+        begin, end = (int(each[0]) for each in one.spans(number))
+        size = np.dtype(layout or "u1").itemsize
+        if not number or end - begin != count * size:
+            return []
+        raw = np.frombuffer(self._messages.buffer[begin:end].tobytes(), layout)
+        if kind == "bf16":
+            raw = (raw.astype(np.uint32) << 16).view(np.float32)
+        values: list[object] = raw.tolist()
+        return values
+
+
+_DIGITS = {"bf16": (2, 4, "bf16"), "f16": (3, 5, "f2"), "f32": (6, 9, "f4"), "c64": (6, 9, "f4")}
+
+
+def _text(value: object, kind: str) -> str:
+    if kind == "pred":
+        return "true" if value else "false"
+    if isinstance(value, complex):
+        return f"({_real(value.real, kind)}, {_real(value.imag, kind)})"
+    return _real(value, kind) if isinstance(value, float) else str(value)
+
+
+def _real(value: float, kind: str) -> str:
+    """With as few digits as tell it from its neighbours, in the two lengths that XLA has."""
+    few, many, layout = _DIGITS.get(kind, (15, 17, "f8"))
+    short = f"{value:.{few}g}"
+    if layout == "bf16":
+        same = np.float32(short).view(np.uint32) + 0x8000 >> 16 == np.float32(value).view(np.uint32) >> 16
+    else:
+        same = np.dtype(layout).type(short) == np.dtype(layout).type(value)
+    return short if same else f"{value:.{many}g}"
