@@ -68,6 +68,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const line = { color: palette.quiet, width: 1.5 };
   const label = (text: string) => ({
     endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset: [-4, -8], align: "right" },
+    labelLayout: { moveOverlap: "shiftX" as const },
   });
   return {
     animation: false,
