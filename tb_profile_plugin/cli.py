@@ -8,31 +8,24 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
-from . import __version__
+from . import __version__, handing
+from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
-from .settings import KERNELS, MEMORY_LIMIT, SHORT
+from .settings import MEMORY_LIMIT
 from .terminal import Parser, log_to_stderr, say, warn
-
-if TYPE_CHECKING:
-    from .store import StoredSession
 
 logger = logging.getLogger(__name__)
 
-_SMALL_BYTES = 500_000
-"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
 _WRONG_CALLS = frozenset(
-    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table"}
+    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table", "bad_query"}
 )
 """Codes of problems with what was asked, whatever it was asked of."""
-
-_SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -87,8 +80,8 @@ def _parser() -> argparse.ArgumentParser:
         help="answer requests under this name, too, e.g. that of a proxy; may be given again",
     )
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    _add_memory_limit(verb)
-    _add_executor(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
     verb.set_defaults(verb=_serve)
 
     capture_cli.add(verbs)
@@ -102,12 +95,12 @@ def _parser() -> argparse.ArgumentParser:
     verb.set_defaults(verb=_sessions)
 
     verb = verbs.add_parser("tools", help="list the tools, and which have something to show for a session")
-    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.set_defaults(verb=_tools)
 
     verb = verbs.add_parser("tool", help="print what a tool shows, as JSON")
     verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
-    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all, or the first)")
     verb.add_argument(
         "-o",
@@ -127,24 +120,26 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--table", default="", help="the table that csv writes (default: the first)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    _add_memory_limit(verb)
-    _add_executor(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
     verb.set_defaults(verb=_tool)
 
     verb = verbs.add_parser("why", help="say why steps take as long as they do, and what would help")
-    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events to count as steps")
     verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
-    _add_memory_limit(verb)
-    _add_executor(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
     verb.set_defaults(verb=_why)
 
+    handing.add(verbs)
+
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
-    verb.add_argument("session", metavar="SESSION", help=_SESSION)
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument(
         "--format",
         choices=("chrome", "perfetto", "xplane"),
@@ -158,7 +153,7 @@ def _parser() -> argparse.ArgumentParser:
         help="for strangers: words other than those of frameworks, compilers and kernels become numbers",
     )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    _add_memory_limit(verb)
+    add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
     verb = verbs.add_parser("cache", help="what earlier results and fetched captures take, or delete them")
@@ -167,51 +162,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_memory_limit(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--memory-limit",
-        metavar="SIZE",
-        type=_size,
-        default=0,
-        help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
-        f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
-    )
-
-
-def _add_executor(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "--executor",
-        metavar="SPEC",
-        type=_executor,
-        default="",
-        help="what works on the hosts of a session: threads (the default), processes, either with a number "
-        "(processes:4), or a Dask cluster (dask://scheduler:8786)",
-    )
-
-
-def _executor(text: str) -> str:
-    from .runtime.executors import match
-
-    try:
-        return match(text).string if text else ""
-    except ProblemError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port < 65536:
         raise argparse.ArgumentTypeError(f"{port} is no port: give 0 to 65535")
     return port
-
-
-def _size(text: str) -> int:
-    from .runtime.memory import size_of
-
-    try:
-        return size_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _option(text: str) -> tuple[str, str]:
@@ -268,18 +223,8 @@ def _sessions(asked: argparse.Namespace) -> None:
             warn(f"  {miss}")
 
 
-def _stored(session: str) -> StoredSession:
-    """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
-    from .store import resolve
-
-    found = resolve(session)
-    if found.size < _SMALL_BYTES and not any(file.path.suffix == ".gz" for file in found.files):
-        os.environ.setdefault(KERNELS, SHORT)
-    return found
-
-
 def _tools(asked: argparse.Namespace) -> None:
-    stored = _stored(asked.session)
+    stored = stored_at(asked.session)
     from . import tools
     from .api import Capture
 
@@ -298,7 +243,7 @@ def _export(asked: argparse.Namespace) -> None:
     if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
         remedy = "Name a file with --out, or let another program read it."
         raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
-    stored = _stored(asked.session)
+    stored = stored_at(asked.session)
     from .api import Capture
     from .export import chrome, perfetto, share
 
@@ -309,7 +254,7 @@ def _export(asked: argparse.Namespace) -> None:
     else:
         hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
-    with _out(asked.out) as file:
+    with output(asked.out) as file:
         file.writelines(trace)
 
 
@@ -317,20 +262,23 @@ def _why(asked: argparse.Namespace) -> None:
     from .report import why
 
     given = {"steps": asked.steps, "step_event": asked.step_event}
-    answer = _answer(asked, "why", {name: value for name, value in given.items() if value})
+    answer = answers(stored_at(asked.session), asked, {"why": {name: value for name, value in given.items() if value}})[
+        "why"
+    ]
     written = {
         "text": lambda: f"{why.text(answer)}\n",
         "markdown": lambda: why.markdown(answer),
         "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
     }
-    with _out(asked.out) as file:
+    with output(asked.out) as file:
         file.write(written[asked.format]().encode("utf-8", "replace"))
 
 
 def _tool(asked: argparse.Namespace) -> None:
-    answer = _answer(asked, asked.name, dict(asked.options), asked.format == "legacy")
+    question = {asked.name: dict(asked.options)}
+    answer = answers(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
     text = _csv(answer, asked.table) if asked.format == "csv" else f"{json.dumps(answer, allow_nan=False)}\n"
-    with _out(asked.out) as file:
+    with output(asked.out) as file:
         file.write(text.encode("utf-8", "replace"))
 
 
@@ -344,43 +292,6 @@ def _csv(answer: Any, name: str) -> str:
         message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
         raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
     return "".join(csv.table(tables[wanted]))
-
-
-@contextmanager
-def _out(path: Path | None) -> Iterator[BinaryIO]:
-    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
-    if not path:
-        yield sys.stdout.buffer
-        return
-    try:
-        with path.open("wb") as file:
-            yield file
-    except OSError as error:
-        rest = "; what lies there now is not whole" if path.is_file() else ""
-        remedy = f"Name another file{rest}."
-        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error
-
-
-def _answer(asked: argparse.Namespace, name: str, options: dict[str, str], legacy: bool = False) -> Any:
-    """A tool's JSON data, from the cache where it was asked for before: then nothing that decodes is imported."""
-    from .store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
-
-    stored = _stored(asked.session)
-    kept, what = Kept(not asked.no_cache), question(name, asked.host, options, LEGACY if legacy else NAMED)
-    known = kept.get(stored, *what)
-    if known:
-        return json.loads(unpack(known))
-    from . import tools
-    from .api import Capture
-    from .runtime.executors import executor
-
-    with closing(executor(asked.executor)) as workers:
-        capture = Capture(stored, executor=workers)
-        ask = capture.tool if legacy else capture.answer
-        answer = ask(name, asked.host, **options)
-    if not (tools.get(name).streamed or capture.unreadable):
-        kept.put(stored, pack(to_json(answer)), *what)
-    return answer
 
 
 def _cache(asked: argparse.Namespace) -> None:

@@ -18,6 +18,8 @@ Progress = Callable[[str, float], None]
 
 HEAD = 1 << 16
 """So many bytes of a file's begin tell its format."""
+Head = Callable[[str], bytes]
+"""The first `HEAD` bytes of the file of that name, inflated; empty where they are not at hand."""
 
 
 class Format(Protocol):
@@ -32,10 +34,11 @@ class Format(Protocol):
     def is_by_product(self, name: str) -> bool:
         """Whether profilers also write files of that name beside captures of another format, and out of them."""
 
-    def sessions(self, names: Iterable[str], run: bool) -> Iterable[tuple[str, tuple[str, ...]]]:
+    def sessions(self, names: Iterable[str], run: bool, head: Head) -> Iterable[tuple[str, tuple[str, ...]]]:
         """The files of one folder by session, which may share names; the empty name stands for the folder itself.
 
-        ``run`` tells that the folder is, or is taken for, where one capture of all hosts lies.
+        ``run`` tells that the folder is, or is taken for, where one capture of all hosts lies; ``head`` is asked for
+        the begin of a file whose name leaves it open.
         """
 
     def reads(self, head: bytes) -> bool:
@@ -66,12 +69,12 @@ def captures(names: Iterable[str], looks_right: Callable[[str], bool] = lambda n
     ]
 
 
-def sessions(names: Iterable[str], run: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+def sessions(names: Iterable[str], run: bool, head: Head = lambda name: b"") -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions that the captures of one folder make up: names below the folder's own, and files."""
     chosen = list(names)
     for each in FORMATS:
         mine = [name for name in chosen if _format_of(name) is each]
-        yield from each.sessions(mine, run)
+        yield from each.sessions(mine, run, head)
 
 
 def recognised(head: bytes) -> Format | None:

@@ -1,5 +1,6 @@
 """Figures as tests compare them: whole microseconds by the names that pages show, nothing where there is nothing."""
 
+from collections import Counter
 from typing import Any
 
 from tb_profile_plugin.analysis import bottlenecks, steptime
@@ -48,3 +49,14 @@ def rows(table: dict[str, Any], *columns: str) -> list[tuple[Any, ...]]:
     ids = [column["id"] for column in table["cols"]]
     places = [ids.index(column) for column in columns or ids]
     return [tuple(row["c"][place]["v"] for place in places) for row in table["rows"]]
+
+
+def figures(answer: Any, found: Counter[Any]) -> None:
+    """Numbers of a tool's answer, those of one row together."""
+    if isinstance(answer, dict) and not any(isinstance(value, dict | list) for value in answer.values()):
+        found[tuple(value for value in answer.values() if isinstance(value, int | float))] += 1
+    elif isinstance(answer, dict | list):
+        for value in answer.values() if isinstance(answer, dict) else answer:
+            figures(value, found)
+    elif isinstance(answer, int | float):
+        found[answer] += 1

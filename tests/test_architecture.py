@@ -22,13 +22,15 @@ ORDER = [
         "timeline",
         "export",
         "contract",
+        "frames",
+        "sql",
         "tools",
         "compat",
         "report",
         "serve",
     ),
 ]
-ABOVE = {"__init__", "api", "cli", "plugin"}
+ABOVE = {"__init__", "api", "asking", "cli", "handing", "mcp", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]

@@ -14,7 +14,8 @@ from ..model.devices import host_device_type
 from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
-from ..model.recorded import levels, versions
+from ..model.ranks import missing, rank
+from ..model.recorded import levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from . import between
@@ -47,6 +48,7 @@ AFFECTS: dict[str, tuple[str, ...]] = {
     "one_step": (AVERAGE, SPREAD),
     "overhead": (AVERAGE,),
     "reported_by_profiler": (DEVICE,),
+    "sampled": _ALL,
 }
 """By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
 _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
@@ -56,10 +58,11 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    return [*_steps(host, step_event), *_devices(host), *_tracers(host), *_impossible(host), *_record(host)]
+    found = (_steps(host, step_event), _devices(host), _tracers(host), _sampled(host), _impossible(host), _record(host))
+    return [problem for each in found for problem in each]
 
 
-NEEDS = (events, findings_of_host, between.waits, Host.steps_named, window)
+NEEDS = (events, findings_of_host, between.waits, rank, Host.steps_named, window)
 """Per-host functions that `findings` merges."""
 
 
@@ -68,7 +71,7 @@ def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> l
     found = [*session.problems(), *_missing(session)]
     for host in hosts:
         found += findings_of_host(host, step_event)
-    return _grouped([*found, *_input(hosts, step_event), *_clocks(hosts, step_event)])
+    return _grouped([*found, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
 
 
 def _grouped(found: Sequence[Problem]) -> list[Problem]:
@@ -122,6 +125,17 @@ def _missing(session: Session) -> Iterator[Problem]:
         message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
+
+
+def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
+    lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
+    if lacking:
+        here, world = lacking
+        message = (
+            f"{here} of {world} ranks {'is' if here == 1 else 'are'} here: which rank others waited for cannot be told."
+        )
+        remedy = "Put the traces of all ranks into one folder; each rank writes its own."
+        yield Problem("ranks_missing", message, remedy, "", "info")
 
 
 def _steps(host: Host, step_event: str) -> Iterator[Problem]:
@@ -182,6 +196,16 @@ def _tracers(host: Host) -> Iterator[Problem]:
     if calls:
         message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
         yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
+
+
+def _sampled(host: Host) -> Iterator[Problem]:
+    apart = one_op_of(host)
+    if apart > 1:
+        message = (
+            f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, "
+            "gaps and causes of idleness are those of a part only."
+        )
+        yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
 
 
 def _python_calls(host: Host) -> int:

@@ -60,7 +60,7 @@ def input_cost(host: Host, step_event: str = "") -> InputCost:
     """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
     found = figures(host, step_event)
     steps = steptime.host_steps(host, step_event, TYPICAL)
-    of_steps = found.state_ps[found.steps] if len(steps) else found.state_ps[1:2]
+    of_steps = found.state_ps[found.steps]
     kept = steps.counted if len(steps) else np.zeros(1, np.int64)
     wait = of_steps[kept, State.INPUT].astype(np.float64)
     time = of_steps[kept].sum(axis=1).astype(np.float64)

@@ -22,8 +22,8 @@ KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusua
 
 _COMPILING = 0.01
 """Share of a step that compiles, from which on the step warms up: unless more than half of them do."""
-_SETTLED = 10
-"""Steps from which on warming up can be told from noise."""
+SETTLED = 10
+"""Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _FACTOR = 5.0, 1.3
 """A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
 _ROBUST = 1.4826
@@ -102,7 +102,7 @@ def _told(duration: Array, compiling: Array) -> Array:
 def warm_up(duration: Array) -> int:
     """How many of the first steps warm up, by MSER; 0 where steps are few, never settle, or begin faster."""
     count = len(duration)
-    if count < _SETTLED:
+    if count < SETTLED:
         return 0
     # Sums over what is left after each step, from behind; floats hold picoseconds of years to the microsecond.
     times = duration.astype(np.float64) - float(np.median(duration))

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import I64, Bool
 from ..model.host import Host
+from ..model.ranks import labels
 from .steptime import SHARES, Share, host_steps
 from .words import duration
 
@@ -29,6 +30,8 @@ class Worker:
     """One step on one worker; times in ps."""
 
     host: str
+    name: str
+    """What people call it: its rank where captures tell that, else the host."""
     begin_ps: int
     """Since the worker's first event."""
     complete: bool
@@ -53,7 +56,7 @@ class PodStep:
     number: int
     name: str
     workers: Sequence[Worker]
-    """By name, numbers in names as numbers."""
+    """By rank or name, numbers in names as numbers."""
 
     @property
     def complete(self) -> bool:
@@ -95,7 +98,7 @@ class PodStep:
         name = f"Step {self.name}" if self.name.isdigit() else self.name
         slowest = self.slowest
         if len(self.workers) == 1:
-            return f"{name} takes {duration(slowest.total_ps)} on {slowest.host}, most of it {slowest.largest.label}."
+            return f"{name} takes {duration(slowest.total_ps)} on {slowest.name}, most of it {slowest.largest.label}."
         two = len(self.workers) == 2
         other = float(self.totals_ps.min()) if two else self.median_ps
         more = slowest.total_ps / other - 1 if other else 0.0
@@ -103,19 +106,20 @@ class PodStep:
             return f"{name}: all workers take about {duration(self.median_ps)}."
         part, excess = self.excess(slowest)
         whom = "the other worker" if two else "the median worker"
-        lead = f"{name}: {slowest.host} takes {duration(slowest.total_ps)}, {more:.0%} more than {whom}"
+        lead = f"{name}: {slowest.name} takes {duration(slowest.total_ps)}, {more:.0%} more than {whom}"
         return f"{lead}, mainly {part.label} (+{duration(excess)})."
 
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
     """The steps that any host has, by number, each on the hosts that have it."""
     found: dict[int, tuple[str, list[Worker]]] = {}
-    for host in sorted(hosts, key=lambda host: _natural(host.name)):
+    label = labels(hosts)
+    for host in sorted(hosts, key=lambda host: _natural(label[host.name])):
         steps = host_steps(host, step_event)
         parts = np.stack([steps.part_ps[:, list(share.parts)].sum(axis=1) for share in SHARES], axis=1)
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
-            worker = Worker(host.name, begin, bool(steps.complete[i]), parts[i])
+            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), parts[i])
             found.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *found[number]) for number in sorted(found)]
 

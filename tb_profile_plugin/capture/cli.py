@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..problems import Problem, ProblemError
 from ..terminal import say, show_progress, warn
-from .options import RANGES, Options, milliseconds
+from .options import FRAMEWORKS, RANGES, Options, milliseconds
 
 if TYPE_CHECKING:
     from .address import Address
@@ -40,6 +40,7 @@ def add(verbs: Any) -> None:
         help="let the programs record all the time, write their last seconds, or end that",
     )
     verb.add_argument("--demo", action="store_true", help="capture a small training that is started for it")
+    verb.add_argument("--framework", choices=FRAMEWORKS, default="", help="of the demo (default: what is installed)")
     verb.set_defaults(verb=capture)
 
 
@@ -75,11 +76,19 @@ def capture(asked: argparse.Namespace) -> None:
 
 def _demo(asked: argparse.Namespace, options: Options) -> None:
     from .address import parse
-    from .demo import training
+    from .demo import chosen, traced, training
+    from .write import Target
 
     logdir = asked.places[0] if asked.places else "tb-profile-demo"
+    framework = chosen(asked.framework)
+    if framework == "torch":
+        target = Target(logdir, asked.run)
+        warn("Training a few steps in PyTorch, which profiles itself …")
+        say(f"✓ {_size(traced(target.folder).stat().st_size)}")
+        _tell(logdir, target.folder)
+        return
     warn("Starting a small training …")
-    with training() as address:
+    with training(framework) as address:
         _capture(parse(address), options, logdir, asked.run)
 
 

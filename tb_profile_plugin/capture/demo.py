@@ -1,6 +1,7 @@
 """A small program that trains, with its profiler started: so that anybody can try a capture.
 
-``python -m tb_profile_plugin.capture.demo`` prints the address of its profiler and trains until its input ends.
+``python -m tb_profile_plugin.capture.demo tensorflow`` (or jax) prints the address of its profiler and trains until its
+input ends. PyTorch's profiler has no server: ``torch FOLDER`` trains a few steps and writes their trace there.
 """
 
 from __future__ import annotations
@@ -14,20 +15,37 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ..problems import Problem, ProblemError
+from .options import FRAMEWORKS
 
 _END_S = 20.0
+_TORCH_STEPS = 10
+
+
+def chosen(framework: str = "") -> str:
+    """The framework that this Python has: the one that is named, else the first; raises `ProblemError` for none."""
+    wanted = [framework] if framework else FRAMEWORKS
+    found = next((name for name in wanted if importlib.util.find_spec(name)), "")
+    if found:
+        return found
+    lacks = f"has no {framework}" if framework else "has neither TensorFlow nor JAX nor PyTorch"
+    remedy = (
+        f"Install {'it' if framework else 'one of them'}: {', or '.join(f'pip install {name}' for name in wanted)}."
+    )
+    message = f"The training program did not start: this Python {lacks}."
+    raise ProblemError(Problem("no_demo", message, remedy, sys.executable))
 
 
 @contextmanager
-def training(python: str = sys.executable) -> Iterator[str]:
-    """A program that trains meanwhile; gives the address of its profiler.
+def training(framework: str) -> Iterator[str]:
+    """A program that trains meanwhile in TensorFlow or JAX; gives the address of its profiler.
 
-    Raises `ProblemError` where that Python has neither TensorFlow nor JAX.
+    Raises `ProblemError` where it does not start.
     """
-    command = [python, "-m", __name__]
+    command = [sys.executable, "-m", __name__, framework]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as program:
@@ -39,9 +57,7 @@ def training(python: str = sys.executable) -> Iterator[str]:
             address = program.stdout.readline().strip()
             if not address:
                 reader.join()
-                what = log[-1].strip() if log else "it said nothing"
-                remedy = "Install one of them: pip install tensorflow, or pip install jax."
-                raise ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, python))
+                raise _failed(framework, log)
             yield address
         finally:
             program.stdin.close()
@@ -52,16 +68,29 @@ def training(python: str = sys.executable) -> Iterator[str]:
             reader.join()
 
 
-def main() -> None:
-    """Train with what is installed."""
+def traced(folder: Path) -> Path:
+    """The trace of a few steps in PyTorch on the CPU, written there; raises `ProblemError` where none came."""
+    done = subprocess.run([sys.executable, "-m", __name__, "torch", folder], capture_output=True, text=True)
+    found = sorted(folder.glob("*.pt.trace.json.gz"))
+    if done.returncode or not found:
+        raise _failed("torch", done.stderr.splitlines())
+    return found[-1]
+
+
+def _failed(framework: str, log: list[str]) -> ProblemError:
+    what = log[-1].strip() if log else "it said nothing"
+    remedy = f"Try it by itself: {sys.executable} -c 'import {framework}'."
+    return ProblemError(Problem("no_demo", f"The training program did not start: {what}.", remedy, sys.executable))
+
+
+def main(framework: str, folder: str = "") -> None:
+    """Train in that framework."""
+    if framework == "torch":
+        _torch(folder)
+        return
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    if importlib.util.find_spec("tensorflow"):
-        step = _tensorflow(port)
-    elif importlib.util.find_spec("jax"):
-        step = _jax(port)
-    else:
-        sys.exit("this Python has neither TensorFlow nor JAX")
+    step = _tensorflow(port) if framework == "tensorflow" else _jax(port)
     step(0)
     print(f"localhost:{port}", flush=True)
     listener = threading.Thread(target=sys.stdin.read, daemon=True)
@@ -121,5 +150,29 @@ def _jax(port: int) -> Callable[[int], Any]:
     return step
 
 
+def _torch(folder: str) -> None:
+    torch = importlib.import_module("torch")
+    nn, profiler = torch.nn, importlib.import_module("torch.profiler")
+    images = torch.utils.data.TensorDataset(torch.randn(512, 3, 16, 16), torch.randint(10, (512,)))
+    batches = iter(torch.utils.data.DataLoader(images, batch_size=32, shuffle=True))
+    model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 16 * 16, 10))
+    optimizer, loss = torch.optim.SGD(model.parameters(), 0.01), nn.CrossEntropyLoss()
+    with profiler.profile(
+        activities=[profiler.ProfilerActivity.CPU],
+        schedule=profiler.schedule(wait=1, warmup=1, active=_TORCH_STEPS, repeat=1),
+        on_trace_ready=profiler.tensorboard_trace_handler(folder, use_gzip=True),
+        record_shapes=True,
+        profile_memory=True,
+        with_stack=True,
+        with_modules=True,
+    ) as recorder:
+        for _ in range(2 + _TORCH_STEPS):
+            x, y = next(batches)
+            optimizer.zero_grad()
+            loss(model(x), y).backward()
+            optimizer.step()
+            recorder.step()
+
+
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

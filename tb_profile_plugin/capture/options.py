@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 
 from ..problems import Problem, ProblemError
 
+FRAMEWORKS = ("tensorflow", "jax", "torch")
+"""In which the demo can train, by their packages, the preferred one first."""
+
 
 @dataclass(frozen=True)
 class Range:

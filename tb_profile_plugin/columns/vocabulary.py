@@ -40,6 +40,10 @@ ASYNC = "_a"
 CORRELATION_ID = "correlation_id"
 CORRELATION = "correlation"
 """The same in PyTorch's traces, where also what only waits for work has one."""
+SEQUENCE_NUMBER, FORWARD_THREAD = "Sequence number", "Fwd thread id"
+"""Of PyTorch's ops: which node of autograd they made or run; which thread made it, of those that run it."""
+EXTERNAL_ID = "External id"
+"""PyTorch's number of an op, which counts up by one."""
 RUN_ID = "run_id"
 GROUP_ID = "group_id"
 ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
@@ -49,6 +53,9 @@ STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num",
 
 FRAMEWORK = "framework"
 """Fact of the `METADATA` plane: which framework ran the program, as formats other than XSpace state it."""
+
+RANK, WORLD_SIZE = "rank", "world_size"
+"""Facts of the same plane: which of how many workers of a job the host was."""
 
 # Stats: ops, functions and programs.
 TF_OP, HLO_OP, HLO_MODULE, HLO_CATEGORY, PROGRAM_ID = "tf_op", "hlo_op", "hlo_module", "hlo_category", "program_id"

@@ -80,7 +80,7 @@ class _Writer:
                     some = at[low : low + _CHUNK]
                     yield self._counter(lane, some) if lane.kind == COUNTER else write(lane, section, some)
                 number += 1
-        links = self._host.trace.links
+        links = self._host.trace.arrows
         for low in range(0, len(links.source), _CHUNK):
             yield list(self._arrows(slice(low, low + _CHUNK)))
 
@@ -151,7 +151,7 @@ class _Writer:
         return [{**common, "ts": since / 1e6, "args": {"value": value}} for since, value in points]
 
     def _arrows(self, part: slice) -> Iterator[Entry]:
-        links, trace, lane_set = self._host.trace.links, self._host.trace, self._shown.lane_set
+        links, trace, lane_set = self._host.trace.arrows, self._host.trace, self._shown.lane_set
         columns = links.source[part].tolist(), links.target[part].tolist(), links.kind[part].tolist()
         for number, (source, target, kind) in enumerate(zip(*columns, strict=True), part.start):
             inside = all(self._begin <= int(trace.begin[event]) <= self._end for event in (source, target))

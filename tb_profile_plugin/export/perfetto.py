@@ -151,7 +151,7 @@ class _Writer:
 
     def _flows(self, lane: Lane, at: Array) -> dict[int, bytes]:
         """Links that begin or end at some of the events."""
-        links, events = self._host.trace.links, lane.events(at)
+        links, events = self._host.trace.arrows, lane.events(at)
         found: dict[int, bytes] = {}
         sides = ((47, links.source, None), (48, links.by_target[0], links.target_order))
         for field, ends, order in sides:

@@ -134,6 +134,8 @@ def _is_known(piece: str) -> bool:
 
 
 def _is_address(text: str) -> bool:
+    if text.rstrip(":").lower() in WORDS:
+        return False
     return ("::" in text or text.count(":") >= 5) and any(letter.isdecimal() for letter in text)
 
 

@@ -7,7 +7,7 @@ kernels and shapes (`_TEXTS`), and the words of these names (`vocabulary`). Othe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> by
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
-    names = {part: other for name, other in aliases.items() for part in _parts(name)}
-    words = Pseudonyms(key, {part: alias for name in space.hostnames for part in _parts(name)} | names)
+    words = pseudonyms(aliases, alias, space.hostnames, key)
     action = _actions(buf, space, found, words)
     replace: dict[int, Callable[[bytes], bytes]] = {
         _CLEANED: lambda text: words.clean(text.decode("utf-8", "replace")).encode(),
@@ -97,6 +96,12 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> by
         _CHOSEN: lambda text: _part(text, _OPTIONS, words),
     }
     return rewritten(buf, fields, *_replacements(buf, found, action, replace))
+
+
+def pseudonyms(aliases: Mapping[str, str], alias: str, own: Iterable[str], key: bytes) -> Pseudonyms:
+    """Those of a session whose hosts are called so; a capture's ``own`` names of its host are that one's ``alias``."""
+    names = {part: other for name, other in aliases.items() for part in _parts(name)}
+    return Pseudonyms(key, {part: alias for name in own for part in _parts(name)} | names)
 
 
 def _parts(host: str) -> set[str]:

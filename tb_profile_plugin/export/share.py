@@ -12,9 +12,7 @@ from .. import formats, store, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
-from . import redact
-
-_NO_XSPACE = "This capture is a trace in JSON, as PyTorch writes them: only XSpace captures are redacted."
+from . import redact, redact_trace
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,7 @@ def contents(session: Session, name: str) -> Contents:
 
 
 def _kept(host: Host, data: Any) -> str:
-    if not formats.is_xspace(data):
-        return _NO_XSPACE
-    damaged = any(problem.code == "damaged_capture" for problem in host.space.problems)
+    damaged = formats.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
     return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
 
 
@@ -85,7 +81,7 @@ def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
 def file_name(session: Session, name: str, redacted: bool) -> str:
     """How a host's capture is called where it is given away; raises `ProblemError` (404) for an unknown one."""
     file = _file(session, name)
-    ending = ".xplane.pb" if xspace.host_of(file.where.replace("\\", "/").rpartition("/")[2]) else ".json"
+    ending = ".xplane.pb" if xspace.host_of(file.where.replace("\\", "/").rpartition("/")[2]) else ".pt.trace.json"
     return f"{_alias(session, name) if redacted else name}{ending}"
 
 
@@ -93,7 +89,7 @@ def redacted(session: Session, host: str) -> list[Host]:
     """The hosts as strangers may see them, called ``host-1``, ``host-2`` … by their places in the session."""
     names = _names(session, host)
     key = _key(session)
-    return [Host(_alias(session, name), xspace.decode(_redacted(session, name, key))) for name in names]
+    return [Host(_alias(session, name), formats.decode(_redacted(session, name, key))) for name in names]
 
 
 def _names(session: Session, host: str) -> list[str]:
@@ -112,11 +108,9 @@ def _alias(session: Session, host: str) -> str:
 
 def _redacted(session: Session, host: str, key: bytes) -> bytes:
     data = store.read(_file(session, host))
-    if not formats.is_xspace(data):
-        remedy = "Give it away as it is, or look through its names and arguments yourself first."
-        raise ProblemError(Problem("not_redacted", _NO_XSPACE, remedy, host), 422)
     aliases = {name: _alias(session, name) for name in session.hosts}
-    return redact.redacted(data, host, aliases, key)
+    way = redact.redacted if formats.is_xspace(data) else redact_trace.redacted
+    return way(data, host, aliases, key)
 
 
 def _key(session: Session) -> bytes:

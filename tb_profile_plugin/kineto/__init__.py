@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
 """``<worker>.<time>.pt.trace.json.gz``, as torch.profiler.tensorboard_trace_handler writes it, and whatever else."""
 _RANK = re.compile(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
+_STATED = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
 _TOGETHER_NS = 60 * 10**9
 """Workers that wrote within so long of each other profiled at the same time."""
 _MILLISECONDS, _NANOSECONDS = 13, 19
@@ -42,11 +43,11 @@ def is_by_product(name: str) -> bool:
     return not (match and match["kind"] == ".pt.trace")
 
 
-def sessions(names: Iterable[str], run: bool) -> Iterable[tuple[str, tuple[str, ...]]]:
+def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
     """A job's workers that profiled at the same time are one session; each span of time is another.
 
-    Files that differ in nothing but a rank are workers of one job; so are those that PyTorch's handler for TensorBoard
-    names by host and process.
+    Files whose names differ in nothing but a rank are workers of one job; a number in a name is a rank where the file
+    states that rank. So are files that PyTorch's handler for TensorBoard names by host and process.
     """
     jobs: dict[str, dict[str, list[tuple[int, str]]]] = {}
     for name in sorted(names):
@@ -54,12 +55,21 @@ def sessions(names: Iterable[str], run: bool) -> Iterable[tuple[str, tuple[str, 
         if match:
             stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
             together = kind == ".pt.trace" or (run and kind)
-            job = _RANK.sub("", stem).strip("-_. ") if _RANK.search(stem) else "" if together else stem
+            job = "" if together else stem
+            rank = _RANK if _RANK.search(stem) else None if together else _stated_rank(head(name))
+            if rank and rank.search(stem):
+                job = rank.sub("", stem).strip("-_. ")
             jobs.setdefault(job, {}).setdefault(stem, []).append((span, name))
     for job, workers in jobs.items():
         spans = _spans(workers)
         for i, files in enumerate(spans, 1):
             yield "/".join(part for part in (job, str(i) if len(spans) > 1 else "") if part), files
+
+
+def _stated_rank(head: bytes) -> re.Pattern[str] | None:
+    """What finds the rank that a file states at its begin in its name."""
+    match = _STATED.search(head)
+    return re.compile(rf"(?<!\d)0*{int(match[1])}(?!\d)") if match else None
 
 
 def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:

@@ -16,7 +16,7 @@ from .record import Record, read
 from .tables import Draft, Given, planes
 from .view import NOTHING, View, view
 
-_RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": "External id"}
+_RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
 _VERSIONS = (
     "cuda_runtime_version",
     "cuda_driver_version",
@@ -100,7 +100,7 @@ def _facts(record: Record) -> dict[str, Any]:
     facts |= {name: 1 for name in _OPTIONS if header.get(name)}
     told = header.get("distributedInfo")
     if isinstance(told, dict):
-        facts |= {name: told[name] for name in ("rank", "world_size") if type(told.get(name)) is int}
+        facts |= {name: told[name] for name in (vocabulary.RANK, vocabulary.WORLD_SIZE) if type(told.get(name)) is int}
         facts |= {name: str(told[name]) for name in ("backend", "nccl_version") if told.get(name)}
     return facts
 

@@ -44,7 +44,6 @@ class Record:
     name: I32
     pid: I32
     tid: I32
-    id: I32
     begin: I64
     """int64[n] ns as the file has them; `tokens.NO_TIME` where there is none."""
     duration: I64
@@ -155,7 +154,8 @@ class _Reader:
         self._learn(key)
         told = ~np.isin(key, [code for code, kept in self.kept.items() if not kept])
         rows, reals, owner, key = np.ascontiguousarray(rows[:, told]), reals[told], owner[told], key[told]
-        value, kind = rows[tokens.VALUE], rows[tokens.KIND].astype(np.uint8)
+        # Copies: a row would keep all the others in memory.
+        value, kind = rows[tokens.VALUE].copy(), rows[tokens.KIND].astype(np.uint8)
         written = kind == TEXT
         value[written] = self.texts.codes(value[written], rows[tokens.VALUE_END][written])
         value[kind == DOUBLE] = reals[kind == DOUBLE].view(np.int64)
@@ -166,10 +166,9 @@ class _Reader:
                 ("name", tokens.NAME),
                 ("pid", tokens.PID),
                 ("tid", tokens.TID),
-                ("id", tokens.ID),
             )
         }
-        times = {"begin": events[tokens.TS], "duration": events[tokens.DURATION]}
+        times = {"begin": events[tokens.TS].copy(), "duration": events[tokens.DURATION].copy()}
         counts = np.bincount(owner, minlength=len(events[0])).astype(np.int64)
         more = {"phase": phase[wanted].astype(np.uint8), "counts": counts, "key": key, "kind": kind, "value": value}
         size = _EVENT_BYTES * len(counts) + _ARGUMENT_BYTES * len(key) + _TEXT_BYTES * (len(self.texts) - known)
@@ -245,7 +244,6 @@ _COLUMNS: dict[str, Any] = {
     "name": np.int32,
     "pid": np.int32,
     "tid": np.int32,
-    "id": np.int32,
     "begin": np.int64,
     "duration": np.int64,
     "counts": np.int64,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -20,7 +20,7 @@ class Stat:
 
     name: str
     at: Array
-    """int64[k]: rows of the draft's events."""
+    """int64[k]: rows of the draft's events, each at most once."""
     kind: int
     value: Array
     """int64[k]: bits of numbers; for texts which of `texts`."""
@@ -37,13 +37,13 @@ class Draft:
     event: Array
     """int64[n]: events of the file, line after line, by begin, outer before inner."""
     line: Array
-    """int64[n]."""
+    """int32[n]."""
     begin: I64
     """int64[n] ps."""
     end: I64
     """int64[n] ps."""
     named: Array
-    """int64[n]: which of ``names``."""
+    """int32[n]: which of ``names``."""
     names: list[tuple[str, str, str]]
     """Name, name that is shown (where it is another) and category."""
     stats: list[Stat] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Draft:
     @property
     def first_event(self) -> I64:
         """int64[lines + 1]."""
-        return np.searchsorted(self.line, np.arange(len(self.lines) + 1)).astype(np.int64)
+        return np.searchsorted(self.line, np.arange(len(self.lines) + 1, dtype=np.int32)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -98,31 +98,43 @@ def _stats(
     """What the file states about the events of a draft, and what was added."""
     counts = np.diff(given.first)[draft.event]
     first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
-    rows = (np.arange(first[-1]) + np.repeat(given.first[draft.event] - first[:-1], counts)).astype(np.int32)
+    rows = np.arange(first[-1], dtype=np.int32)
+    rows += np.repeat((given.first[draft.event] - first[:-1]).astype(np.int32), counts)
     owner = np.repeat(np.arange(len(draft.event), dtype=np.int32), counts)
     name = number[given.name[rows]]
     if (name < 0).any():
         kept = name >= 0
         rows, owner, name = rows[kept], owner[kept], name[kept]
-    columns = [[owner], [name], [given.kind[rows]], [given.value[rows]]]
-    del rows
+    # Where each stat comes to stand, those of the file first: columns are large, so they are filled in place.
+    given_counts = np.bincount(owner, minlength=len(draft.event))
+    counts = given_counts.copy()
     for each in draft.stats:
+        counts[each.at] += 1
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    free = (first[:-1] + given_counts).astype(np.int32)
+    added = []
+    for each in draft.stats:
+        added.append(free[each.at])
+        free[each.at] += 1
+    at = np.arange(len(owner), dtype=np.int32)
+    at += (first[:-1] - (np.cumsum(given_counts) - given_counts)).astype(np.int32)[owner]
+    del owner, free, counts, given_counts
+
+    def filled(column: Array, of: Callable[[Stat], Array | int]) -> Array:
+        answer = np.empty(int(first[-1]), column.dtype)
+        answer[at] = column
+        for each, places in zip(draft.stats, added, strict=True):
+            answer[places] = of(each)
+        return answer
+
+    def values(each: Stat) -> Array:
         of_text = np.array([places[text] for text in each.texts], np.int64)
-        count = len(each.at)
-        columns[0].append(each.at.astype(np.int32))
-        columns[1].append(np.full(count, names[each.name], np.int32))
-        columns[2].append(np.full(count, each.kind, np.uint8))
-        columns[3].append(of_text[each.value] if each.kind == kinds.TEXT else each.value)
-    owner = np.concatenate(columns[0])
-    counts = np.bincount(owner, minlength=len(draft.event))
-    order = np.argsort(owner, kind="stable").astype(np.int32) if draft.stats else None
-    del name, owner
-    found = []
-    for column in columns[1:]:
-        whole = column[0] if len(column) == 1 else np.concatenate(column)
-        column.clear()
-        found.append(whole if order is None else whole[order])
-    return Stats(buffer, np.concatenate((np.zeros(1, np.int64), np.cumsum(counts))), *found)
+        return of_text[each.value] if each.kind == kinds.TEXT else each.value
+
+    found = [filled(name, lambda each: names[each.name])]
+    del name
+    found += [filled(given.kind[rows], lambda each: each.kind), filled(given.value[rows], values)]
+    return Stats(buffer, first, *found)
 
 
 def _plane(
@@ -155,8 +167,8 @@ def _plane(
         of_names,
     )
     events = Events(
-        draft.line.astype(np.int32),
-        draft.named.astype(np.int32),
+        draft.line.astype(np.int32, copy=False),
+        draft.named.astype(np.int32, copy=False),
         draft.begin,
         draft.end - draft.begin,
         np.broadcast_to(np.int64(0), len(draft.event)),

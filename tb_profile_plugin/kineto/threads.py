@@ -71,8 +71,8 @@ class Ops:
         event = host.event
         self.is_op = view.role[event] == categories.OP
         self.inside, _ = innermost(host.first_event, host.begin, host.end, self.is_op)
-        sequence = view.numbers(event, "Sequence number")
-        backward = self.is_op & (sequence >= 0) & (view.numbers(event, "Fwd thread id", default=0) > 0)
+        sequence = view.numbers(event, vocabulary.SEQUENCE_NUMBER)
+        backward = self.is_op & (sequence >= 0) & (view.numbers(event, vocabulary.FORWARD_THREAD, default=0) > 0)
         self.module, self.paths = modules.paths(host, self.is_op, sequence, backward)
         self.names: list[str] = []
         self.numbers = self._numbered()
@@ -113,9 +113,9 @@ class Ops:
         launch = np.where(place >= 0, calls[place], -1) if len(calls) else place
         op = np.where(launch >= 0, self.numbers[launch], -1) if len(host.event) else launch
         ops = np.flatnonzero(self.is_op)
-        external = view.numbers(host.event[ops], "External id", "external id")
+        external = view.numbers(host.event[ops], vocabulary.EXTERNAL_ID, "external id")
         ops, external = ops[external > 0], external[external > 0]
-        named = matched(view.numbers(device.event[work], "External id", "external id"), external)
+        named = matched(view.numbers(device.event[work], vocabulary.EXTERNAL_ID, "external id"), external)
         op = np.where((op < 0) & (named >= 0), self.numbers[ops[named]], op) if len(ops) else op
         known = op >= 0
         return [Stat(vocabulary.TF_OP, work[known], kinds.TEXT, op[known], self.names)] if known.any() else []

@@ -103,7 +103,7 @@ class View:
     ) -> Draft:
         """These events as a plane; ``renamed`` gives an event's name and the one that is shown where it is another."""
         order = np.lexsort((-(self.end[rows] - self.begin[rows]), self.begin[rows], line))
-        rows, line = rows[order], line[order].astype(np.int64)
+        rows, line = rows[order], line[order].astype(np.int32)
         variant = self.role[rows].astype(np.int64) if variant is None else variant[order]
         example, named = combine(self.record.name[rows], self.record.category[rows], variant)
         names = [("", "", "")]
@@ -112,7 +112,7 @@ class View:
             category = self.word(self.record.category[row])
             category = _CATEGORIES.get(int(self.role[row]), category)
             names.append((*renamed(self.word(self.record.name[row]), int(variant[at])), category))
-        return Draft(plane, lines, rows, line, self.begin[rows], self.end[rows], named + 1, names)
+        return Draft(plane, lines, rows, line, self.begin[rows], self.end[rows], (named + 1).astype(np.int32), names)
 
 
 def view(record: Record, where: str) -> View:

@@ -231,7 +231,7 @@ class LaneSet:
     def _line(self, index: int, plane: Plane, line: int) -> Iterator[Lane]:
         part = plane.lines.events(line)
         full = plane.lines.name[line] or f"Thread {int(plane.lines.id[line])}"
-        kind = _kind(plane, full)
+        kind = kind_of(plane, full)
         name, detail = _split(full, int(plane.lines.display_id[line] or plane.lines.id[line]), kind)
         name_of, base = plane.events.name[part], int(self.names.base[index])
         if kind == STEPS:
@@ -274,7 +274,8 @@ class LaneSet:
             yield Lane(*told, begin, end, name_of, int(self.names.base[index]), offset, events, value[mine])
 
 
-def _kind(plane: Plane, line: str) -> str:
+def kind_of(plane: Plane, line: str) -> str:
+    """What a line of that name holds: `THREAD`, `STREAM`, `OPS` …"""
     if plane.name.startswith(vocabulary.HOST_CPU):
         return THREAD
     found = next((kind for pattern, kind in _KINDS if pattern.search(line)), "")

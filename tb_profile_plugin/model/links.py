@@ -29,6 +29,9 @@ CALL = 100
 RUN = 101
 """Kind of a link from the dispatch of an XLA program on the CPU to the ops of that run, wherever they run."""
 
+GRADIENT = 102
+"""Kind of a link from an op to the one that computes its gradient: no cause of it, so it is only drawn."""
+
 _EXECUTION = (1, EXECUTOR)
 _CROWD = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
@@ -47,7 +50,7 @@ class Links:
     target: Array
     """int32[k]: event."""
     kind: Array
-    """int32[k]: context type of TensorFlow, among them `LAUNCH` and `EXECUTOR`, or `CALL` or `RUN`."""
+    """int32[k]: context type of TensorFlow, among them `LAUNCH` and `EXECUTOR`, or `CALL`, `RUN` or `GRADIENT`."""
 
     @lazy
     def target_order(self) -> Array:

@@ -11,6 +11,8 @@ from .per_host import per_host
 
 LEVELS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_level"}
 """By their field in ProfileOptions."""
+_FEW_OPS = 50
+"""Below so many numbers nothing is said about those between them."""
 _VARINT = 0
 """The wire type of numbers."""
 
@@ -36,3 +38,16 @@ def versions(host: Host) -> dict[str, str]:
     facts = plane.facts() if plane else {}
     named = {name.removesuffix("_version"): str(value) for name, value in facts.items() if name.endswith("_version")}
     return {name: value for name, value in sorted(named.items()) if name != value}
+
+
+@per_host(keep=True)
+def one_op_of(host: Host) -> int:
+    """Of how many ops the trace holds one: 1 where all are there, or nothing tells.
+
+    PyTorch counts its ops; in a trace that was filtered or sampled most numbers lack the next one.
+    """
+    if host.cpu is None or not host.cpu.has_stat(vocabulary.EXTERNAL_ID):
+        return 1
+    numbers = np.unique(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
+    numbers = numbers[numbers > 0]
+    return int(np.median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1

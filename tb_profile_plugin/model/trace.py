@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ..arrays import I32, I64, Array, Bool
 from ..columns import Plane, XSpace, vocabulary
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
+from . import gradients
 from .links import MISSING as MISSING
 from .links import RUN, Links, find
 
@@ -77,6 +79,11 @@ class Trace:
             low += len(plane.names)
         return answer
 
+    def names_of(self, rows: Array) -> list[str]:
+        """The names of those numbers, which `name_rows` gives."""
+        names = list(chain.from_iterable(plane.names for plane in self.planes))
+        return [names[row] for row in rows.tolist()]
+
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
         return self._stats.get(name, lambda: self.read(name))
@@ -137,6 +144,11 @@ class Trace:
     def links(self) -> Links:
         """What led to what on another line, see `links.find`."""
         return find(self)
+
+    @lazy
+    def arrows(self) -> Links:
+        """The links and what is drawn beside them, see `gradients.drawn`."""
+        return gradients.drawn(self)
 
     @lazy
     def claimed(self) -> Array:

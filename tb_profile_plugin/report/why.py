@@ -7,6 +7,7 @@ from typing import Any
 
 from ..analysis.words import duration
 from ..contract.answer import Json
+from ..contract.markdown import escaped
 from ..contract.named import Named
 
 Row = dict[str, Any]
@@ -106,19 +107,19 @@ def markdown(answer: Json) -> str:
 
 
 def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
-    yield f"**{_escaped(headline['text'])}**"
+    yield f"**{escaped(headline['text'])}**"
     yield ""
-    yield _escaped(_steps(named))
+    yield escaped(_steps(named))
     yield ""
     yield "| cause | per step | share | at most won | what it is |"
     yield "|---|---:|---:|---:|---|"
     for row in named.records("causes"):
         cells = (row["label"], _time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), row["text"])
-        yield f"| {' | '.join(_escaped(cell) for cell in cells)} |"
+        yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
     for row in named.records("causes"):
         if row["remedy"]:
             yield ""
-            yield f"**{_escaped(row['label'])}**: {_escaped(row['remedy'])}"
+            yield f"**{escaped(row['label'])}**: {escaped(row['remedy'])}"
             if row["code"]:
                 yield f"\n```python\n{row['code']}```"
 
@@ -159,10 +160,3 @@ def _time(ps: int | None) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _escaped(text: str) -> str:
-    """Names of a capture as Markdown shows them, whatever is in them."""
-    for mark in "\\`*_{}[]<>()#+!|":
-        text = text.replace(mark, f"\\{mark}")
-    return " ".join(text.split())

@@ -12,6 +12,7 @@ from .files import StoredFile, StoredSession, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 from .walk import look
+from .whole import head
 
 __all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "lost", "read", "relocated", "resolve", "roots"]
 
@@ -29,7 +30,7 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
     if not place.is_dir():
         remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
         raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
-    groups = list(formats.sessions(look(os.fspath(place)).captures, run=True))
+    groups = list(formats.sessions(look(os.fspath(place)).captures, True, lambda name: head(place / name)))
     files = stat_files(place, groups[0][1]) if len(groups) == 1 else ()
     return StoredSession(place.name, place, files) if files else _newest(str(place))
 

@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -184,7 +185,7 @@ def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held |
     if before and before.folder == folder:
         groups, known = before.groups, before.sessions
     else:
-        groups = tuple(_groups(folder, root))
+        groups = tuple(_groups(folder, root, partial(tree.head, folder.path)))
         known = (None,) * len(groups)
     sessions: list[StoredSession | None] = []
     for (name, file_names), old in zip(groups, known, strict=True):
@@ -196,13 +197,13 @@ def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held |
     return _Held(folder, groups, tuple(sessions))
 
 
-def _groups(folder: Folder, root: Root) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _groups(folder: Folder, root: Root, head: formats.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions of a folder by its formats, under the folder's name or below it."""
     path = _place(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
     run = is_run(path)
     own = _run_name(path, root) if run else path.relative_to(_place(root.path)).as_posix()
-    for name, files in formats.sessions(folder.captures, run):
+    for name, files in formats.sessions(folder.captures, run, head):
         yield prefix + ((PurePosixPath(own) / name).as_posix() if own != "." or name else path.name), files
 
 

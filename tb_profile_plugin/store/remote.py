@@ -83,6 +83,10 @@ class RemoteTree:
                 found[host] = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
         return tuple(found[host] for host in sorted(found))
 
+    def head(self, folder: str, name: str) -> bytes:
+        """Nothing: files are not fetched for how they begin."""
+        return b""
+
 
 def single(url: str) -> StoredFile | None:
     """The capture at a URL that names one, None for any other; raises `ProblemError` where it cannot be read."""

@@ -83,6 +83,10 @@ class Walker:
         """The captures of those names in a folder, by host; `known` are those of an earlier look."""
         return stat_files(folder, names, known)
 
+    def head(self, folder: str, name: str) -> bytes:
+        """How a file of a folder begins; see `whole.head`."""
+        return head(Path(folder, name))
+
 
 def folder_of(
     path: str,

@@ -17,7 +17,7 @@ from ..model import names as op_names
 from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.kernels import parse_launch
-from ..model.links import CALL, RUN
+from ..model.links import CALL, GRADIENT, RUN
 from ..model.per_host import per_host
 from ..model.plausible import impossible, vendor
 from ..model.trace import MISSING
@@ -47,6 +47,7 @@ _KINDS = {
     17: "SparseCore offload",
     CALL: "call of the driver",
     RUN: "run of a program",
+    GRADIENT: "forward and backward",
 }
 """Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
 
@@ -153,7 +154,7 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     """The links that lead to an event and from it, and a tf.data iterator's parent; some hundreds at most."""
     if event >= len(host.trace):
         return []
-    links = host.trace.links
+    links = host.trace.arrows
     low, high = np.searchsorted(links.source, [event, event + 1]).tolist()
     outgoing = zip([event] * (high - low), links.target[low:high].tolist(), links.kind[low:high].tolist(), strict=True)
     targets, sources = links.by_target
@@ -170,7 +171,7 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
 @per_host
 def kinds(host: Host) -> list[str]:
     """The kinds of links that a host has, in words."""
-    return sorted({word(kind) for kind in np.unique(host.trace.links.kind).tolist()})
+    return sorted({word(kind) for kind in np.unique(host.trace.arrows.kind).tolist()})
 
 
 def word(kind: int) -> str:
@@ -201,7 +202,7 @@ def _iterator(host: Host, event: int) -> Iterable[Arrow]:
 def arrows_between(host: Host, lanes: Iterable[int], begin: int, end: int, limit: int) -> tuple[list[Arrow], int]:
     """Links with both ends on the lanes and one end in the window: some, evenly spread, and how many there are."""
     trace, lane_set = host.trace, timeline(host).lane_set
-    links = trace.links
+    links = trace.arrows
     wanted = np.zeros(len(trace.lines), bool)
     for place in lanes:
         lane = lane_set.lanes[place]

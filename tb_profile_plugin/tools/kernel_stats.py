@@ -21,7 +21,7 @@ from ..analysis.kernelverdict import verdict
 from ..analysis.ops import Op
 from ..analysis.recording import GPUS, KERNELS, remedy
 from ..analysis.shares import largest
-from ..contract.answer import Answer, Column, Headline, Table
+from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.gpus import DEVICES, Gpus, device_values
 from ..contract.opcosts import BOUND, COSTS, cost_values
 from ..contract.tool import tool
@@ -147,6 +147,7 @@ _SHARES = Table(
     (
         Column("of", "Of", "string", doc="What the time is divided by."),
         Column("name", "Name", "string"),
+        Column("column", "Column", "string", doc="Of the kernels, that which says that name; blank where none does."),
         _TIMES[0],
         _TIMES[1],
     ),
@@ -332,24 +333,19 @@ def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel],
 
 def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served = served_ops(found)
-    divisions: dict[str, Callable[[Kernel], str]] = {
-        "Kernels with the highest total time": lambda kernel: kernel.name,
-        cores.capitalize(): lambda kernel: tensor_core_use(kernel, served, cores),
-        "Type of the arithmetic": lambda kernel: kernel.known.dtype or NOT_TOLD,
-        "Library": lambda kernel: kernel.known.library or NOT_RECOGNISED,
-    }
-    if not cores:
-        del divisions[""]
-    rows = [
-        (of, *share) for of, key in divisions.items() for share in largest((key(each), each.total_ps) for each in found)
+    served, called = served_ops(found), kernelnames.short(each.name for each in found)
+    divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
+        ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
+        (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
+        ("Type of the arithmetic", "dtype", lambda kernel: kernel.known.dtype or NOT_TOLD),
+        ("Library", "library", lambda kernel: kernel.known.library or NOT_RECOGNISED),
     ]
-    return {
-        "of": [of for of, _, _ in rows],
-        "name": [name for _, name, _ in rows],
-        "total_us": [ps / _PS_PER_US for _, _, ps in rows],
-        "share": [ps / whole for _, _, ps in rows],
-    }
+    rows = []
+    for of, column, key in divisions:
+        said = {key(each) for each in found} - {NOT_TOLD, NOT_RECOGNISED} if column else set()
+        for name, ps in largest((key(each), each.total_ps) for each in found if of):
+            rows.append((of, name, column if name in said else None, ps / _PS_PER_US, ps / whole))
+    return by_column(_SHARES, rows)
 
 
 def _facts(found: Sequence[Kernel], whole: int) -> dict[str, Any]:

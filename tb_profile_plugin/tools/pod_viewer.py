@@ -12,6 +12,7 @@ from ..contract.answer import Answer, Column, Headline, Table
 from ..contract.tool import STEP_EVENT, tool
 from ..model.devices import device_type, host_device_type
 from ..model.host import Host
+from ..model.ranks import rank
 from ..model.session import Session
 from ..problems import CLOCKS
 
@@ -35,7 +36,8 @@ _WORKERS = Table(
     "Workers",
     (
         Column("step", "Step", doc="Number of the step."),
-        Column("host", "Worker", "string"),
+        Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
+        Column("host", "Host", "string", doc="As its file is named."),
         Column("total_ms", "Step time", unit="ms", doc="The whole step on this worker: the sum of its parts."),
         Column("largest", "Most time in", "string", doc="The part that takes most of the step."),
         Column(
@@ -52,7 +54,7 @@ _WORKERS = Table(
 )
 _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
 
-_NEEDS = (*NEEDS, *health.NEEDS, host_device_type)
+_NEEDS = (*NEEDS, *health.NEEDS, host_device_type, rank)
 
 
 @tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
@@ -87,6 +89,7 @@ def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     }
     return parts | {
         "step": [step.number for step, _ in workers],
+        "worker": [worker.name for _, worker in workers],
         "host": [worker.host for _, worker in workers],
         "total_ms": [worker.total_ps / _PS_PER_MS for _, worker in workers],
         "largest": [worker.largest.label for _, worker in workers],

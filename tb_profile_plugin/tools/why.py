@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis import health, stepfacts
@@ -13,6 +13,7 @@ from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
 from ..analysis.typical import checked
+from ..contract import devicework
 from ..contract.answer import Answer, Column, Table, by_column
 from ..contract.steps import CHOICE, headline
 from ..contract.tool import STEP_EVENT, tool
@@ -215,15 +216,18 @@ _UNUSUAL = Table(
     order=5,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
-    tables=(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
-    needs=(*NEEDS, *REPLAYS, *health.NEEDS, paths),
+    tables=(
+        *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
+        *devicework.TABLES,
+    ),
+    needs=(*NEEDS, *REPLAYS, *health.NEEDS, *devicework.NEEDS, paths),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
     found = diagnose(hosts, step_event, checked(steps), replays=True)
     path = path_figures(hosts, found.typical, step_event)
     notes = health.findings(session, hosts, step_event)
-    tables: dict[str, dict[str, Sequence[Any]]] = {
+    tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "causes": _causes(found.causes),
         "step": _step(found),
         "places": _places(found),
@@ -235,6 +239,7 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "idle": _idle(found.devices),
         "scenarios": _scenarios(found),
         "path": _path(path),
+        **devicework.device_work(hosts, step_event),
     }
     return Answer(_facts(found, path, hosts, step_event), tables, headline(found.headline, notes), notes)
 
@@ -354,14 +359,14 @@ def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
     }
 
 
-def _idle(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
+def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
     rows = [
         (each.host, each.device, state, LABELS[state], ps)
         for each in devices
         for state, ps in each.state_ps.items()
         if ps and state not in _WORK
     ]
-    return {**by_column(_IDLE, rows)}
+    return by_column(_IDLE, rows)
 
 
 def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:

@@ -78,6 +78,14 @@ def test_time_between_steps_is_told_by_what_runs_there() -> None:
     assert {part.place for part in found.accounting} >= {"steps", "between"}
 
 
+def test_time_of_which_nothing_was_recorded_is_told_as_such() -> None:
+    text = f"/host:CPU\n  python | train[0,30]{{_r=1}} {WORK}[0.5,29]"
+    found = diagnose([draw.host(text, steps=6, every=100)])
+    assert told(found)[0] == "headline.between_steps"
+    assert "In 100 % of it nothing was recorded" in found.headline.sentence.text
+    assert "tracer" in found.causes[0].remedy.text
+
+
 def test_every_tenth_step_is_unusual_and_what_made_it_so_is_named() -> None:
     text = "/host:CPU\n  python | " + " ".join(
         f"train[{1000 * i},{900 if i % 10 == 9 else 100}]{{_r=1, step_num={i}}} {WORK}[{1000 * i + 1},98]"
@@ -105,10 +113,13 @@ def test_the_host_that_comes_last_is_named() -> None:
     assert abs(found.causes[0].per_step_ps - 60e6) < 1e6
 
 
-def test_without_steps_the_capture_is_diagnosed() -> None:
-    found = diagnose([draw.host(f"/host:CPU\n  python | IteratorGetNext[0,60] {WORK}[60,40]")])
+def test_without_steps_what_lies_between_first_and_last_work_is_diagnosed() -> None:
+    text = f"/host:CPU\n  python | init[0,500] {WORK}[500,10] IteratorGetNext[510,60] {WORK}[570,30] exit[600,400]"
+    found = diagnose([draw.host(text)])
+    assert {part.place for part in found.accounting} == {"before", "capture", "after"}
+    assert abs(found.typical.period_ps - 100e6) < 1
     assert found.headline.sentence.code == "headline.input"
-    assert "the capture, in which no steps were found" in found.headline.sentence.text
+    assert "the time from the first to the last work, in which no steps were found" in found.headline.sentence.text
     assert {cause.confidence for cause in found.causes} == {"low"}
 
 

@@ -103,6 +103,15 @@ def test_tracers_that_were_off(tmp_path: Path) -> None:
     assert found["tracer_off"].message == "Nothing of devices was recorded: device_tracer_level was 0."
 
 
+def test_a_trace_of_which_ops_are_missing_says_so(tmp_path: Path) -> None:
+    def ops(apart: int) -> Any:
+        drawn = " ".join(f"a{i}[{10 * i},5]{{External id={1 + apart * i}}}" for i in range(60))
+        return draw.space(f"/host:CPU\n  t | {drawn}", steps=1)
+
+    assert "sampled" not in findings(tmp_path / "whole", host=ops(1))
+    assert "one of 7 ops" in findings(tmp_path / "part", host=ops(7))["sampled"].message
+
+
 def test_what_hosts_share_is_said_once(tmp_path: Path) -> None:
     hosts = {f"w{number}": draw.space("/host:CPU\n  t | work[1,2]") for number in range(6)}
     found = findings(tmp_path, **hosts)

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
+from tb_profile_plugin.analysis.idle.devices import device_work
 from tb_profile_plugin.analysis.idle.gaps import moments
-from tb_profile_plugin.analysis.idle.partition import partition
+from tb_profile_plugin.analysis.idle.partition import gap_bounds, idle_stretches, partition
 from tb_profile_plugin.analysis.idle.states import State
 from tb_profile_plugin.model.host import Host
 
@@ -18,7 +19,7 @@ from tb_profile_plugin.model.host import Host
 def parts(host: Host, end: float, device: int = 0, begin: float = 0) -> dict[str, float]:
     """µs by state, for those that take time."""
     window = np.array([round((START + begin) * US)]), np.array([round((START + end) * US)])
-    row = partition(host, *window).ps[0, device]
+    row = partition(host, *window)[0, device]
     return {state.name.lower(): int(row[state]) / US for state in State if row[state]}
 
 
@@ -132,18 +133,19 @@ def test_m21_the_strongest_of_what_encloses_a_moment() -> None:
 
 def test_m24_a_capture_without_a_device() -> None:
     host = draw.host("/host:CPU\n  python | train[0,90]{_r=1}\n/device:GPU:0\n")
-    found = partition(host, np.array([0]), np.array([90 * US]))
-    assert (found.devices, found.pieces, found.ps.shape) == ([], [], (1, 0, len(State)))
+    assert partition(host, np.array([0]), np.array([90 * US])).shape == (1, 0, len(State))
 
 
-def test_pieces_name_the_event_its_launch_and_what_the_thread_did() -> None:
+def test_stretches_name_what_the_thread_did_and_what_ends_the_gap() -> None:
     calls, work = kernels(((0, 10), BEFORE), ((67, 100), (60, 65)))
     host = captured(("python", frames(100) + events(" $time sleep", (10, 60)) + " " + calls), devices=[[work]])
-    found = partition(host, np.array([START * US]), np.array([(START + 100) * US]))
-    (piece,) = [each for each in found.pieces if each.cause == State.PYTHON]
-    assert (piece.begin, piece.end) == ((START + 10) * US, (START + 60) * US)
-    assert (piece.gap_begin, piece.gap_end) == ((START + 10) * US, (START + 67) * US)
-    named = [host.trace.name(event) for event in (piece.event, piece.launch, piece.next)]
+    (found,) = moments(host)
+    idle = idle_stretches(found)
+    (place,) = np.flatnonzero(idle.begin == (START + 10) * US)
+    assert (idle.state[place], idle.end[place]) == (State.PYTHON, (START + 60) * US)
+    assert [int(each[idle.gap[place]]) for each in gap_bounds(found)] == [(START + 10) * US, (START + 67) * US]
+    (device,), after = device_work(host), found.gap_next[idle.gap[place]]
+    named = [host.trace.name(event) for event in (idle.event[place], device.launch[after], device.event[after])]
     assert named == ["$time sleep", "cuLaunchKernel", "gemm"]
 
 
@@ -188,9 +190,8 @@ CPU = """
 
 def test_on_the_cpu_ops_are_the_device_and_callbacks_are_not() -> None:
     host = draw.host(CPU.replace("\n  | ", " ").replace("OP", "hlo_op=op, hlo_module=jit_step, device_ordinal=0"))
-    (device,) = partition(host, np.array([0]), np.array([US])).devices
-    assert device == "CPU compute"
-    row = partition(host, np.array([10 * US]), np.array([900 * US])).ps[0, 0]
+    assert [work.name for work in device_work(host)] == ["CPU compute"]
+    row = partition(host, np.array([10 * US]), np.array([900 * US]))[0, 0]
     found = {state.name.lower(): int(row[state]) / US for state in State if row[state]}
     # The op's shard goes on until 405; waiting for the program's end is over when the device is.
     expected = {"compute": 90, "input": 300, "callback": 400, "sync": 20, "launch": 40, "dispatch": 10, "python": 10}
@@ -205,7 +206,7 @@ def test_between_two_steps_a_checkpoint_is_a_pause_from_its_preparation() -> Non
     /device:GPU:0
       Stream #7 | gemm[20,80]{c=1} gemm[236,64]{c=2}
     """
-    row = partition(draw.host(text), np.array([0]), np.array([300 * US])).ps[0, 0]
+    row = partition(draw.host(text), np.array([0]), np.array([300 * US]))[0, 0]
     assert row[State.PAUSE] == 100 * US
     assert row[State.PYTHON] == (10 + 30) * US
 
@@ -246,13 +247,13 @@ def test_parts_sum_to_the_window_and_windows_add_up(program: dict[str, Any]) -> 
     drawn = simulated(program)
     edges = np.sort(np.array(program["cuts"], np.int64)) * US
     found = sums(drawn, program["cuts"])
-    assert (found.ps >= 0).all()
-    assert (found.ps.sum(axis=2) == (edges[1:] - edges[:-1])[:, None]).all()
+    assert (found >= 0).all()
+    assert (found.sum(axis=2) == (edges[1:] - edges[:-1])[:, None]).all()
     whole = partition(draw.decoded(drawn), edges[:1], edges[-1:])
-    np.testing.assert_array_equal(found.ps.sum(axis=0), whole.ps[0])
+    np.testing.assert_array_equal(found.sum(axis=0), whole[0])
     covered = {m for (b, _), (lag, takes), _ in program["launches"] for m in range(b + lag, b + lag + takes)}
     busy = [moment for moment in covered if edges[0] <= moment * US < edges[-1]]
-    assert int(whole.ps[:, :, : State.COMPILE].sum()) == len(busy) * US
+    assert int(whole[:, :, : State.COMPILE].sum()) == len(busy) * US
 
 
 @LAW
@@ -269,14 +270,14 @@ def test_moments_tile_the_capture(program: dict[str, Any]) -> None:
 @given(programs, some.randoms(use_true_random=False))
 def test_the_order_of_streams_changes_nothing(program: dict[str, Any], dice: Any) -> None:
     drawn = simulated(program)
-    before = sums(drawn, program["cuts"]).ps
+    before = sums(drawn, program["cuts"])
     for plane in drawn.planes:
         lines = list(plane.lines)
         dice.shuffle(lines)
         del plane.lines[:]
         plane.lines.extend(lines)
     if plane_order(drawn):
-        np.testing.assert_array_equal(sums(drawn, program["cuts"]).ps, before)
+        np.testing.assert_array_equal(sums(drawn, program["cuts"]), before)
 
 
 def plane_order(drawn: Any) -> bool:
@@ -288,7 +289,7 @@ def plane_order(drawn: Any) -> bool:
 @given(programs)
 def test_a_kernel_in_two_that_touch_is_the_same_work(program: dict[str, Any]) -> None:
     drawn = simulated(program)
-    before = sums(drawn, program["cuts"]).ps
+    before = sums(drawn, program["cuts"])
     for line in drawn.planes[1].lines:
         for event in list(line.events):
             half = event.duration_ps // 2
@@ -297,7 +298,7 @@ def test_a_kernel_in_two_that_touch_is_the_same_work(program: dict[str, Any]) ->
             more.offset_ps += half
             more.duration_ps -= half
             event.duration_ps = half
-    np.testing.assert_array_equal(sums(drawn, program["cuts"]).ps, before)
+    np.testing.assert_array_equal(sums(drawn, program["cuts"]), before)
 
 
 @LAW
@@ -306,7 +307,7 @@ def test_another_event_takes_time_from_weaker_causes_only(program: dict[str, Any
     drawn = simulated(program)
     if not plane_order(drawn):
         return
-    before = sums(drawn, [0, 100]).ps.sum(axis=(0, 1))
+    before = sums(drawn, [0, 100]).sum(axis=(0, 1))
     more = draw.space(f"/host:CPU\n  python | backend_compile[{times[0]},{times[1]}]")
     line = next(line for line in drawn.planes[0].lines if line.name == "python")
     key = max(drawn.planes[0].event_metadata, default=0) + 1
@@ -315,7 +316,7 @@ def test_another_event_takes_time_from_weaker_causes_only(program: dict[str, Any
     event = line.events.add()
     event.CopyFrom(more.planes[0].lines[0].events[0])
     event.metadata_id = key
-    change = sums(drawn, [0, 100]).ps.sum(axis=(0, 1)) - before
+    change = sums(drawn, [0, 100]).sum(axis=(0, 1)) - before
     assert change[State.COMPILE] >= 0
     assert (np.delete(change, [State.COMPILE, State.UNEXPLAINED, State.PYTHON]) <= 0).all()
 

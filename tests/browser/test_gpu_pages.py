@@ -95,6 +95,19 @@ def test_memory_at_a_moment_and_of_a_part_of_the_time(site: Sites, page: Page, t
     expect(main.get_by_text("From step to step")).to_be_visible()
 
 
+def test_names_beside_pies_filter_the_kernels(site: Sites, page: Page, tmp_path: Path) -> None:
+    main = opened(site, page, tmp_path, KERNELS, "kernel_stats")
+    rows = main.locator("tbody tr", has_text=re.compile("sgemm|fusion"))
+    expect(rows).to_have_count(3)
+    main.locator(".pie", has_text="Library").locator(".pick", has_text="cuBLAS").click()
+    expect(page).to_have_url(re.compile("kernels.only.library=cuBLAS"))
+    expect(rows).to_have_count(1)
+    page.go_back()
+    main.locator(".pie", has_text="highest").locator(".pick", has_text="loop_add_fusion").click()
+    expect(page).to_have_url(re.compile("kernels.find=loop_add_fusion"))
+    expect(rows).to_have_count(2)
+
+
 def test_captures_without_gpus_say_why(site: Sites, page: Page, traces: Path) -> None:
     server = site("standalone", traces)
     for tool, reason in (("kernel_stats", "holds no GPU"), ("memory_profile", "no event of a memory allocator")):

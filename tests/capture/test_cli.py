@@ -87,8 +87,12 @@ def test_a_demo_without_a_framework_says_what_to_install(
     tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert cli.main(["capture", "--demo"]) == 1
     assert "pip install tensorflow" in capsys.readouterr().err
+    assert cli.main(["capture", "--demo", "--framework", "torch"]) == 1
+    told = capsys.readouterr().err
+    assert "has no torch" in told and "Install it: pip install torch." in told
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import draw
 import pytest
+from figures import figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,17 +188,6 @@ def test_texts_that_differ_still_differ() -> None:
     texts = {"".join(dice.choices("aAbB1_/.:ü -", k=7)) for _ in range(20_000)}
     pseudonyms = Pseudonyms(b"key", {})
     assert len({pseudonyms.clean(text) for text in texts}) == len(texts)
-
-
-def figures(answer: Any, found: "Counter[Any]") -> None:
-    """Numbers of a tool's answer, those of one row together."""
-    if isinstance(answer, dict) and not any(isinstance(value, dict | list) for value in answer.values()):
-        found[tuple(value for value in answer.values() if isinstance(value, int | float))] += 1
-    elif isinstance(answer, dict | list):
-        for value in answer.values() if isinstance(answer, dict) else answer:
-            figures(value, found)
-    elif isinstance(answer, int | float):
-        found[answer] += 1
 
 
 REAL_ONES = sorted(path for path in REAL.rglob("*.xplane.pb") if path.parent.name != "mangled")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import cli, jit
+from tb_profile_plugin import asking, jit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -100,7 +100,7 @@ def test_only_small_ones_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packed.write_bytes(b"x")
     large.write_bytes(bytes(500_000))
     for path in (packed, large):
-        cli._stored(str(path))
+        asking.stored_at(str(path))
         assert not told
-    cli._stored(str(SMALL[0]))
+    asking.stored_at(str(SMALL[0]))
     assert told == {"TB_PROFILE_KERNELS": "short"}

@@ -14,10 +14,11 @@ from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.parts import COPIES, DEVICE_COMPUTE, Part
 from tb_profile_plugin.analysis.stretches import union
+from tb_profile_plugin.analysis.torchops import torch_ops
 from tb_profile_plugin.model.allocations import allocations
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.links import LAUNCH
+from tb_profile_plugin.model.links import GRADIENT, LAUNCH
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
@@ -97,6 +98,11 @@ def test_ops_and_kernels_of_resnet50(hosts: dict[str, Host]) -> None:
     )
     ops = {op.name: op for op in host_ops(one).ops}
     assert ops[top.name].total_ps // 10**6 == 40_246
+    by_name = torch_ops(one).names
+    assert len(by_name) == 76
+    cost = by_name[top.name, ""]
+    times = [ps // 10**6 for ps in (cost.device_self, cost.host_self, cost.host_total)]
+    assert (cost.calls, *times) == (318, 142_461, 22_804, 40_246)
     kernels = kernelstats.grouped(kernelstats.kernel_stats([one]), lambda kernel: kernel.name)
     assert len(kernels) == 67
     (found,) = [kernel for kernel in kernels if "dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>" in kernel.name]
@@ -141,3 +147,11 @@ def test_workers_are_hosts_of_one_session() -> None:
         "v100-resnet50-2021",
         "a100-ddp-nccl/nccl_data",
     }
+
+
+@pytest.mark.parametrize(("name", "count"), [("a100-ddp-nccl", 543), ("v100-resnet50-2021", 1068)])
+def test_gradients(hosts: dict[str, Host], name: str, count: int) -> None:
+    """As many as there are flows from forward to backward, where the trace has those."""
+    trace = host(hosts, name).trace
+    assert int((trace.arrows.kind == GRADIENT).sum()) == count
+    assert len(trace.arrows.source) == len(trace.links.source) + count

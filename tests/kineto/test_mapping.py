@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from torchtrace import BACKWARD, BASE_NS, V100, frame, host, launch, mark, memory, on_device, on_host, op, text
+from torchtrace import BACKWARD, BASE_NS, MAIN, V100, frame, host, launch, mark, memory, on_device, on_host, op, text
 
 from tb_profile_plugin import formats
 from tb_profile_plugin.analysis import between, kernelstats
@@ -12,13 +12,14 @@ from tb_profile_plugin.analysis.breakdown import breakdown
 from tb_profile_plugin.analysis.deviceops import device_ops, is_training
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.parts import Part
-from tb_profile_plugin.model import lanes
+from tb_profile_plugin.model import gradients, lanes
 from tb_profile_plugin.model.allocations import allocations
 from tb_profile_plugin.model.capabilities import gpu_capabilities
 from tb_profile_plugin.model.devices import host_device_type
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.recorded import versions
+from tb_profile_plugin.timeline.details import arrows_of
 
 STEP = (
     mark("ProfilerStep#3", 0, 100),
@@ -231,3 +232,26 @@ def test_a_trace_that_was_made_of_an_xspace_opens_with_what_it_holds() -> None:
 
 def test_a_trace_in_text_is_what_it_is() -> None:
     assert formats.is_xspace(b"\n\x02\x08\x01") and not formats.is_xspace(text(*STEP).encode())
+
+
+def test_an_op_leads_to_the_one_that_computes_its_gradient() -> None:
+    def numbered(name: str, begin: float, duration: float, number: int, thread: int = 0) -> dict[str, object]:
+        told = {"Sequence number": number, "Fwd thread id": thread}
+        return op(name, begin, duration, BACKWARD if thread else MAIN, **told)
+
+    one = host(
+        numbered("aten::conv2d", 0, 9, 4),
+        numbered("aten::convolution", 1, 7, 4),
+        numbered("aten::relu", 10, 5, 5),
+        numbered("autograd::engine::evaluate_function: ConvolutionBackward0", 30, 9, 4, thread=1),
+        numbered("ConvolutionBackward0", 31, 7, 4, thread=1),
+        numbered("aten::conv2d", 50, 9, 4),
+        numbered("LostBackward0", 60, 2, 6, thread=1),
+    )
+    trace = one.trace
+    forward, backward = gradients.pairs(trace)
+    pairs = [(trace.name(a), trace.name(b)) for a, b in zip(forward.tolist(), backward.tolist(), strict=True)]
+    assert pairs == [("aten::convolution", "ConvolutionBackward0")]
+    assert not len(trace.links.source)
+    (arrow,) = arrows_of(one, int(backward[0]))
+    assert (arrow.source, arrow.target, arrow.kind) == (int(forward[0]), int(backward[0]), "forward and backward")

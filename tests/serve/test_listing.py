@@ -20,6 +20,7 @@ COUNT = 200
 def looking_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logdir_module, "_RESCAN_S", 0.0)
     monkeypatch.setattr(logdir_module, "_RESCAN_SHARE", 0)
+    monkeypatch.setattr(logdir_module, "_PATIENCE_S", None)
 
 
 def facts(client: Client) -> dict[str, Any]:

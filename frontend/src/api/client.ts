@@ -39,6 +39,21 @@ export function moduleAddress(page: string): string {
   return new URL(base + page, document.baseURI).href;
 }
 
+/** Where answers come from: the server, unless a report holds them. */
+type Transport = (where: string, init: RequestInit) => Promise<Response>;
+
+let transport: Transport | null = null;
+
+/** Takes all answers from there, and asks no server. */
+export function answerFrom(other: Transport): void {
+  transport = other;
+}
+
+/** Whether this page is a report, which has no server. */
+export function isReport(): boolean {
+  return transport !== null;
+}
+
 function isProblem(value: unknown): value is Problem {
   return typeof value === "object" && value !== null && "code" in value && "message" in value;
 }
@@ -69,7 +84,8 @@ async function failure(response: Response, where: string): Promise<RequestError>
 async function ask(where: string, accept: string, signal?: AbortSignal, more: RequestInit = {}): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(where, { headers: { Accept: accept }, ...more, ...(signal && { signal }) });
+    const init = { headers: { Accept: accept }, ...more, ...(signal && { signal }) };
+    response = await (transport ? transport(where, init) : fetch(where, init));
   } catch (error) {
     if (signal?.aborted) throw error;
     const remedy = "Check that the server still runs and that this page can reach it, then try again.";

@@ -1,6 +1,7 @@
 /** The frame around every page. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { isReport } from "../api/client";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
@@ -83,7 +84,7 @@ export function Shell({ store }: { store: Store }) {
           <Arrivals store={store} />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}
           <CaptureButton capture={capture} />
-          <ShareButton store={store} />
+          {!isReport() && <ShareButton store={store} />}
           {!store.frame.plugin && <ThemeButton store={store} />}
           <button type="button" class="button" onClick={() => setHelp(true)} aria-label="Help" data-tip="Help. Key: ?">
             ?

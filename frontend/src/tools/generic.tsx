@@ -10,13 +10,16 @@ import { exportName, linkTo, type PageProps } from "./page";
 export default function Generic(props: PageProps) {
   const { answer, tool, store } = props;
   const { headline } = answer;
+  const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
-      <Section title={tool.title} doc={tool.doc}>
-        <Facts answer={answer} />
-      </Section>
+      {hasFacts && (
+        <Section title={tool.title} doc={tool.doc}>
+          <Facts answer={answer} />
+        </Section>
+      )}
       {answer.tableIds.map((id) => {
         const table = answer.table(id);
         return (

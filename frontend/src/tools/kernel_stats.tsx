@@ -6,7 +6,7 @@ import type { Answer, Row } from "../base/table";
 import { eventsOf, TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { useKept } from "../view/kept";
+import { useChoices, useKept } from "../view/kept";
 import { Pies } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
@@ -94,11 +94,14 @@ function Kernels({ page }: { page: PageProps }) {
 export default function KernelPage(props: PageProps) {
   const { answer, store } = props;
   const { headline } = answer;
+  const [, choose] = useChoices();
+  const pick = (name: string, column: string) =>
+    choose({ by: "launch", [column === "short" ? "kernels.find" : `kernels.only.${column}`]: name });
   const note = `${count(answer.number("launches") ?? 0)} launches, ${time(answer.number("kernel_time_us") ?? 0, "us")} in kernels.`;
   return (
     <>
       {headline && <Verdict {...headline} text={`${headline.text} ${note}`} next={linkTo(store, headline.tool)} />}
-      <Pies shares={answer.table("shares")} times="total_us" />
+      <Pies shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
       {["copies", "devices"]
         .map((id) => [id, answer.table(id)] as const)

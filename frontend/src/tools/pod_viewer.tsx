@@ -49,7 +49,7 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
   const total = workers.length(row, "total_ms");
   return (
     <Section
-      title={workers.text(row, "host")}
+      title={workers.text(row, "worker")}
       note={`${time(total)}, mostly ${workers.text(row, "largest")}`}
       controls={link && <GoLink {...link} />}
     >

@@ -12,6 +12,8 @@ export interface Share {
   readonly name: string;
   /** In microseconds. */
   readonly value: number;
+  /** Of the table beside it, the column that holds the name; "" for its first one, undefined for none. */
+  readonly column?: string | undefined;
 }
 
 /** From here on it is the rest. */
@@ -51,14 +53,14 @@ export function pieOption(slices: readonly Share[], palette: Palette) {
   };
 }
 
-type Pick = (name: string) => void;
+type Pick = (name: string, column: string) => void;
 
 interface PiesProps {
   readonly shares: Table;
   /** The column of the shares' times. */
   readonly times: string;
   /** What a click on a share's name does. */
-  readonly pick?: Pick;
+  readonly pick: Pick;
 }
 
 /** A pie for each division that the column `of` names. */
@@ -69,15 +71,19 @@ export function Pies({ shares, times, pick }: PiesProps) {
         const mine = shares.where({ of });
         return {
           of,
-          slices: mine.rows.map((row) => ({ name: mine.text(row, "name"), value: mine.length(row, times) })),
+          slices: mine.rows.map((row) => ({
+            name: mine.text(row, "name"),
+            value: mine.length(row, times),
+            column: mine.has("column") ? mine.text(row, "column") || undefined : "",
+          })),
         };
       }),
-    [shares],
+    [shares, times],
   );
   return (
     <div class="pies">
       {pies.map(({ of, slices }) => (
-        <Pie key={of} title={of} slices={slices} {...(pick && { pick })} />
+        <Pie key={of} title={of} slices={slices} pick={pick} />
       ))}
     </div>
   );
@@ -86,7 +92,7 @@ export function Pies({ shares, times, pick }: PiesProps) {
 interface PieProps {
   readonly title: string;
   readonly slices: readonly Share[];
-  readonly pick?: Pick;
+  readonly pick: Pick;
 }
 
 function Pie({ title, slices, pick }: PieProps) {
@@ -104,7 +110,7 @@ function Pie({ title, slices, pick }: PieProps) {
 interface LegendProps {
   readonly slices: readonly Share[];
   readonly sum: number;
-  readonly pick: ((name: string) => void) | undefined;
+  readonly pick: Pick;
 }
 
 function PieLegend({ slices, sum, pick }: LegendProps) {
@@ -116,8 +122,8 @@ function PieLegend({ slices, sum, pick }: LegendProps) {
             class="swatch both"
             style={{ "--on-light": colour(share, place, false), "--on-dark": colour(share, place, true) }}
           />
-          {pick && place < SLICES ? (
-            <button type="button" class="pick" onClick={() => pick(share.name)}>
+          {share.column !== undefined && place < SLICES ? (
+            <button type="button" class="pick" onClick={() => pick(share.name, share.column ?? "")}>
               {share.name}
             </button>
           ) : (

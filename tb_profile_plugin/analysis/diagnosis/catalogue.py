@@ -44,12 +44,13 @@ TEMPLATES: dict[str, str] = {
     # What shares are shares of.
     "span.step": "the typical step",
     "span.period": "the time from step to step",
-    "span.capture": "the capture, in which no steps were found,",
+    "span.capture": "the time from the first to the last work, in which no steps were found,",
     # Names of what takes the time.
     "names.none": "",
     "names.some": " Most of it: {names}.",
     "names.each": "{name} ({each_ps} each time)",
     "names.share": "{name} ({share})",
+    "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
     "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}",
     "headline.cpu_compute": "Compute-bound on the CPU: " + _PART + " is compute.{names}",
@@ -72,6 +73,9 @@ TEMPLATES: dict[str, str] = {
     + " waits for collective communication of the hosts.{names}",
     "headline.dispatch": "Host-bound: " + _PART + " goes into the framework's own work on the host.{names}",
     "headline.python": "Python: " + _PART + " is spent in Python while nothing computes.{names}",
+    "headline.untraced": "Host-bound: in "
+    + _PART
+    + " no work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "headline.launch": "Kernel-launch-bound: " + _PART + " goes into launching kernels.{names}",
     "headline.latency": "Launch latency: "
     + _PART
@@ -90,7 +94,7 @@ TEMPLATES: dict[str, str] = {
     "one, which makes {time_ps} more per step on average ({share}).{names}",
     "headline.exposed_collective": "Communication-bound: "
     + _PART
-    + " is communication between devices that no compute overlaps.{names}",
+    + " is communication that no compute overlaps.{names}",
     "headline.exposed_copy": "Copy-bound: " + _PART + " copies data while the device computes nothing.{names}",
     "headline.late_peer": "A late peer: " + _PART + " waits for {host}, which takes {more_ps} longer ({label}).{names}",
     "headline.host_offload": "Host memory: " + _PART + " copies arrays between the device and host memory.{names}",
@@ -118,6 +122,7 @@ TEMPLATES: dict[str, str] = {
     "cause.collective_host": "Hosts communicate while the device waits.{names}",
     "cause.dispatch": "The framework's own work on the launching thread.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
+    "cause.untraced": "No work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "cause.launch": "Calls that launch work take longer than the work that waits for them.{names}",
     "cause.latency": "Work was launched on an empty device and has not yet begun.{names}",
     "cause.between": "The device goes from one kernel to the next.{names}",

@@ -20,6 +20,9 @@ _WORKS = ("compute", "exposed_collective", "exposed_copy")
 """What is told by its own name between steps, too."""
 _NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
+_HAVE_NAMES = ("python", "between_steps")
+_MOSTLY = 0.5
+"""What a tracer of Python names, and the share of it without a name from which on none can have run."""
 _CANNOT_GO = (WORK, "unexplained", "before_capture", "not_recorded", "peer", "stream")
 HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer")
 """What the device waits for because its host launches too late."""
@@ -88,8 +91,25 @@ class Lost:
         rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
         return sorted(rows, key=lambda row: -row[1])
 
+    @property
+    def unnamed_share(self) -> float:
+        """Of its time, 0–1: in which no event was recorded."""
+        return 1 - sum(ps for name, ps, _ in self.by_name() if name) / self.ps if self.ps else 0.0
+
+    @property
+    def unrecorded(self) -> bool:
+        """Whether a tracer of Python would name most of it, and none ran."""
+        return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
+
+    @property
+    def code(self) -> str:
+        """The last part of the codes of its sentences."""
+        return "untraced" if self.id == "python" and self.unrecorded else self.id
+
     def named(self) -> Sentence:
-        """What most of its time is, by name."""
+        """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
+        if self.unrecorded:
+            return Sentence("names.unrecorded", {"share": self.unnamed_share})
         most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= _NAMED_SHARE * self.ps]
         return _some([_one(*row, self) for row in most])
 

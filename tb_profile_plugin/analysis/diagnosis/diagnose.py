@@ -10,9 +10,10 @@ from typing import Literal
 from ...model.devices import device_count
 from ...model.framework import framework
 from ...model.host import Host
+from ...model.recorded import one_op_of
 from .. import stepfacts, steptime
 from ..hostactivity import is_unrecorded
-from ..typical import TYPICAL
+from ..typical import SETTLED, TYPICAL
 from .calls import calls_per_step
 from .catalogue import Sentence
 from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times
@@ -27,7 +28,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded),
+    *(device_count, framework, is_unrecorded, one_op_of),
 )
 """Per-host functions that `diagnose` merges."""
 REPLAYS = (what_if,)
@@ -126,8 +127,8 @@ def _framework(hosts: Sequence[Host]) -> str:
 def _accounting(host: Host, step_event: str) -> list[Part]:
     found = figures(host, step_event)
     times: dict[tuple[str, str], int] = {}
-    for place, row in zip(found.places.tolist(), found.state_ps.tolist(), strict=True):
-        for state, ps in zip(STATES, row, strict=True):
+    for place in dict.fromkeys(found.places.tolist()):
+        for state, ps in zip(STATES, found.state_ps[found.places == place].sum(axis=0).tolist(), strict=True):
             key = (place, PROFILER if place == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
@@ -144,18 +145,26 @@ def _devices(host: Host, step_event: str) -> list[Device]:
 
 def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses; warming
-    up is last, since it passes. Ways in which the host is late lead together.
+    up is last, since it passes, and so is the one step of a few that is unlike the others. Ways in which the host is
+    late lead together.
     """
     whole = typical.period_ps
-    losses = sorted((each for each in lost if each.id not in (WORK, "warmup")), key=lambda each: -each.ps)
+    last = _passing(typical)
+    losses = sorted((each for each in lost if each.id not in (WORK, *last)), key=lambda each: -each.ps)
     losses = [each for each in losses if each.ps >= _NOTABLE * whole or each.ps >= _NOTABLE_PS] or losses[:1]
     late = [each for each in losses if each.id in HOST]
     together = sum(each.ps for each in late)
     if late and together > max((each.ps for each in losses if each.id not in HOST), default=0.0):
         losses = [late[0], *(each for each in losses if each is not late[0])]
-    work, passes = ([each for each in lost if each.id == id] for id in (WORK, "warmup"))
+    work = [each for each in lost if each.id == WORK]
+    passes = [each for id in last for each in lost if each.id == id]
     leads = losses and max(losses[0].ps, together if losses[0] in late else 0.0) >= _LEADS * whole
     return [*losses, *work, *passes] if leads else [*work, *losses, *passes]
+
+
+def _passing(typical: Typical) -> tuple[str, ...]:
+    """Causes that say nothing of the steps to come."""
+    return ("warmup",) if len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
 
 
 def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
@@ -165,16 +174,16 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
     lead = ranked[0]
     if lead.id == WORK:
         code = "headline.compute" if _has_devices(hosts) else "headline.cpu_compute"
-        losses = sum(each.ps for each in ranked[1:] if each.id != "warmup")
+        losses = sum(each.ps for each in ranked[1:] if each.id not in _passing(typical))
         fine = lead.ps >= _FINE * whole and losses < _LEADS * whole
         return Headline(Sentence(code, _arguments(lead, typical)), "ok" if fine else "info")
     late = [each for each in ranked if each.id in HOST]
     together = sum(each.ps for each in late)
-    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, "warmup")), default=0.0)
+    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *_passing(typical))), default=0.0)
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others):
         facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
         return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
-    return Headline(Sentence(f"headline.{lead.id}", _arguments(lead, typical)), _level(lead.ps / whole))
+    return Headline(Sentence(f"headline.{lead.code}", _arguments(lead, typical)), _level(lead.ps / whole))
 
 
 def of_input(typical: Typical, costs_nothing: bool = False) -> Headline:
@@ -236,8 +245,8 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         gain(lost, typical),
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
-        Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})}),
-        remedy(lost.id, told),
+        Sentence(f"cause.{lost.code}", {"names": lost.named(), **(lost.arguments or {})}),
+        remedy("unexplained" if lost.unrecorded else lost.id, told),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         shown[:5],
     )

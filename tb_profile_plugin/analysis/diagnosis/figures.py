@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I64, Array, I64Matrix, Int
+from ...arrays import I32, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
 from ...model.per_host import per_host
+from ..idle.devices import device_work, host_work
 from ..idle.partition import partition
 from .naming import shown
 from .timeline import STATES, Timeline, timeline
@@ -43,8 +44,11 @@ class Stretch:
 class HostFigures:
     """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
     start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
-    stop. Without steps they are the profiler's start, the capture, the profiler's stop.
+    stop. Without steps the time from the first to the last work of a device stands for the only one.
     """
+
+    counted: bool
+    """Whether there are steps."""
 
     edges: Array
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
@@ -67,7 +71,7 @@ class HostFigures:
 
     @property
     def steps(self) -> slice:
-        """The windows that are steps."""
+        """The windows that are steps, or the one that stands for them."""
         return slice(2, len(self.edges) - 3, 2)
 
     @property
@@ -77,13 +81,11 @@ class HostFigures:
 
     @property
     def places(self) -> Array:
-        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; ``capture`` without steps."""
+        """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
         answer = np.full(len(self.edges) - 1, "between", object)
-        answer[self.steps] = "steps"
+        answer[self.steps] = "steps" if self.counted else "capture"
         answer[1], answer[-2] = "before", "after"
         answer[[0, -1]] = "profiler"
-        if len(answer) == 3:
-            answer[1] = "capture"
         return answer
 
     @property
@@ -96,20 +98,20 @@ class HostFigures:
 def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
-    devices = partition(host, edges[1:2], edges[-2:-1])
     names, codes = _named(host, line)
     window = np.searchsorted(edges, line.begin, "right") - 1
     cells = (window.clip(0, len(edges) - 2) * len(names) + codes)[codes >= 0]
     counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
     return HostFigures(
+        len(host.steps_named(step_event)) > 0,
         edges,
         _sums(edges, line, line.state, len(STATES)),
         names,
         _sums(edges, line, codes, len(names)),
         counts,
         _evidence(host, line, edges),
-        devices.devices,
-        devices.ps[0],
+        [work.name for work in device_work(host)],
+        partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
     )
 
@@ -119,22 +121,30 @@ def _edges(host: Host, step_event: str) -> Array:
     steps, (low, high) = host.steps_named(step_event), host.window
     start = host.trace.end[host.trace.named(lambda name: bool(_START.fullmatch(name)))].min(initial=high)
     stop = host.trace.begin[host.trace.named(lambda name: bool(_STOP.fullmatch(name)))].max(initial=low)
-    first, last = (steps.begin[0], steps.end.max()) if len(steps) else (high, low)
-    start = min(start, first) if start < high else low
-    stop = max(stop, last) if stop > start else high
-    of_steps = np.stack((steps.begin, steps.end), axis=1).reshape(-1)
+    begin, end = (steps.begin, steps.end) if len(steps) else _worked(host)
+    start = min(start, begin[0]) if start < high else low
+    stop = max(stop, end.max()) if stop > start else high
+    of_steps = np.stack((begin, end), axis=1).reshape(-1)
     # Steps that overlap share no time: the later one has what is left.
     answer: Array = np.maximum.accumulate(np.concatenate(([low, start], of_steps, [stop, high]))).clip(low, high)
     return answer
 
 
+def _worked(host: Host) -> tuple[Array, Array]:
+    """(begin, end), int64[1] each: from the first to the last work of any device; everything where none worked."""
+    works = host_work(host)
+    begin = min((int(work.begin[0]) for work in works if len(work)), default=host.window[0])
+    end = max((int(work.end.max()) for work in works if len(work)), default=host.window[1])
+    return np.array([begin]), np.array([end])
+
+
 def _sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
     """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
-    return _summed(edges, line.begin, line.end, codes.astype(np.int64), count)
+    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)
 
 
 @jit
-def _summed(edges: I64, begin: I64, end: I64, codes: I64, count: Int) -> I64Matrix:
+def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matrix:
     """See `_sums`; stretches and windows are disjoint and in order of time."""
     answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
@@ -153,25 +163,23 @@ def _summed(edges: I64, begin: I64, end: I64, codes: I64, count: Int) -> I64Matr
 
 
 def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
-    """The states and names that took most time, and for each stretch which of them it is, or -1: int64[stretches]."""
+    """The states and names that took most time, and for each stretch which of them it is, or -1: int32[stretches]."""
     told = np.flatnonzero(line.event >= 0)
-    rows, row = np.unique(host.trace.name_rows(line.event[told]), return_inverse=True)
-    example = np.empty(len(rows), np.int64)
-    example[row] = line.event[told]
-    texts = [_told(host.trace.name(event)) for event in example.tolist()]
-    distinct = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    text = np.array([distinct[each] for each in texts], np.int64)[row] if len(rows) else np.empty(0, np.int64)
-    key = line.state[told].astype(np.int64) * len(distinct) + text
-    keys, key = np.unique(key, return_inverse=True)
-    time = np.bincount(key, (line.end - line.begin)[told], len(keys))
-    most = np.argsort(-time, kind="stable")[:_NAMES]
-    place = np.full(len(keys) + 1, -1, np.int64)
+    row = host.trace.name_rows(line.event[told])
+    rows = np.flatnonzero(np.bincount(row))
+    texts = [_told(name) for name in host.trace.names_of(rows)]
+    words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    text = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.int64)
+    text[rows] = [words[each] for each in texts]
+    key = line.state[told] * np.int64(len(words)) + text[row]
+    time = np.bincount(key, (line.end - line.begin)[told], len(STATES) * len(words))
+    most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
+    place = np.full(len(time), -1, np.int32)
     place[most] = np.arange(len(most))
-    codes = np.full(len(line.begin), -1, np.int64)
+    codes = np.full(len(line.begin), -1, np.int32)
     codes[told] = place[key]
-    words = list(distinct)
-    found = [(STATES[int(keys[i]) // len(words)], words[int(keys[i]) % len(words)]) for i in most.tolist()]
-    return found, codes
+    of = list(words)
+    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], codes
 
 
 def _told(name: str) -> str:
@@ -182,11 +190,14 @@ def _told(name: str) -> str:
 
 
 def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
-    begin, end = line.begin.clip(edges[1], edges[-2]), line.end.clip(edges[1], edges[-2])
+    time = line.end.clip(edges[1], edges[-2]) - line.begin.clip(edges[1], edges[-2])
     found = []
     for state, name in enumerate(STATES):
-        mine = np.flatnonzero((line.state == state) & (end > begin))
-        longest = mine[np.argsort((begin - end)[mine], kind="stable")[:_EVIDENCE]]
+        mine = np.flatnonzero((line.state == state) & (time > 0))
+        # Only what may be among the longest is sorted, the earlier of equal ones first.
+        least = np.partition(time[mine], -_EVIDENCE)[-_EVIDENCE] if len(mine) > _EVIDENCE else 0
+        mine = mine[time[mine] >= least]
+        longest = mine[np.argsort(-time[mine], kind="stable")[:_EVIDENCE]]
         for i in longest.tolist():
             event = int(line.event[i])
             text = shown(host.trace.name(event)) if event >= 0 else ""

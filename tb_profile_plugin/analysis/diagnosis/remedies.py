@@ -314,7 +314,7 @@ import tensorflow as tf
 options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
 """,
     ),
-    ("unexplained", ""): Remedy("Capture with Python's tracer or stacks, which name what runs."),
+    ("unexplained", ""): Remedy("Capture with a tracer of calls, or with stacks, which name what runs."),
     ("before_capture", ""): Remedy("Capture longer: what was launched before it is not known."),
     ("warmup", ""): Remedy("Nothing, where training goes on for long; else compile ahead and keep compiled programs."),
     ("unusual_steps", ""): Remedy("Look at what these steps do that the others do not."),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I64, Array
+from ...arrays import I8, I32, I64, Array
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -22,16 +22,16 @@ STATES = tuple(state.name.lower() for state in State)
 
 @dataclass(frozen=True)
 class Timeline:
-    """Stretches that touch, from the first to the last event of a host; columns int64[n]."""
+    """Stretches that touch, from the first to the last event of a host."""
 
     begin: Array
-    """ps."""
+    """int64[n] ps."""
     end: Array
-    """ps."""
+    """int64[n] ps."""
     state: Array
-    """`State`: work where any device works; else the strongest of the reasons why they are idle."""
+    """int8[n]: `State`: work where any device works; else the strongest of the reasons why they are idle."""
     event: Array
-    """Number of the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
+    """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
 @per_host
@@ -40,29 +40,69 @@ def timeline(host: Host) -> Timeline:
     works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     told = [_latest_begun(works, kind) for kind in Kind]
     if len(each) == 1:
-        return _of_one(each[0], told)
-    idle = [_idle(each, cause) for cause in CAUSES]
-    layers = [each[:2] for each in (*told, *idle)]
-    tiles = layered([together([layer]) for layer in layers], low, high)
+        (one,) = each
+        return Timeline(*_told(one.begin, one.end, one.state, one.event, *_joined(told)))
+    told += [_idle(each, cause) for cause in CAUSES]
+    tiles = layered([together([layer[:2]]) for layer in told], low, high)
     tiles[tiles[:, 2] < 0, 2] = int(State.UNEXPLAINED)
-    columns = [_cut(tiles[tiles[:, 2] == state], *layer) for state, layer in enumerate((*told, *idle))]
-    state = np.repeat(np.arange(len(State)), [len(begin) for begin, _, _ in columns])
-    begin, end, event = (np.concatenate(each) for each in zip(*columns, strict=True))
-    order = np.argsort(begin, kind="stable")
-    return Timeline(begin[order], end[order], state[order], event[order])
+    begin, end, state = (np.ascontiguousarray(tiles[:, column]) for column in range(3))
+    none = np.full(len(tiles), -1, np.int32)
+    return Timeline(*_told(begin, end, state.astype(np.int8), none, *_joined(told)))
 
 
-def _of_one(moments: Moments, told: Sequence[tuple[Array, Array, Array]]) -> Timeline:
-    """The moments of a single device, with the events of its work."""
-    idle = moments.state >= len(Kind)
-    tiles = np.stack((moments.begin, moments.end), axis=1)
-    columns = [_cut(tiles[moments.state == kind], *each) for kind, each in enumerate(told)]
-    columns.append((moments.begin[idle], moments.end[idle], moments.event[idle].astype(np.int64)))
-    states = [np.full(len(begin), kind, np.int64) for kind, (begin, _, _) in enumerate(columns[:-1])]
-    state = np.concatenate([*states, moments.state[idle].astype(np.int64)])
-    begin, end, event = (np.concatenate(each) for each in zip(*columns, strict=True))
-    order = np.argsort(begin, kind="stable")
-    return Timeline(begin[order], end[order], state[order], event[order])
+def _joined(layers: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array, Array]:
+    """(first, begin, end, event): the stretches of all states, those of each ``first[state]:first[state + 1]``."""
+    first = np.zeros(len(State) + 1, np.int64)
+    first[1 : len(layers) + 1] = np.cumsum([len(begin) for begin, _, _ in layers])
+    first[len(layers) + 1 :] = first[len(layers)]
+    begin, end, event = (np.concatenate(column) for column in zip(*layers, strict=True))
+    return first, begin, end, event.astype(np.int32)
+
+
+@jit
+def _told(
+    tile_begin: I64,
+    tile_end: I64,
+    tile_state: I8,
+    tile_event: I32,
+    first: I64,
+    begin: I64,
+    end: I64,
+    event: I32,
+) -> tuple[I64, I64, I8, I32]:
+    """Tiles cut by the stretches of their state, which tell the event; of what none covers the tile's own event does.
+
+    Tiles, and the stretches of each state, are disjoint and in order of time. Runs twice: to count, and to write.
+    """
+    out_begin, out_end = np.empty(0, np.int64), np.empty(0, np.int64)
+    out_state, out_event = np.empty(0, np.int8), np.empty(0, np.int32)
+    count = np.int64(0)
+    for writing in (False, True):
+        if writing:
+            out_begin, out_end = np.empty(count, np.int64), np.empty(count, np.int64)
+            out_state, out_event = np.empty(count, np.int8), np.empty(count, np.int32)
+        place = first[:-1].copy()
+        count = np.int64(0)
+        for i in range(len(tile_begin)):
+            state, at = np.int64(tile_state[i]), tile_begin[i]
+            last = first[state + 1]
+            while place[state] < last and end[place[state]] <= at:
+                place[state] += 1
+            while at < tile_end[i]:
+                k = place[state]
+                then, teller = tile_end[i], np.int64(tile_event[i])
+                if k < last and begin[k] <= at:
+                    then, teller = min(then, end[k]), np.int64(event[k])
+                    if end[k] == then:
+                        place[state] += 1
+                elif k < last:
+                    then = min(then, begin[k])
+                if writing:
+                    out_begin[count], out_end[count] = at, then
+                    out_state[count], out_event[count] = tile_state[i], teller
+                count += 1
+                at = then
+    return out_begin, out_end, out_state, out_event
 
 
 def _latest_begun(works: Sequence[DeviceWork], kind: Kind) -> tuple[Array, Array, Array]:
@@ -113,20 +153,3 @@ def _idle(found: Sequence[Moments], cause: State) -> tuple[Array, Array, Array]:
     )
     order = np.argsort(begin, kind="stable")
     return _topmost(begin[order], end[order], event[order]) if len(found) > 1 else (begin, end, event)
-
-
-def _cut(tiles: Array, begin: Array, end: Array, event: Array) -> tuple[Array, Array, Array]:
-    """The parts of disjoint stretches that lie within tiles, int64[k, 3]; what no stretch covers has event -1."""
-    if not len(begin):
-        return tiles[:, 0], tiles[:, 1], np.full(len(tiles), -1, np.int64)
-    first = np.searchsorted(end, tiles[:, 0], "right")
-    count = np.searchsorted(begin, tiles[:, 1], "left") - first
-    tile = np.repeat(np.arange(len(tiles)), count)
-    piece = np.arange(len(tile)) - np.repeat(np.cumsum(count) - count, count) + first[tile]
-    cut_begin, cut_end = np.maximum(begin[piece], tiles[tile, 0]), np.minimum(end[piece], tiles[tile, 1])
-    bare = tiles[count == 0]
-    return (
-        np.concatenate((cut_begin, bare[:, 0])),
-        np.concatenate((cut_end, bare[:, 1])),
-        np.concatenate((event[piece], np.full(len(bare), -1, np.int64))),
-    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...model.host import Host
+from ...model.recorded import one_op_of
 from ..steptime import StepTimes, slowest
 from ..typical import NOT_CHOSEN, WARM_UP, Choice
 from .figures import HostFigures, figures
@@ -133,7 +134,7 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
 
     ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
     """
-    if len(hosts) < 2:
+    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     meets = times[:, _MEETS].sum(axis=1)
     last = int(meets.argmin())
@@ -153,8 +154,8 @@ def _windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) 
     """
     windows = np.arange(len(found.edges) - 1)
     of_steps, of_gaps = windows[found.steps], windows[found.gaps]
-    if not len(of_steps):
-        return windows[1:2], windows[:0]
+    if not found.counted:
+        return of_steps, of_gaps
     kept, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
     number = host.steps_named(step_event).number
     if len(steps) != len(number) or (steps.number != number).any():

@@ -84,7 +84,7 @@ def paths(host: Host, step_event: str = "") -> Paths | None:
     of, found = graph(host), figures(host, step_event)
     if of is None:
         return None
-    windows = np.arange(len(found.edges) - 1)[found.steps]
+    windows = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
     chosen = np.unique(np.linspace(0, len(windows) - 1, _PATHS).astype(np.int64)) if len(windows) else windows
     return Paths(chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
 

@@ -20,6 +20,7 @@ from .names import NOTHING, UNKNOWN, class_of
 from .states import State
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+_DRIVER_CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]\w*$")
 _CALLBACK_THREAD = re.compile(r"py_xla_callback\b")
 
 
@@ -63,7 +64,9 @@ def event_classes(host: Host) -> Array:
     by_name = np.array([class_of(name) for name in plane.names], np.int8)
     mine = by_name[plane.events.name]
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
-    mine[launches[mine[launches] >= State.DISPATCH]] = State.LAUNCH
+    # Calls of the driver by their own names are told by these; old captures name the kernel instead.
+    told = np.array([bool(_DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
+    mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
     calls = [row for row, name in enumerate(plane.names) if name.startswith(hostnames.CALLS[0])]
     waiting = np.isin(plane.events.name, calls)
     waiting[kernels_of_single_ops(host, plane)] = False

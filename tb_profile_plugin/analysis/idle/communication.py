@@ -12,6 +12,7 @@ from ...arrays import Array
 from ...model import clock
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...model.recorded import one_op_of
 from ..stretches import before, union
 from .devices import DeviceWork, Kind, device_work
 
@@ -142,8 +143,8 @@ class LatePeers:
 
 
 def late_peers(hosts: Sequence[Host]) -> LatePeers | None:
-    """Who waited for whom; None with a single host, or where no collective is found on all hosts."""
-    if len(hosts) < 2:
+    """Who waited for whom; None with a single host, where no collective is found on all hosts, or some are missing."""
+    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
         return None
     matched = _matched([collectives(host) for host in hosts])
     if not matched:

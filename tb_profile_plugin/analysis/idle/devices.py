@@ -34,8 +34,8 @@ _COPY = re.compile(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\
 """Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
 _WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
 """What runs for one of these on the CPU is no work of the program's own."""
-_TORCH = "aten::"
-"""Begin of the names of PyTorch's ops."""
+_TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
+"""Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
 _ANYWHERE = re.compile(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )
@@ -52,7 +52,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class DeviceWork:
-    """The events of one device, ascending by begin; all columns int64[n]."""
+    """The events of one device, ascending by begin; columns int64[n] where nothing else is said."""
 
     name: str
     """As its plane is named, or `CPU_COMPUTE`."""
@@ -65,7 +65,7 @@ class DeviceWork:
     stream: Array
     """The line of the trace that it stands on."""
     kind: Array
-    """`Kind`."""
+    """int8[n]: `Kind`."""
     launch: Array
     """Number of the event on the host that launched it, or -1."""
     launch_begin: Array
@@ -75,9 +75,9 @@ class DeviceWork:
     thread: Array
     """The line of the thread that launched it, or -1."""
     inside: Array
-    """1 where an earlier event was started by the same launch (an op of a program, a node of a graph), else 0."""
+    """int8[n]: 1 where an earlier event has the same launch (an op of a program, a node of a graph), else 0."""
     early: Array
-    """1 where no launch is known because recording had not begun, else 0."""
+    """int8[n]: 1 where no launch is known because recording had not begun, else 0."""
     program: bool
     """Whether launches start whole programs, in which nothing tells why one op does not follow another at once."""
 
@@ -105,12 +105,14 @@ def host_work(host: Host) -> tuple[DeviceWork, ...]:
 
 def kind_of(name: str) -> Kind:
     """The kind of a device's event by its name: a kernel's, a copy's, or an op's."""
-    bare = name.lstrip("%")
-    if kernels.is_collective(name) or collectives.is_category(bare) or collectives.on_host(bare):
-        return Kind.COLLECTIVE
-    if _COLLECTIVE.match(name):
+    if kernels.is_collective(name) or _is_collective_op(name):
         return Kind.COLLECTIVE
     return Kind.COPY if names.memcpy(name) or _COPY.match(name) else Kind.COMPUTE
+
+
+def _is_collective_op(name: str) -> bool:
+    bare = name.lstrip("%")
+    return collectives.is_category(bare) or collectives.on_host(bare) or bool(_COLLECTIVE.match(name))
 
 
 def _of_plane(host: Host, plane: Plane) -> DeviceWork:
@@ -204,9 +206,9 @@ def work_of_cpu(host: Host) -> DeviceWork:
     event, at = event[rows], np.concatenate((event, shard))[kept]
     launch, start = launch[rows], start[rows]
     span = trace.begin[at], _ends(host, at)
-    by_name = np.array([kind_of(name) for name in plane.names], np.int64)
-    kind = by_name[plane.events.name[event - first]]
-    kind[kind == Kind.COPY] = Kind.COMPUTE
+    used, place = np.unique(plane.events.name[event - first], return_inverse=True)
+    together = np.array([_is_collective_op(plane.names[name]) for name in used.tolist()], bool)[place.reshape(-1)]
+    kind = np.where(together, Kind.COLLECTIVE, Kind.COMPUTE).astype(np.int64)
     return _columns(host, CPU_COMPUTE, event, span, act.line_of[at], kind, launch, start, act, True)
 
 
@@ -263,7 +265,7 @@ def _ops_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
 
 
 def _computes(name: str) -> bool:
-    """Whether an event of that name is an op of TensorFlow that computes something, or of PyTorch."""
+    """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
     op = names.parse(name)
     return name.startswith(_TORCH) or (
         op.known and op.category == names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
@@ -330,13 +332,13 @@ def _columns(
         begin,
         end,
         stream.astype(np.int64),
-        kind,
+        kind.astype(np.int8),
         launch,
         launch_begin,
         launch_end,
         np.where(known, act.thread[act.line_of[launch]], -1).astype(np.int64),
-        inside.astype(np.int64),
-        _early(host, event, launch, launch_end, begin).astype(np.int64),
+        inside,
+        _early(host, event, launch, launch_end, begin).astype(np.int8),
         program,
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, Bool, Int
+from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -88,7 +88,7 @@ def _of_device(host: Host, place: int) -> Moments:
     work = works[place]
     layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
     states = layered(layers, *host.window)
-    busy, idle = states[states[:, 2] >= 0], states[states[:, 2] < 0]
+    idle = states[states[:, 2] < 0]
     gap_begin, gap_end = np.ascontiguousarray(idle[:, 0]), np.ascontiguousarray(idle[:, 1])
     after = following(gap_end, work.begin, work.launch_begin, work.launch)
     usual = latency(work)
@@ -116,12 +116,31 @@ def _of_device(host: Host, place: int) -> Moments:
     )
     if len(works) > 1:
         told = as_peers(told, *together([union(each.begin, each.end) for each in works if each is not work]))
-    order = np.argsort(np.concatenate((busy[:, 0], told[:, 0])), kind="stable")
-    none = np.full(len(busy), -1, np.int32)
-    begin, end = (np.concatenate((busy[:, i], told[:, i]))[order] for i in (0, 1))
-    state = np.concatenate((busy[:, 2].astype(np.int8), told[:, 2].astype(np.int8)))[order]
-    gap, event = (np.concatenate((none, told[:, i].astype(np.int32)))[order] for i in (3, 4))
-    return Moments(begin, end, state, gap, event, after, usual)
+    if (told[1:, 0] < told[:-1, 0]).any():  # What another thread did comes after the rest of the thread that waited.
+        told = told[np.argsort(told[:, 0], kind="stable")]
+    return Moments(*_merged(states, told), after, usual)
+
+
+@jit
+def _merged(states: I64Matrix, told: I64Matrix) -> tuple[I64, I64, I8, I32, I32]:
+    """(begin, end, state, gap, event): where a layer is -1 the pieces of that gap; both are in order of time."""
+    size = len(told)
+    for i in range(len(states)):
+        size += states[i, 2] >= 0
+    begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
+    state, gap, event = np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
+    count, k = 0, 0
+    for i in range(len(states)):
+        if states[i, 2] >= 0:
+            begin[count], end[count], state[count] = states[i, 0], states[i, 1], states[i, 2]
+            gap[count], event[count] = -1, -1
+            count += 1
+        while states[i, 2] < 0 and k < len(told) and told[k, 0] < states[i, 1]:
+            begin[count], end[count], state[count] = told[k, 0], told[k, 1], told[k, 2]
+            gap[count], event[count] = told[k, 3], told[k, 4]
+            count += 1
+            k += 1
+    return begin, end, state, gap, event
 
 
 def _calls(work: DeviceWork) -> Array:

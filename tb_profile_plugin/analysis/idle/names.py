@@ -63,7 +63,8 @@ _RULES = (
     (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
     (
         State.DISPATCH,
-        r"Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments|DevicePut|Handle in"
+        r"(?:cu|cuda|hip)[A-Z]\w*$|Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments"
+        r"|DevicePut|Handle in"
         r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
     ),
 )

@@ -1,8 +1,7 @@
-"""How much of each window a device spends on what, and the longest pieces of each cause."""
+"""How much of each window a device spends on what."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -10,65 +9,25 @@ import numpy as np
 from ...arrays import I8, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
-from .devices import device_work
 from .gaps import Moments, moments
-from .states import CAUSES, State
-
-PIECES = 24
-"""So many of the longest pieces of each cause are named for each device."""
+from .states import State
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of idleness of one cause within one gap."""
+def partition(host: Host, begins: Array, ends: Array) -> Array:
+    """int64[windows, devices, len(State)] ps: what each of `device_work` does in each window, or why it does nothing.
 
-    device: int
-    """Place in ``devices``."""
-    cause: State
-    begin: int
-    """ps."""
-    end: int
-    """ps."""
-    gap_begin: int
-    """ps: where the device went idle."""
-    gap_end: int
-    """ps: where the next event began."""
-    next: int
-    """Number of the event that ended the gap, or -1."""
-    launch: int
-    """Number of the event on the host that launched that, or -1."""
-    event: int
-    """Number of the host's event that tells the cause, or -1."""
-
-
-@dataclass(frozen=True)
-class Partition:
-    """What the devices of a host spend windows on."""
-
-    devices: list[str]
-    """Names; empty where the capture holds no device's work."""
-    ps: Array
-    """int64[windows, devices, len(State)]: each window's states sum to its length, for each device."""
-    pieces: list[Piece]
-    """The longest `PIECES` of each device and cause within the windows, longest first."""
-
-
-def partition(host: Host, begins: Array, ends: Array) -> Partition:
-    """What each device does in each window, or why it does nothing; windows are disjoint, ascending, int64 ps.
-
-    Every moment has one state (`gaps.moments`), so that joining windows that touch adds their parts. Moments outside
-    of what was recorded are unexplained.
+    Windows are disjoint and ascending, int64 ps. Every moment has one state (`gaps.moments`), so that each window's
+    states sum to its length, and joining windows that touch adds their parts. Moments outside of what was recorded
+    are unexplained.
     """
-    works, found = device_work(host), moments(host)
-    ps = np.zeros((len(begins), len(works), len(State)), np.int64)
-    pieces: list[Piece] = []
+    found = moments(host)
+    ps = np.zeros((len(begins), len(found), len(State)), np.int64)
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
     for place, each in enumerate(found):
         sums = _sums(begins, ends, each.begin, each.end, each.state, len(State))
         sums[:, State.UNEXPLAINED] += ends - begins - sums.sum(axis=1)
         ps[:, place] = sums
-        pieces += _longest(host, place, each, begins, ends)
-    return Partition([work.name for work in works], ps, pieces)
+    return ps
 
 
 @jit
@@ -107,27 +66,6 @@ def idle_stretches(found: Moments) -> Stretches:
     teller[(np.cumsum(fresh) - 1)[most]] = found.event[idle][most]
     until = np.append(end[starts[1:] - 1], end[-1])
     return Stretches(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
-
-
-def _longest(host: Host, device: int, found: Moments, begins: Array, ends: Array) -> list[Piece]:
-    """The longest stretches of each cause in any of the windows."""
-    work = device_work(host)[device]
-    begin, end, state, gap, teller = idle_stretches(found)
-    if not len(begin) or not len(begins):
-        return []
-    gap_begin, gap_end = gap_bounds(found)
-    window = np.searchsorted(ends, begin, "right").clip(max=len(begins) - 1)
-    inside = np.minimum(end, ends[window]) - np.maximum(begin, begins[window])
-    answer = []
-    for cause in CAUSES:
-        mine = np.flatnonzero((state == cause) & (inside > 0))
-        mine = mine[np.argsort(-inside[mine], kind="stable")[:PIECES]]
-        for i in mine.tolist():
-            after = int(found.gap_next[gap[i]])
-            event, launch = (int(work.event[after]), int(work.launch[after])) if after >= 0 else (-1, -1)
-            bounds = int(gap_begin[gap[i]]), int(gap_end[gap[i]])
-            answer.append(Piece(device, cause, int(begin[i]), int(end[i]), *bounds, event, launch, int(teller[i])))
-    return answer
 
 
 def gap_bounds(found: Moments) -> tuple[Array, Array]:

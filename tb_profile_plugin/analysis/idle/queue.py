@@ -108,7 +108,7 @@ def _queue(work: DeviceWork) -> Queue:
 def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
     """What the queues of a host's devices were like within windows, which are disjoint and ascending, int64 ps."""
     works, queues = device_work(host), launch_queue(host)
-    spent = partition(host, begins, ends).ps.sum(axis=0)
+    spent = partition(host, begins, ends).sum(axis=0)
     return [
         _figures(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)
     ]

@@ -24,10 +24,10 @@ function stacked(step: PodStep, workers: Table): Stacked {
   return {
     layers: layersOf(workers),
     columns: workers.rows.map((row) => {
-      const [host, total] = [workers.text(row, "host"), workers.length(row, TOTAL)];
+      const [worker, total] = [workers.text(row, "worker"), workers.length(row, TOTAL)];
       return {
-        name: (workers.cell(row, "slow") === true ? MARK : "") + host,
-        head: `${host} · ${time(total)} · mostly ${workers.text(row, "largest")}`,
+        name: (workers.cell(row, "slow") === true ? MARK : "") + worker,
+        head: `${worker} · ${time(total)} · mostly ${workers.text(row, "largest")}`,
         total,
       };
     }),
@@ -57,7 +57,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   const workers = useMemo(() => sorted(step.workers, by), [step, by]);
   const parts = partsIn(step.workers);
   const twin = useMemo(
-    () => workers.pick(["host", TOTAL, "largest", "slow", ...parts.map((id) => `${id}_ms`)]),
+    () => workers.pick(["worker", "host", TOTAL, "largest", "slow", ...parts.map((id) => `${id}_ms`)]),
     [workers, step],
   );
   const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);

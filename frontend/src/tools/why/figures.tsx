@@ -1,4 +1,4 @@
-/** What stands behind the causes: scenarios, the critical path, and each device. */
+/** What stands behind the causes: scenarios, the critical path, and each device with what it waits for. */
 
 import type { Table } from "../../base/table";
 import { Grid } from "../../view/grid";
@@ -32,6 +32,9 @@ export function Behind({ page }: { page: PageProps }) {
       </div>
       <Figures page={page} id="devices" table={answer.table("devices")} />
       <Figures page={page} id="idle" table={answer.table("idle")} />
+      <Figures page={page} id="queues" table={answer.table("queues")} />
+      <Figures page={page} id="communication" table={answer.table("communication")} />
+      <Figures page={page} id="copies" table={answer.table("copies")} />
     </>
   );
 }

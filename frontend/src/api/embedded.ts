@@ -1,0 +1,36 @@
+/** The answers that a report holds: JSON by request, compressed, in an element of the page. */
+
+type Held = Readonly<Record<string, unknown>>;
+
+/** What an answer is kept under, whatever the order of the parameters; Python writes the same (serve/report.py). */
+export function keyOf(where: string): string {
+  const { pathname, searchParams } = new URL(where, "report:/");
+  const pairs = [...searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([pathname.split("/").pop(), pairs]);
+}
+
+/** Reads base64 of compressed JSON. */
+export async function unpacked(text: string): Promise<Held> {
+  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(stream).json()) as Held;
+}
+
+const MISSING = {
+  code: "not_in_report",
+  message: "This is not in the report.",
+  remedy: "It holds each page as it opens; open the capture itself for other options.",
+  where: "",
+  severity: "error",
+};
+
+/** Answers requests from the text of that element. */
+export function embedded(text: string): (where: string) => Promise<Response> {
+  const held = unpacked(text);
+  return async (where) => {
+    const found = (await held)[keyOf(where)];
+    return found === undefined
+      ? new Response(JSON.stringify(MISSING), { status: 404 })
+      : new Response(JSON.stringify(found));
+  };
+}

@@ -1,0 +1,19 @@
+import { defineConfig } from "vite";
+
+// A report is one file, opened from a disk: no modules, nothing that is loaded later.
+export default defineConfig({
+  base: "./",
+  publicDir: false,
+  build: {
+    outDir: "../tb_profile_plugin/static",
+    emptyOutDir: false,
+    target: "es2022",
+    modulePreload: false,
+    chunkSizeWarningLimit: 1200,
+    rollupOptions: {
+      input: "src/app/report.tsx",
+      transform: { define: { "import.meta": "{}" } },
+      output: { format: "iife", entryFileNames: "report.js", codeSplitting: false },
+    },
+  },
+});

@@ -1,0 +1,121 @@
+"""What verbs share: the session at a path, its answers from the cache or worked out, and where a result goes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from .problems import Problem, ProblemError
+from .settings import KERNELS, MEMORY_LIMIT, SHORT
+
+if TYPE_CHECKING:
+    from .store import StoredSession
+
+SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
+_SMALL_BYTES = 500_000
+"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
+
+
+def add_memory_limit(verb: argparse.ArgumentParser) -> None:
+    """Let a verb take ``--memory-limit``."""
+    verb.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=size,
+        default=0,
+        help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
+        f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
+    )
+
+
+def add_executor(verb: argparse.ArgumentParser) -> None:
+    """Let a verb take ``--executor``."""
+    verb.add_argument(
+        "--executor",
+        metavar="SPEC",
+        type=_executor,
+        default="",
+        help="what works on the hosts of a session: threads (the default), processes, either with a number "
+        "(processes:4), or a Dask cluster (dask://scheduler:8786)",
+    )
+
+
+def _executor(text: str) -> str:
+    from .runtime.executors import match
+
+    try:
+        return match(text).string if text else ""
+    except ProblemError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def size(text: str) -> int:
+    """An option's size, such as ``8G``, in bytes."""
+    from .runtime.memory import size_of
+
+    try:
+        return size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def stored_at(session: str) -> StoredSession:
+    """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
+    from .store import resolve
+
+    found = resolve(session)
+    if found.size < _SMALL_BYTES and not any(file.path.suffix == ".gz" for file in found.files):
+        os.environ.setdefault(KERNELS, SHORT)
+    return found
+
+
+def answers(
+    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+) -> dict[str, Any]:
+    """Tools' JSON data by the tools' names, with these options, from the cache where it was asked for before.
+
+    Where all of it was, nothing that decodes is imported.
+    """
+    from .store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
+
+    kept = Kept(not asked.no_cache)
+    places = {
+        name: question(name, asked.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
+    }
+    known = {name: json.loads(unpack(body)) for name, what in places.items() if (body := kept.get(stored, *what))}
+    if len(known) == len(questions):
+        return known
+    from . import tools
+    from .api import Capture
+    from .runtime.executors import executor
+
+    with closing(executor(asked.executor)) as workers:
+        capture = Capture(stored, executor=workers)
+        ask = capture.tool if legacy else capture.answer
+        for name, options in questions.items():
+            if name not in known:
+                known[name] = ask(name, asked.host, **options)
+                if not (tools.get(name).streamed or capture.unreadable):
+                    kept.put(stored, pack(to_json(known[name])), *places[name])
+    return known
+
+
+@contextmanager
+def output(path: Path | None) -> Iterator[BinaryIO]:
+    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
+    if not path:
+        yield sys.stdout.buffer
+        return
+    try:
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        rest = "; what lies there now is not whole" if path.is_file() else ""
+        remedy = f"Name another file{rest}."
+        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error

@@ -1,0 +1,136 @@
+"""What the page Why says of devices beside their idleness: launch queues, collectives, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis.diagnosis.queues import queues
+from ..analysis.idle.communication import LatePeers, collectives, late_peers, overlaps
+from ..analysis.idle.copies import copies
+from ..model.host import Host
+from ..problems import CLOCKS, DEVICE
+from .answer import Column, Table, by_column
+
+NEEDS = (queues, overlaps, collectives, copies)
+
+_OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
+
+
+def _time(id: str, label: str, doc: str, *depends: str) -> Column:
+    return Column(id, label, unit="ps", doc=doc, depends=(DEVICE, *depends))
+
+
+QUEUES = Table(
+    "queues",
+    "Launch queues",
+    (
+        *_OF,
+        Column("verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, by idleness and what waits."),
+        _time("lead_ps", "Launched ahead", "Median time from a launch to the begin of what it launched."),
+        Column("waiting", "Waiting", doc="Median number of events that were launched and wait, weighted by time."),
+        Column("starved_share", "Found it empty", unit="share", doc="Of the launches, those into an empty stream."),
+        Column("launches", "Launched events", doc="Events whose launch was recorded."),
+        _time("calls_ps", "Launch calls", "Time in calls that launch."),
+        Column("short_share", "Short kernels", unit="share", doc="Of the kernels, those shorter than 10 µs."),
+    ),
+    doc="How far the host is ahead of each device, from the profiler's start to its stop.",
+)
+
+COMMUNICATION = Table(
+    "communication",
+    "Communication",
+    (
+        *_OF,
+        Column("kind", "Kind", "string", doc="By the names of kernels and ops; blank for all kinds together."),
+        Column("count", "Count", doc="How many, over the whole capture."),
+        _time("time_ps", "Time", "In which any of them runs."),
+        _time("hidden_ps", "Overlapped", "Of it, while the device computes, too."),
+        _time("exposed_ps", "Not overlapped", "The rest."),
+        _time(
+            "waiting_ps", "Waiting for a peer", "Until the last host began the same one; blank if unmatched.", CLOCKS
+        ),
+        Column("last", "Came last", "string", doc="The host that the others waited for most.", depends=(CLOCKS,)),
+    ),
+    doc="Collectives of each device. What overlaps may cost nothing; what a host waits is another host's doing.",
+)
+
+COPIES = Table(
+    "copies",
+    "Copies",
+    (
+        *_OF,
+        Column("direction", "Direction", "string"),
+        Column("memory", "Memory", "string", doc="From which kind to which; blank where the capture does not say."),
+        Column("count", "Count", doc="How many, over the whole capture."),
+        _time("time_ps", "Time", "Each copy by itself."),
+        _time("exposed_ps", "Not overlapped", "While the device neither computes nor communicates."),
+        Column("bytes", "Size", unit="bytes", doc="Blank where the capture does not give the size of each."),
+        Column("gb_per_s", "GB/s", doc="10⁹ bytes per second; blank where it is not known or cannot be true."),
+        Column("small", "Small", doc="Those of less than 64 KiB, which take as long as it takes to start."),
+        Column("blocking", "Blocking", doc="Those that kept the thread that asked for them."),
+    ),
+    doc="Copies and memsets that devices recorded.",
+)
+
+TABLES = (QUEUES, COMMUNICATION, COPIES)
+
+
+def device_work(hosts: Sequence[Host], step_event: str) -> dict[str, dict[str, list[Any]]]:
+    """The tables by id."""
+    return {
+        "queues": _queues(hosts, step_event),
+        "communication": communication(hosts),
+        "copies": _copies(hosts),
+    }
+
+
+def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
+    rows = [
+        (
+            host.name,
+            each.device,
+            each.verdict,
+            each.lead_ps,
+            each.waiting,
+            each.starved / each.launches if each.launches else None,
+            each.launches,
+            each.calls_ps,
+            each.short / each.kernels if each.kernels else None,
+        )
+        for host in hosts
+        for each in queues(host, step_event)
+    ]
+    return by_column(QUEUES, rows)
+
+
+def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+    """The rows of `COMMUNICATION`."""
+    peers = late_peers(hosts)
+    rows = []
+    for place, host in enumerate(hosts):
+        found = overlaps(host)
+        kinds = {device: sum(each.device == device for each in found) for device in {each.device for each in found}}
+        # All kinds together say nothing more where there is one.
+        for each in (each for each in found if each.kind or kinds[each.device] > 2):
+            waited = _waited(peers, place, each.kind) if peers else (None, None)
+            times = each.ps, each.hidden_ps, each.exposed_ps
+            rows.append((host.name, each.device, each.kind or None, each.count, *times, *waited))
+    return by_column(COMMUNICATION, rows)
+
+
+def _waited(peers: LatePeers, place: int, kind: str) -> tuple[int | None, str | None]:
+    """(ps, host): how long one of the hosts waited in collectives of a kind, and for whom most often."""
+    mine = np.array([not kind or each == kind for each in peers.kind], bool)
+    if not mine.any():
+        return None, None
+    last = np.bincount(peers.late[mine], minlength=len(peers.hosts))
+    return int(peers.waiting_ps[mine, place].sum()), peers.hosts[int(last.argmax())]
+
+
+def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+    plain = ("device", "direction", "memory", "count", "ps", "exposed_ps", "bytes", "gb_per_s", "small", "blocking")
+    rows = [(host.name, *(getattr(each, name) for name in plain)) for host in hosts for each in copies(host)]
+    return by_column(COPIES, [(*row[:3], row[3] or None, *row[4:]) for row in rows])

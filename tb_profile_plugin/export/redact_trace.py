@@ -1,0 +1,230 @@
+"""PyTorch's traces for strangers: written anew from what was read, so that nothing stays that nobody looked at.
+
+What stays is listed: members (`_FLAGS`, `_VERSIONS`, `_DEVICE`, `_JOB`), categories, names of arguments (`_TEXTS`,
+`_NUMBERS`, `_PLAIN`) and, in names and in the texts of some arguments, the words of `vocabulary`. Numbers stay.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..columns import kinds
+from ..kineto import categories
+from ..kineto.record import Record, read
+from ..kineto.tokens import NO_TIME
+from ..runtime import cancellation
+from ..runtime.memory import Budget
+from .pseudonyms import Pseudonyms
+from .redact import pseudonyms
+
+_FLAGS = ("schemaVersion", "record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
+_VERSIONS = tuple(f"{name}_version" for name in ("cupti", "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"))
+_VERSION = re.compile(r"[\d.]{1,32}")
+_DEVICE = frozenset(
+    """
+    id totalGlobalMem computeMajor computeMinor maxThreadsPerBlock maxThreadsPerMultiprocessor regsPerBlock warpSize
+    sharedMemPerBlock numSms regsPerMultiprocessor sharedMemPerMultiprocessor sharedMemPerBlockOptin
+    maxSharedMemoryPerMultiProcessor
+    """.split()
+)
+"""Of a device's properties; all of them numbers."""
+_JOB = ("rank", "world_size", "pg_count")
+
+_TEXTS = frozenset(
+    {
+        *("Collective name", "dtype", "Input type", "Process Group Description", "Process Group Name", "kind"),
+        *("Module Hierarchy", "Trace name", "kernel_backend", "cuda_sync_kind", "labels", "name", "stream"),
+    }
+)
+"""Arguments whose texts are names of types, collectives, groups, modules and threads."""
+_NUMBERS = frozenset(
+    {
+        *("Input Dims", "Input Strides", "grid", "block", "In split size", "Out split size", "Process Group Ranks"),
+        *("External id", "external id", "correlation", "Sequence number", "Fwd thread id", "cbid", "cid", "device"),
+        *("context", "queued", "bytes", "memory bandwidth (GB/s)", "registers per thread", "shared memory"),
+        *("blocks per SM", "warps per SM", "est. achieved occupancy %", "In msg nelems", "Out msg nelems"),
+        *("Group size", "Seq", "Comms Id", "Src Rank", "Dst Rank", "Addr", "Bytes", "Device Type", "Device Id"),
+        *("Total Allocated", "Total Reserved", "Python id", "Python parent id", "Python module id", "Python thread"),
+        *("Trace iteration", "Op count", "wait_on_stream", "wait_on_cuda_event_record_corr_id", "Device", "sort_index"),
+        *("wait_on_cuda_event_id", "event_id", "graph id", "graph node id", "channel", "priority", "num_warps"),
+        *("num_stages", "Global rank start", "Global rank stride", "fromDevice", "inDevice", "toDevice"),
+    }
+)
+"""Arguments that are numbers, or lists of some."""
+_CALL_STACK = "Call stack"
+_LIST = re.compile(r"[\[\]\d\s,.-]{1,4096}")
+_ABOUT = ("process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index")
+_NAMES = frozenset({*categories.ABOUT_RECORDING, categories.MEMORY_EVENT, *_ABOUT})
+_PLAIN = re.compile(r"-?\d{1,18}")
+_LIBRARY = re.compile(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|runpy\.py)", re.DOTALL)
+"""Files that come with PyTorch and Python: their own path stays, not where that begins."""
+_CHUNK = 1 << 14
+
+
+def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> bytes:
+    """The trace in ``data``, of the host of that name, as strangers may see it; see `redact.redacted`.
+
+    Raises `ProblemError` (422) for what is larger than the memory limit.
+    """
+    record = read(data, host, lambda phase, fraction: None)
+    words = pseudonyms(aliases, aliases[host], [str(record.header.get("host_name", ""))], key)
+    budget, pieces = Budget(host), [_header(record, words)]
+    for piece in _Writer(record, words).events():
+        budget.take(len(piece))
+        pieces.append(piece)
+    return b"".join([*pieces, b"\n]}\n"])
+
+
+def _header(record: Record, words: Pseudonyms) -> bytes:
+    told = record.header
+    kept: dict[str, Any] = {name: told[name] for name in _FLAGS if type(told.get(name)) is int}
+    kept |= {name: value for name in _VERSIONS if _VERSION.fullmatch(str(value := told.get(name, "")))}
+    # Of several workers it tells whether they share a machine.
+    kept |= {"host_name": words.name(own)} if isinstance(own := told.get("host_name"), str) and own else {}
+    base, unit = told.get("baseTimeNanoseconds"), told.get("displayTimeUnit")
+    kept |= {"baseTimeNanoseconds": base} if type(base) is int else {}
+    kept |= {"displayTimeUnit": unit} if unit in ("ms", "ns") else {}
+    devices = told.get("deviceProperties")
+    kept["deviceProperties"] = (
+        [_device(each, words) for each in devices if isinstance(each, dict)] if isinstance(devices, list) else []
+    )
+    job = told.get("distributedInfo")
+    if isinstance(job, dict):
+        of_job: dict[str, Any] = {name: job[name] for name in _JOB if type(job.get(name)) is int}
+        version, backend = str(job.get("nccl_version", "")), job.get("backend")
+        of_job |= {"nccl_version": version} if _VERSION.fullmatch(version) else {}
+        kept["distributedInfo"] = of_job | ({"backend": words.clean(backend)} if isinstance(backend, str) else {})
+    return json.dumps(kept)[:-1].encode() + b', "traceEvents": ['
+
+
+def _device(properties: dict[str, Any], words: Pseudonyms) -> dict[str, Any]:
+    kept = {name: value for name, value in properties.items() if name in _DEVICE and type(value) is int}
+    name = properties.get("name")
+    return kept | ({"name": words.clean(name)} if isinstance(name, str) else {})
+
+
+class _Writer:
+    """Writes a record's events in their order."""
+
+    def __init__(self, record: Record, words: Pseudonyms):
+        self.record, self.words = record, words
+        self._known: dict[tuple[Callable[[str], str], int], str] = {}
+        self._keys: dict[int, tuple[str, Callable[[str], str]]] = {}
+
+    def events(self) -> Iterator[bytes]:
+        """Pieces of the list's inside."""
+        record = self.record
+        for low in range(0, len(record), _CHUNK):
+            cancellation.check()
+            rows = slice(low, min(low + _CHUNK, len(record)))
+            columns = (
+                record.phase,
+                record.category,
+                record.name,
+                record.pid,
+                record.tid,
+                record.begin,
+                record.duration,
+            )
+            some = (column[rows].tolist() for column in columns)
+            bounds = record.first[rows.start : rows.stop + 1].tolist()
+            lines = [
+                self._event(event, self._arguments(first, last))
+                for *event, first, last in zip(*some, bounds[:-1], bounds[1:], strict=True)
+                if chr(event[0]) not in "sf"
+            ]
+            if lines:
+                yield (b",\n" if low else b"\n") + ",\n".join(lines).encode("utf-8", "replace")
+
+    def _event(self, event: Sequence[int], arguments: str) -> str:
+        phase, category, name, pid, tid, begin, duration = event
+        parts = [f'"ph": "{chr(phase)}"', f'"name": {self._told(self._name_of(category), name)}']
+        parts += [f'"cat": {self._told(self._category, category)}'] if category else []
+        parts += [f'"pid": {self._told(self._place, pid)}'] if pid else []
+        parts += [f'"tid": {self._told(self._place, tid)}'] if tid else []
+        parts += [f'"ts": {_micros(begin)}'] if begin != NO_TIME else []
+        parts += [f'"dur": {_micros(duration)}'] if duration != NO_TIME else []
+        return f"{{{', '.join(parts)}{arguments}}}"
+
+    def _arguments(self, first: int, last: int) -> str:
+        record, parts = self.record, []
+        keys = record.key[first:last].tolist()
+        for i, key, kind in zip(range(first, last), keys, record.kind[first:last].tolist(), strict=True):
+            name, rule = self._key(key)
+            if kind == kinds.TEXT:
+                parts.append(f"{name}: {self._told(rule, int(record.value[i]))}")
+            elif kind == kinds.INT:
+                parts.append(f"{name}: {int(record.value[i])}")
+            else:
+                number = float(record.value[i : i + 1].view(np.float64)[0])
+                parts += [f"{name}: {number!r}"] if np.isfinite(number) else []
+        return f', "args": {{{", ".join(parts)}}}' if parts else ""
+
+    def _key(self, code: int) -> tuple[str, Callable[[str], str]]:
+        """(name as JSON, what is done with texts) of an argument."""
+        if code not in self._keys:
+            name = self.record.word(code)
+            known = name in _TEXTS or name in _NUMBERS or name == _CALL_STACK
+            rule = self.words.clean if name in _TEXTS else self._numbers if name in _NUMBERS else self._hidden
+            rule = self._stack if name == _CALL_STACK else rule
+            self._keys[code] = json.dumps(name if known else self.words.clean(name)), rule
+        return self._keys[code]
+
+    def _told(self, rule: Callable[[str], str], code: int) -> str:
+        """A text as JSON, by what is done with it; each is worked out once."""
+        key = rule, code
+        if key not in self._known:
+            text = rule(self.record.word(code))
+            bare = (rule == self._place and _PLAIN.fullmatch(text)) or (rule == self._numbers and text[:1] == "[")
+            self._known[key] = text if bare else json.dumps(text)
+        return self._known[key]
+
+    def _name_of(self, category: int) -> Callable[[str], str]:
+        python = categories.ROLES.get(self.record.word(category).lower()) == categories.PYTHON
+        return self._frame if python else self._name
+
+    def _name(self, text: str) -> str:
+        return text if text in _NAMES else self.words.clean(text)
+
+    def _category(self, text: str) -> str:
+        return text if text.lower() in categories.ROLES else self.words.clean(text)
+
+    def _place(self, text: str) -> str:
+        return text if _PLAIN.fullmatch(text) else self.words.clean(text)
+
+    def _numbers(self, text: str) -> str:
+        flat = "".join(text.split())
+        return flat if _LIST.fullmatch(flat) and _is_list(flat) else self._hidden(text)
+
+    def _hidden(self, text: str) -> str:
+        return self.words.name(text) if text else ""
+
+    def _stack(self, text: str) -> str:
+        return ";".join(map(self._frame, text.split(";")))
+
+    def _frame(self, text: str) -> str:
+        """``file.py(12): function``."""
+        found = categories.FRAME.fullmatch(text)
+        if not found:
+            return self.words.clean(text)
+        library = _LIBRARY.fullmatch(found[1])
+        file = self.words.clean(library[2] if library else found[1])
+        begin = f"{self.words.name(library[1])}/" if library and library[1] else ""
+        return f"{begin}{file}({found[2]}): {self.words.clean(found[3])}"
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _micros(ns: int) -> str:
+    whole, rest = divmod(abs(ns), 1000)
+    return f"{'-' if ns < 0 else ''}{whole}.{rest:03d}"

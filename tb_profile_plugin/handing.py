@@ -1,0 +1,158 @@
+"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL and to assistants."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .asking import SESSION, add_executor, add_memory_limit, answers, output, size, stored_at
+from .problems import Problem, ProblemError
+from .terminal import say, warn
+
+GUIDE = Path(__file__).with_name("docs") / "guide.md"
+
+
+def add(verbs: Any) -> None:
+    """Add the verbs to those of ``tb-profile``."""
+    verb = verbs.add_parser(
+        "summary", help="the most important about a session on a page, for a ticket or an assistant"
+    )
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: %(default)s")
+    verb.add_argument("--budget", type=_tokens, default=2000, help="tokens of Markdown at most (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_summary)
+
+    verb = verbs.add_parser(
+        "sql",
+        help="ask of a session's events, steps, ops, kernels and allocations with SQL",
+        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "The tables and their columns: --schema. It runs in a process that can open no file.",
+    )
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
+    verb.add_argument("--schema", action="store_true", help="only say what the tables hold")
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--format", choices=("text", "csv", "json", "markdown"), default="text", help="default: %(default)s"
+    )
+    verb.add_argument("--rows", type=_count, default=10_000, help="at most (default: %(default)s)")
+    verb.add_argument("--seconds", type=_count, default=30, help="that it may take (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_sql)
+
+    verb = verbs.add_parser("report", help="write the pages of a session into one HTML file, redacted, for a colleague")
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
+    verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_report)
+
+    verb = verbs.add_parser(
+        "mcp", help="answer an assistant about the sessions of a logdir: MCP on standard input and output"
+    )
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--sql", action="store_true", help="let it ask with SQL, too")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_mcp)
+
+    verb = verbs.add_parser("guide", help="how to read what tb-profile says, for people and assistants")
+    verb.set_defaults(verb=_guide)
+
+
+def _tokens(text: str) -> int:
+    if not (text.isdecimal() and 100 <= int(text) <= 100_000):
+        raise argparse.ArgumentTypeError(f"{text} is no budget: give 100 to 100000")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= 1_000_000):
+        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
+    return int(text)
+
+
+def _summary(asked: argparse.Namespace) -> None:
+    from .report import summary
+
+    stored = stored_at(asked.session)
+    found = summary.summary(stored.name, answers(stored, asked, {name: {} for name in summary.QUESTIONS}))
+    written = {
+        "markdown": lambda: summary.markdown(found, asked.budget),
+        "json": lambda: f"{json.dumps(found, allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
+def _sql(asked: argparse.Namespace) -> None:
+    from .contract import csv
+    from .frames import shown
+
+    if asked.schema:
+        _schema(asked)
+        return
+    query = sys.stdin.read() if asked.query == "-" else asked.query
+    stored = stored_at(asked.session)
+    from .api import Capture
+
+    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds)
+    frame, every = result.frame, asked.rows
+    written = {
+        "text": lambda: f"{shown.text(frame, every)}\n",
+        "markdown": lambda: shown.markdown(frame, every),
+        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+        "json": lambda: f"{json.dumps(frame.records())}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    if result.more:
+        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
+
+
+def _schema(asked: argparse.Namespace) -> None:
+    from .frames import events, figures
+
+    for table in (events.EVENTS, *figures.TABLES):
+        say(f"{table.id}: {table.doc}")
+        for column in table.columns:
+            say(f"    {column.id:24} {column.doc or column.label}")
+    say("Macros: s(x), ms(x), us(x) of times in ps.")
+
+
+def _report(asked: argparse.Namespace) -> None:
+    stored = stored_at(asked.session)
+    from .api import Capture
+    from .serve.report import report
+
+    made = report(Capture(stored), asked.as_is, asked.max_size)
+    with output(asked.out) as file:
+        file.write(made.html.encode("utf-8", "replace"))
+    redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
+    say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
+    if made.left_out:
+        warn(f"Left out, because they are large: {', '.join(made.left_out)}. --max-size allows more.")
+
+
+def _mcp(asked: argparse.Namespace) -> None:
+    if find_spec("mcp") is None:
+        remedy = "pip install 'tb-profile-plugin[mcp]'"
+        raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
+    from . import mcp
+
+    mcp.serve(asked.logdir, asked.sql)
+
+
+def _guide(asked: argparse.Namespace) -> None:
+    with output(None) as file:
+        file.write(GUIDE.read_bytes())

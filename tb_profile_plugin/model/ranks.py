@@ -1,0 +1,43 @@
+"""Which worker of a job each host was, as its capture states it: rank 3 of 128."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..columns import vocabulary
+from .host import Host
+from .per_host import per_host
+
+
+class Rank(NamedTuple):
+    """A worker's place in its job; None where the capture does not say."""
+
+    number: int | None
+    of: int | None
+    """How many workers the job has."""
+
+
+@per_host(keep=True)
+def rank(host: Host) -> Rank:
+    """What PyTorch's ``distributedInfo`` says."""
+    plane = host.space.plane(vocabulary.METADATA)
+    facts = plane.facts() if plane else {}
+    number, of = (facts.get(name) for name in (vocabulary.RANK, vocabulary.WORLD_SIZE))
+    return Rank(number if isinstance(number, int) else None, of if isinstance(of, int) else None)
+
+
+def labels(hosts: Sequence[Host]) -> dict[str, str]:
+    """What people call each host, by its name: ``rank 3`` where the captures tell all ranks apart, else its name."""
+    numbers = [rank(host).number for host in hosts]
+    several = any((rank(host).of or len(hosts)) > 1 for host in hosts)
+    apart = several and None not in numbers and len(set(numbers)) == len(hosts)
+    return {host.name: f"rank {number}" if apart else host.name for host, number in zip(hosts, numbers, strict=True)}
+
+
+def missing(hosts: Sequence[Host]) -> tuple[int, int] | None:
+    """(how many ranks are here, how many the job has) where some are missing; None where none is, as far as is said."""
+    stated = [rank(host) for host in hosts]
+    world = max((each.of or 0 for each in stated), default=0)
+    here = len({each.number for each in stated if each.number is not None})
+    return (here, world) if 0 < here < world else None

@@ -1,0 +1,1 @@
+"""SQL over the tables of a capture, in a process that may do nothing else."""

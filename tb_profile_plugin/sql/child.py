@@ -1,0 +1,126 @@
+"""The process in which a query runs. It opens no file: once locked, the operating system lets it open none.
+
+Standard input: the question, then the tables. Standard output: ``{}`` once the query may run, or why it may not; then
+rows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import threading
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from . import wire
+
+_MOST_TOLD = 1 << 30
+"""Bytes of JSON from the process that asks."""
+_MACROS = ("CREATE MACRO ms(x) AS x / 1e9", "CREATE MACRO us(x) AS x / 1e6", "CREATE MACRO s(x) AS x / 1e12")
+_SETTINGS = (
+    "SET threads = 2",
+    "SET temp_directory = ''",
+    "SET max_temp_directory_size = '0B'",
+    "SET enable_external_access = false",
+    "SET disabled_filesystems = 'LocalFileSystem'",
+    "SET lock_configuration = true",
+)
+_AT_START: dict[str, Any] = {
+    "python_enable_replacements": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+}
+
+
+def main() -> None:
+    """Answer one question."""
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    asked = wire.receive(source, _MOST_TOLD)
+    refusal = _refusal(asked["query"])
+    wire.send(sink, {"refused": refusal} if refusal else {})
+    if refusal:
+        return
+    connection = duckdb.connect(config=_AT_START)
+    while (found := wire.receive_frame(source, _MOST_TOLD)) is not None:
+        name, _ = found
+        connection.register(*found)
+        # What is imported at the first query must be so before nothing can be opened any more.
+        connection.execute(f"SELECT count(*) FROM {name}").fetchall()
+    for macro in _MACROS:
+        connection.execute(macro)
+    connection.execute(f"SET memory_limit = '{asked['memory']}B'")
+    for setting in _SETTINGS:
+        connection.execute(setting)
+    connection.execute("SELECT 1, 1.5, TIMESTAMP '2026-01-01'").fetchall()
+    _lock(asked["memory"], asked["seconds"])
+    clock = threading.Timer(asked["seconds"], connection.interrupt)
+    clock.start()
+    try:
+        wire.send(sink, _answer(connection, asked["query"], asked["rows"], asked["bytes"]))
+    except duckdb.InterruptException:
+        wire.send(sink, {"failed": "time", "text": ""})
+    except (duckdb.OutOfMemoryException, MemoryError):
+        wire.send(sink, {"failed": "memory", "text": ""})
+    except duckdb.Error as error:
+        wire.send(sink, {"failed": "query", "text": str(error)})
+    finally:
+        clock.cancel()
+
+
+def _refusal(query: str) -> str:
+    """Why a query does not run; empty where it may."""
+    try:
+        statements = duckdb.extract_statements(query)
+    except duckdb.Error as error:
+        return str(error)
+    if len(statements) != 1:
+        return f"Here are {len(statements)} statements: one runs at a time."
+    kind = statements[0].type
+    return "" if kind == duckdb.StatementType.SELECT else f"{kind.name} is refused: only SELECT runs."
+
+
+def _lock(memory: int, seconds: float) -> None:
+    """Let the operating system refuse files, processes' dumps, and more memory and time than agreed."""
+    try:
+        import resource
+    except ImportError:
+        return
+    limits = {
+        resource.RLIMIT_NOFILE: 0,
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        # Of all threads together.
+        resource.RLIMIT_CPU: 4 * math.ceil(seconds) + 4,
+    }
+    if sys.platform == "linux":
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+        limits[resource.RLIMIT_AS] = used + memory
+    for limit, value in limits.items():
+        resource.setrlimit(limit, (value, value))
+
+
+def _answer(connection: Any, query: str, most: int, most_bytes: int) -> dict[str, Any]:
+    found = connection.execute(query)
+    rows: list[list[Any]] = []
+    size, more = 0, False
+    while not more and (row := found.fetchone()) is not None:
+        values = [_plain(value) for value in row]
+        size += len(json.dumps(values, allow_nan=False))
+        more = len(rows) == most or size > most_bytes
+        rows += [] if more else [values]
+    return {"columns": [[each[0], str(each[1])] for each in found.description], "rows": rows, "more": more}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it; what it has no kind for is a text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | Decimal):
+        value = float(value)
+        return value if math.isfinite(value) else None
+    return str(value)

@@ -1,0 +1,184 @@
+"""Communication: collectives by kind and size, how fast they are, how much of them is hidden, and who comes late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..analysis import health
+from ..analysis.communication import NEEDS, Lateness, Row, communicates, lateness, peers, rows
+from ..analysis.idle.communication import LatePeers, Overlap, overlaps
+from ..analysis.words import duration
+from ..contract import devicework
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import tool
+from ..model.host import Host
+from ..model.ranks import labels
+from ..model.session import Session
+from ..problems import DEVICE, Problem
+
+_PS_PER_US = 1e6
+_BYTES_PER_GB = 1e9
+_LONGEST = 100
+
+_WORKER = (
+    Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
+    Column("host", "Host", "string", doc="As its file is named."),
+)
+_KIND = Column("kind", "Collective", "string", doc="By the name of its kernel, op or range.")
+
+_COLLECTIVES = Table(
+    "collectives",
+    "Collectives",
+    (
+        *_WORKER,
+        Column("device", "Device", "string", doc="CPU: ranges on threads, such as those of gloo."),
+        _KIND,
+        Column("group", "Group", "string", doc="The process group; blank where the capture does not say."),
+        Column("members", "Members", doc="Workers in the group; blank where the capture does not say."),
+        Column("dtype", "Type", "string", doc="Of the numbers; blank where the capture does not say."),
+        Column(
+            "bytes",
+            "Size",
+            unit="iB",
+            doc="The larger of what goes in and what comes out of one worker. Before torch 2.4 it takes record_shapes.",
+        ),
+        Column("count", "Count", doc="Collectives."),
+        Column("total_us", "Time", unit="us", doc="Waiting for others included.", depends=(DEVICE,)),
+        Column("mean_us", "Mean", unit="us", doc="Time of one.", depends=(DEVICE,)),
+        Column("shortest_us", "Shortest", unit="us", doc="The one that waited least.", depends=(DEVICE,)),
+        Column("waiting_us", "Waiting", unit="us", doc="Until the last worker came; blank where that cannot be told."),
+        Column(
+            "gb_per_s",
+            "GB/s",
+            doc="Size by the time without waiting; where waiting is not known, by the shortest time: at least so fast.",
+        ),
+        Column(
+            "bus_gb_per_s",
+            "Bus GB/s",
+            doc="What each link carries at that, as nccl-tests reckon: 2 (n − 1) / n of it for all-reduce, (n − 1) / n "
+            "for all-gather, reduce-scatter and all-to-all; blank where the group's size is not known.",
+        ),
+    ),
+    doc="Those of one worker that are alike in kind, group, type and size are one row.",
+    paged=True,
+)
+_LATE = Table(
+    "late",
+    "Who comes last",
+    (
+        *_WORKER,
+        Column("last", "Last", doc="Collectives to which it came last."),
+        Column("of", "Of", doc="Collectives that are found on all workers."),
+        Column("caused_us", "Others waited", unit="us", doc="The first worker for this one, where it came last."),
+        Column("waited_us", "Waited itself", unit="us", doc="For whoever came last."),
+    ),
+    doc="Collectives of all workers, matched by kind and order; only where all ranks are here.",
+)
+_WAITS = Table(
+    "waits",
+    "Longest waits",
+    (
+        Column("late", "Late worker", "string"),
+        Column("host", "Host", "string", doc="Of the worker that waited longest."),
+        _KIND,
+        Column("begin_ps", "Begin", unit="ps", doc="On that worker, by its own clock."),
+        Column("event", "Event", doc="Its number in that host's trace."),
+        Column("waiting_us", "Waited", unit="us", doc="By the worker that waited longest."),
+        Column("transfer_us", "Transfer", unit="us", doc="The rest of the collective there."),
+    ),
+)
+_FACTS = (
+    Column("aligned", "Clocks aligned", "boolean", doc="If not, the shortest time on any worker counts as transfer."),
+    Column("error_us", "Clock error", unit="us", doc="How exactly the clocks are known to each other."),
+)
+
+
+def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(communicates(host) for host in hosts):
+        return None
+    message = (
+        "No event of this capture is a collective: its workers do not communicate, or the capture does not show it."
+    )
+    return Problem("no_communication", message, "Capture a job of several workers or devices.", session.name)
+
+
+@tool(
+    "Communication",
+    order=72,
+    facts=_FACTS,
+    tables=(_COLLECTIVES, devicework.COMMUNICATION, _LATE, _WAITS),
+    needs=(*NEEDS, *health.NEEDS),
+    precheck=(communicates,),
+    unavailable=_lacking,
+)
+def communication(session: Session, hosts: Sequence[Host]) -> Answer:
+    """What do workers exchange, how fast, and who do they wait for?"""
+    found = peers(hosts)
+    each, late = rows(hosts, found), lateness(hosts, found) if found else []
+    label = labels(hosts)
+    facts: dict[str, Any] = {"aligned": found.aligned if found else None}
+    if found and found.error_ps is not None:
+        facts["error_us"] = found.error_ps / _PS_PER_US
+    tables = {
+        "collectives": by_column(_COLLECTIVES, map(_row, each)),
+        "communication": devicework.communication(hosts),
+        "late": by_column(_LATE, map(_late, late)),
+        "waits": by_column(_WAITS, _waits(found, label) if found else ()),
+    }
+    return Answer(
+        facts,
+        tables,
+        _headline(each, [it for host in hosts for it in overlaps(host)], late),
+        health.findings(session, hosts),
+    )
+
+
+def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: Sequence[Lateness]) -> Headline | None:
+    whole = sum(row.ps for row in each)
+    if not whole:
+        return None
+    first = f"Collectives take {duration(whole)}"
+    whole_kinds = [overlap for overlap in hidden if not overlap.kind]
+    if whole_kinds:
+        exposed = sum(overlap.exposed_ps for overlap in whole_kinds) / sum(overlap.ps for overlap in whole_kinds)
+        first += f", {exposed:.0%} of it exposed"
+    worst = late[0] if late else None
+    if worst is None or not worst.caused_ps:
+        return Headline(f"{first}.", "info")
+    others = (
+        f"{worst.worker} comes last to {worst.last} of {worst.of}, and others wait {duration(worst.caused_ps)} for it"
+    )
+    return Headline(f"{first}; {others}.", "info")
+
+
+def _row(row: Row) -> tuple[Any, ...]:
+    told = (row.worker, row.host, row.device, row.kind, row.group or None, row.members, row.dtype or None, row.bytes)
+    waiting = None if row.waiting_ps is None else row.waiting_ps / _PS_PER_US
+    times = (row.ps / _PS_PER_US, row.ps / row.count / _PS_PER_US, row.shortest_ps / _PS_PER_US, waiting)
+    rates = (rate and rate / _BYTES_PER_GB for rate in (row.bytes_per_s, row.bus_bytes_per_s))
+    return (*told, row.count, *times, *rates)
+
+
+def _late(each: Lateness) -> tuple[Any, ...]:
+    return each.worker, each.host, each.last, each.of, each.caused_ps / _PS_PER_US, each.waited_ps / _PS_PER_US
+
+
+def _waits(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    waiting, late = found.waiting_ps, found.late.tolist()
+    first = waiting.argmax(axis=1)
+    longest = waiting.max(axis=1)
+    order = sorted(range(len(late)), key=lambda i: -int(longest[i]))[:_LONGEST]
+    return [
+        (
+            label[found.hosts[late[i]]],
+            found.hosts[first[i]],
+            found.kind[i],
+            int(found.begin[i, first[i]]),
+            int(found.event[i, first[i]]),
+            int(longest[i]) / _PS_PER_US,
+            int(found.transfer_ps[i, first[i]]) / _PS_PER_US,
+        )
+        for i in order
+        if longest[i]
+    ]

@@ -1,0 +1,194 @@
+"""Operators of PyTorch: by name, by input shapes, by source line, and by module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..analysis import health
+from ..analysis.torchops import Cost, Costs, TorchOps, merged
+from ..analysis.torchops import torch_ops as of_host
+from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.tool import tool
+from ..model.framework import PYTORCH, framework
+from ..model.host import Host
+from ..model.kernels import is_eligible
+from ..model.session import Session
+from ..problems import DEVICE, HOST, Problem
+
+_PS_PER_US = 1e6
+
+_CALLS = Column("calls", "Calls", doc="An op directly within one of its own name is part of that one.")
+_COSTS = (
+    Column(
+        "device_self_us", "Device self", unit="us", doc="Kernels and copies that it launched itself.", depends=(DEVICE,)
+    ),
+    Column("device_total_us", "Device total", unit="us", doc="With what is inside.", depends=(DEVICE,)),
+    Column(
+        "device_share", "Device share", unit="share", doc="Device self time, of that of all ops.", depends=(DEVICE,)
+    ),
+    Column(
+        "host_self_us",
+        "Host self",
+        unit="us",
+        doc="Without ops inside and calls of the driver, over all threads.",
+        depends=(HOST,),
+    ),
+    Column("host_total_us", "Host total", unit="us", doc="With what is inside, over all threads.", depends=(HOST,)),
+    Column("host_share", "Host share", unit="share", doc="Host self time, of that of all ops.", depends=(HOST,)),
+)
+_TENSOR_CORES = (
+    Column(
+        "eligible", "Could use tensor cores", "boolean", doc="Matrix products, convolutions, attention, by the name."
+    ),
+    Column(
+        "tensor_core_share", "Tensor cores", unit="share", doc="Of the device self time; blank where there is none."
+    ),
+)
+_NAME = Column("name", "Operator", "string")
+
+_OPERATORS = Table(
+    "operators",
+    "Operators",
+    (_NAME, _CALLS, *_COSTS, *_TENSOR_CORES),
+    doc="By name, whatever module they work for.",
+    paged=True,
+)
+_SHAPES = Table(
+    "shapes",
+    "Operators by input shapes",
+    (
+        _NAME,
+        Column("shapes", "Input shapes", "string", doc="Of each argument; [] for what is no tensor."),
+        _CALLS,
+        *_COSTS,
+        *_TENSOR_CORES,
+    ),
+    paged=True,
+)
+_LINES = Table(
+    "lines",
+    "Operators by source line",
+    (
+        _NAME,
+        Column("line", "Called from", "string", doc="The innermost Python frame around it outside of torch itself."),
+        _CALLS,
+        *_COSTS,
+    ),
+    doc="Ops that threads of autograd run have no line.",
+    paged=True,
+)
+_MODULES = Table(
+    "modules",
+    "Modules",
+    (
+        Column("module", "Module", "string", doc="Path of the nn.Module, outer ones first."),
+        Column("depth", "Depth", doc="How many modules are around it."),
+        Column("calls", "Calls", doc="Of its forward."),
+        Column("device_self_us", "Device self", unit="us", doc="Forward, without modules inside.", depends=(DEVICE,)),
+        Column("device_total_us", "Device total", unit="us", doc="Forward, with modules inside.", depends=(DEVICE,)),
+        Column("host_self_us", "Host self", unit="us", doc="Forward, without modules inside.", depends=(HOST,)),
+        Column("host_total_us", "Host total", unit="us", doc="Forward, with modules inside.", depends=(HOST,)),
+        Column(
+            "backward_device_us",
+            "Backward device",
+            unit="us",
+            doc="What ops launched that compute the gradients of its ops, modules inside included.",
+            depends=(DEVICE,),
+        ),
+        Column("backward_host_us", "Backward host", unit="us", doc="Those ops themselves.", depends=(HOST,)),
+    ),
+    doc="Self and total time by nn.Module.",
+    paged=True,
+)
+_FACTS = (
+    Column("without_shapes", "Input shapes", "string", doc="How to record them; blank where they are there."),
+    Column("without_lines", "Source lines", "string", doc="How to record them; blank where they are there."),
+    Column("without_modules", "Modules", "string", doc="How to record them; blank where they are there."),
+)
+
+
+def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    if any(framework(host) == PYTORCH for host in hosts):
+        return None
+    message = "The program does not run in PyTorch."
+    return Problem("not_pytorch", message, "Ops shows the operations of all frameworks.", session.name)
+
+
+@tool(
+    "Operators",
+    order=21,
+    facts=_FACTS,
+    tables=(_OPERATORS, _MODULES, _SHAPES, _LINES),
+    needs=(of_host, *health.NEEDS),
+    precheck=(framework,),
+    unavailable=_lacking,
+)
+def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
+    """Which operators of PyTorch cost most, with which shapes, from which line, in which module?"""
+    found = merged(of_host(host) for host in hosts)
+    return Answer(
+        {
+            "without_shapes": None if found.shapes else "Profile with record_shapes=True.",
+            "without_lines": None if found.lines else "Profile with with_stack=True.",
+            "without_modules": None if found.modules else "Profile with with_stack=True and with_modules=True.",
+        },
+        {
+            "operators": by_column(_OPERATORS, _rows(found.names, False, True)),
+            "modules": by_column(_MODULES, _modules(found.modules)),
+            "shapes": by_column(_SHAPES, _rows(found.shapes, True, True)),
+            "lines": by_column(_LINES, _rows(found.lines, True, False)),
+        },
+        _headline(found),
+        health.findings(session, hosts),
+    )
+
+
+def _headline(found: TorchOps) -> Headline | None:
+    device = sum(cost.device_self for cost in found.names.values())
+    whole = device or sum(cost.host_self for cost in found.names.values())
+    if not whole:
+        return None
+    (name, _), cost = _largest_first(found.names)[0]
+    share = (cost.device_self if device else cost.host_self) / whole
+    place = "what operators launched on the device" if device else "operators' time on the host"
+    return Headline(f"{name} takes {share:.0%} of {place}, in {cost.calls:,} calls.", "info")
+
+
+def _largest_first(found: Costs) -> list[tuple[tuple[str, str], Cost]]:
+    return sorted(found.items(), key=lambda item: (-item[1].device_self, -item[1].host_self, item[0]))
+
+
+def _rows(found: Costs, pairs: bool, cores: bool) -> list[tuple[Any, ...]]:
+    device = sum(cost.device_self for cost in found.values())
+    host = sum(cost.host_self for cost in found.values())
+    rows = []
+    for (name, more), cost in _largest_first(found):
+        on_device = (_us(cost.device_self, device), _us(cost.device_total, device), _share(cost.device_self, device))
+        on_host = (cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US, _share(cost.host_self, host))
+        told = (is_eligible(name, name), _share(cost.tensor_core, cost.device_self)) if cores else ()
+        rows.append((name, *((more or None,) if pairs else ()), cost.calls, *on_device, *on_host, *told))
+    return rows
+
+
+def _us(ps: int, device: int) -> float | None:
+    """None where devices recorded nothing that ops launched."""
+    return ps / _PS_PER_US if device else None
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _modules(found: Costs) -> list[tuple[Any, ...]]:
+    def largest_first(cost: Cost) -> tuple[int, int]:
+        return -(cost.device_total + cost.backward_device), -(cost.host_total + cost.backward_host)
+
+    device = sum(cost.device_total + cost.backward_device for cost in found.values())
+    rows = []
+    for (path, _), cost in sorted(found.items(), key=lambda item: (*largest_first(item[1]), item[0])):
+        forward = _us(cost.device_self, device), _us(cost.device_total, device)
+        on_host = cost.host_self / _PS_PER_US, cost.host_total / _PS_PER_US
+        backward = _us(cost.backward_device, device), cost.backward_host / _PS_PER_US
+        rows.append((path, path.count("/"), cost.calls, *forward, *on_host, *backward))
+    return rows

@@ -1,0 +1,105 @@
+"""A report opened from a disk without a network: every page, both themes, without scripts, and printed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import draw
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+import tb_profile_plugin
+from tb_profile_plugin.serve.report import report
+
+pytestmark = pytest.mark.browser
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+HOSTILE = "</script><script>document.title='taken'</script><!--<img src=x onerror=\"document.title='taken'\">"
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "r.html"
+    path.write_text(report(tb_profile_plugin.open(TRACES / "two_workers")).html, encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def context(browser: Browser, request: pytest.FixtureRequest) -> Iterator[BrowserContext]:
+    context = browser.new_context(offline=True, **getattr(request, "param", {}))
+    yield context
+    context.close()
+
+
+def faults(page: Page) -> list[str]:
+    found: list[str] = []
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else found.append(request.url),
+    )
+    page.on("pageerror", lambda error: found.append(str(error)))
+    page.on("console", lambda message: found.append(message.text))
+    return found
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_every_page_opens_from_a_disk(context: BrowserContext, file: str) -> None:
+    page = context.new_page()
+    found = faults(page)
+    page.goto(file)
+    page.locator(".tabs a").first.wait_for()
+    for title in page.locator(".tabs a").all_inner_texts():
+        page.locator(".tabs a", has_text=title).first.click()
+        page.wait_for_function("title => document.title.startsWith(title)", arg=title)
+        page.locator("main[aria-busy=false] :is(section, .verdict, .state)").first.wait_for()
+    assert page.locator(".still").is_hidden()
+    assert page.get_by_role("button", name="Share").count() == page.get_by_role("button", name="Capture").count() == 0
+    assert found == []
+
+
+def test_what_it_does_not_hold_is_told(context: BrowserContext, file: str) -> None:
+    page = context.new_page()
+    page.goto(f"{file}#v=1&run=session&tool=overview_page&o.steps=all")
+    page.goto(f"{file}#v=1&run=session&tool=overview_page&host=host-2")
+    page.get_by_text("This is not in the report.").wait_for()
+
+
+@pytest.mark.parametrize("context", [{"java_script_enabled": False}], indirect=True)
+def test_it_reads_without_scripts(context: BrowserContext, file: str) -> None:
+    page = context.new_page()
+    found = faults(page)
+    page.goto(file)
+    assert page.locator("h1").inner_text().startswith("Communication-bound")
+    assert page.locator(".still h2").all_inner_texts()[:3] == [
+        "Figures",
+        "Where the time goes",
+        "Why, and what would help",
+    ]
+    assert page.locator(".still svg rect").count() > 1 and found == []
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": "dark"}], indirect=True)
+def test_it_prints_dark_on_white(context: BrowserContext, file: str, tmp_path: Path) -> None:
+    page = context.new_page()
+    page.goto(file)
+    page.locator(".tabs a").first.wait_for()
+    page.emulate_media(media="print")
+    assert page.locator(".still h1").is_visible() and page.locator(".app").is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('.still')).color") == "rgb(0, 0, 0)"
+    wide = page.evaluate("document.querySelector('.still').scrollWidth <= document.documentElement.clientWidth")
+    assert wide and page.pdf(format="A4", landscape=True).startswith(b"%PDF")
+
+
+def test_names_are_text(context: BrowserContext, tmp_path: Path) -> None:
+    drawn = draw.space(
+        "/host:CPU\n  python | train[0,90]{_r=1} evil[10,30]{hlo_op=x, hlo_module=m}", steps=3, every=100
+    )
+    for event in drawn.planes[0].lines[0].events:
+        for stat in event.stats:
+            stat.str_value = stat.str_value and HOSTILE
+    path = tmp_path / "r.html"
+    path.write_text(report(draw.session(tmp_path, host=drawn), as_is=True).html, encoding="utf-8")
+    page = context.new_page()
+    found = faults(page)
+    page.goto(path.as_uri())
+    page.locator("main").get_by_text("onerror").first.wait_for()
+    assert "taken" not in page.title() and found == []

@@ -1,0 +1,143 @@
+"""Workers of a job: found by rank, named by rank, compared by what they send each other."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torchtrace
+from torchtrace import launch, mark, on_device, on_host
+
+from tb_profile_plugin import store
+from tb_profile_plugin.analysis import communication
+from tb_profile_plugin.model.collectiveargs import of_range
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.ranks import labels, missing
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.tools import get
+
+TRACES = Path(__file__).parent.parent / "traces"
+KINETO = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
+SIZES = {
+    "Collective name": "allreduce",
+    "In msg nelems": 250_000,
+    "Out msg nelems": 250_000,
+    "dtype": "Float",
+    "Group size": 2,
+    "Process Group Name": "0",
+    "Process Group Description": "default_pg",
+}
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
+
+
+def events(late: float, **args: Any) -> list[dict[str, Any]]:
+    """Six steps, in each an all-reduce that ends at the same time and begins so many µs later."""
+    answer = []
+    for i in range(6):
+        at = 1000.0 * i
+        answer += [mark(f"ProfilerStep#{i}", at, 900), launch(i + 1, at + 1)]
+        answer.append(on_device(i + 1, at + 100 + late, 300 - late, NCCL, **args))
+    return answer
+
+
+def worker(rank: int, late: float, world: int = 2, **args: Any) -> Host:
+    told = {"backend": "nccl", "rank": rank, "world_size": world}
+    return torchtrace.host(*events(late, **args), distributedInfo=told)
+
+
+def written(folder: Path, names: dict[str, int], world: int = 2) -> list[tuple[str, tuple[str, ...]]]:
+    for name, rank in names.items():
+        told = {"backend": "nccl", "pg_count": 1, "rank": rank, "world_size": world}
+        text = torchtrace.text(*events(100.0 * rank, **SIZES), distributedInfo=told).encode()
+        (folder / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    return sorted((each.name, each.hosts) for each in store.Logdir(str(folder)).sessions())
+
+
+def test_a_number_in_a_name_is_a_rank_where_the_file_says_so(tmp_path: Path) -> None:
+    names = {"trace_0.json": 0, "trace_1.json.gz": 1, "trace_7.json": 3, "other.json": 2}
+    assert written(tmp_path, names) == [
+        ("other", ("other",)),
+        ("trace", ("trace_0", "trace_1")),
+        ("trace_7", ("trace_7",)),
+    ]
+
+
+def test_workers_are_called_by_their_ranks(tmp_path: Path) -> None:
+    written(tmp_path, {"vm_4711.1.pt.trace.json": 1, "vm_4712.1.pt.trace.json": 0})
+    session = Session(store.resolve(tmp_path))
+    assert labels(session.select()) == {"vm_4711": "rank 1", "vm_4712": "rank 0"}
+    answer = get("pod_viewer").run(session)
+    names = {column["id"]: column["values"] for column in answer["tables"]["workers"]["columns"]}
+    assert (names["worker"][:2], names["host"][:2]) == (["rank 0", "rank 1"], ["vm_4712", "vm_4711"])
+
+
+@pytest.mark.parametrize("ranks", [(0, 0), (0, None)])
+def test_ranks_that_do_not_tell_workers_apart_name_nobody(ranks: tuple[int, int | None]) -> None:
+    hosts = [torchtrace.host(*events(0), distributedInfo={"rank": rank, "world_size": 2}) for rank in ranks]
+    hosts[1].name = "other"
+    assert labels(hosts) == {"worker": "worker", "other": "other"}
+
+
+def test_sizes_and_who_came_late(tmp_path: Path) -> None:
+    written(tmp_path, {"rank0.1.pt.trace.json": 0, "rank1.1.pt.trace.json": 1})
+    answer = get("communication").run(Session(store.resolve(tmp_path)))
+    assert answer["headline"]["text"].endswith("rank 1 comes last to 6 of 6, and others wait 600 µs for it.")
+    tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
+    rows = tables["collectives"]
+    assert (rows["worker"], rows["kind"], rows["bytes"]) == (["rank 0", "rank 1"], ["all-reduce"] * 2, [10**6] * 2)
+    assert (rows["total_us"], rows["waiting_us"]) == ([1800, 1200], [600, 0])
+    # 1 MB in 200 µs; the ring of two carries as much.
+    assert rows["gb_per_s"] == pytest.approx([5, 5])
+    assert rows["bus_gb_per_s"] == pytest.approx([5, 5])
+    assert (tables["late"]["worker"], tables["late"]["caused_us"]) == (["rank 1", "rank 0"], [600, 0])
+    assert tables["waits"]["waiting_us"] == pytest.approx([100] * 6)
+
+
+def test_nobody_is_called_late_where_ranks_are_missing() -> None:
+    hosts = [worker(0, 0, world=8), worker(1, 100, world=8)]
+    hosts[1].name = "other"
+    assert missing(hosts) == (2, 8)
+    assert communication.peers(hosts) is None
+    (first, _) = communication.rows(hosts, None)
+    assert (first.waiting_ps, first.bytes, first.bytes_per_s) == (None, None, None)
+
+
+def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> None:
+    around: dict[str, Any] = {"Input Dims": "[[1000], []]", "Input type": '["c10::Half", "Scalar"]'}
+    one = torchtrace.host(
+        on_host("user_annotation", "nccl:all_to_all", 0, 50, **around),
+        launch(1, 5),
+        on_device(1, 20, 10, "ncclDevKernel_SendRecv"),
+    )
+    (row,) = communication.rows([one], None)
+    assert (row.kind, row.bytes, row.dtype, row.bus_bytes_per_s) == ("all-to-all", 2000, "c10::Half", None)
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"Input Dims": "[[", "Input type": "x"}, {"Input Dims": "[[-1, true]]", "Input type": "[3]"}]
+)
+def test_shapes_that_are_none_say_nothing(told: dict[str, str]) -> None:
+    assert of_range(told, "all-reduce").bytes is None
+
+
+def test_workers_of_gloo_wait_for_each_other() -> None:
+    answer = get("communication").run(Session(store.resolve(TRACES / "torch_workers")))
+    tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
+    rows = tables["collectives"]
+    assert 4 * (8 * 3 * 9 + 8 + 10 * 8 * 14 * 14 + 10) in rows["bytes"]
+    assert {row for row, kind in zip(rows["waiting_us"], rows["kind"], strict=True) if kind == "all-reduce"} != {None}
+    assert tables["late"]["of"] == [5, 5]
+
+
+@pytest.mark.skipif(not KINETO.is_dir(), reason="the real traces are not here")
+def test_collectives_of_real_traces() -> None:
+    answer = get("communication").run(Session(store.resolve(KINETO / "a100-ddp-nccl")))
+    tables = {id: {each["id"]: each["values"] for each in table["columns"]} for id, table in answer["tables"].items()}
+    rows, hidden = tables["collectives"], tables["communication"]
+    assert 4 * 2_049_000 in rows["bytes"]
+    assert sum(rows["count"]) == 21
+    assert set(rows["members"]) == {2}
+    assert (hidden["time_ps"][0], hidden["hidden_ps"][0]) == (46_876_493_000, 7_317_025_000)
+    answer = get("communication").run(Session(store.resolve(KINETO / "workers-sampled-128")))
+    assert answer["tables"]["late"]["rows"] == 0
+    assert "ranks_missing" in [note["code"] for note in answer["notes"]]

@@ -1,0 +1,141 @@
+"""One file for a colleague: what is in it is what the server answers, redacted, bounded, and text."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.report import page
+from tb_profile_plugin.serve import report as reports
+from tb_profile_plugin.serve.answers import STATIC
+from tb_profile_plugin.serve.report import report
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+pytestmark = pytest.mark.skipif(not (STATIC / "report.js").is_file(), reason="the pages are not built")
+SECRET = "Zebrafinch"
+
+
+def held(html: str) -> dict[str, Any]:
+    packed = re.search(r'id="answers">([\w+/=]*)</script>', html)
+    assert packed
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return found
+
+
+def secret(folder: Path) -> Capture:
+    """A session that tells much about where it comes from."""
+    text = f"""
+/host:CPU {{path='/home/{SECRET}/train.py'}}
+  {SECRET}-thread/7 | train[0,90]{{_r=1, step_num=s}}
+                    | model/{SECRET}/MatMul:MatMul[10,30]{{source='/home/{SECRET}/m.py:7'}}
+hostname: {SECRET}-gpu.example.com
+"""
+    return draw.session(folder, **{f"{SECRET}-host": draw.space(text, steps=4, every=100)})
+
+
+def test_answers_are_those_of_the_server() -> None:
+    session = tb_profile_plugin.open(TRACES / "starved_input")
+    found = held(report(session, as_is=True).html)
+    run = found['["sessions",[]]']["sessions"][0]["run"]
+    for name in ("overview_page", "why", "tf_data_bottleneck_analysis"):
+        key = json.dumps(
+            ["answer", [["host", "ALL_HOSTS"], ["part", "1"], ["run", run], ["tag", name]]], separators=(",", ":")
+        )
+        assert found[key]["facts"] == session.answer(name)["facts"]
+        assert found[key]["tables"].keys() == session.answer(name)["tables"].keys()
+
+
+def test_it_tells_nothing_about_where_it_comes_from(tmp_path: Path) -> None:
+    made = report(secret(tmp_path))
+    answers = json.dumps(held(made.html))
+    for text in (made.html, answers):
+        assert SECRET.lower() not in text.lower() and str(tmp_path) not in text
+        assert "tb-profile-report-" not in text, "nor where it was made"
+    assert "MatMul" in made.html and "host-1" in answers
+
+
+def test_as_it_is_is_asked_for(tmp_path: Path) -> None:
+    assert SECRET in report(secret(tmp_path), as_is=True).html
+
+
+def test_traces_in_json_are_only_given_as_they_are() -> None:
+    session = tb_profile_plugin.open(TRACES / "torch_workers")
+    with pytest.raises(ProblemError, match="only XSpace captures are redacted"):
+        report(session)
+    assert "Overview" in report(session, as_is=True).titles
+
+
+def test_no_name_ends_its_element(tmp_path: Path) -> None:
+    drawn = draw.space(
+        "/host:CPU\n  python | train[0,90]{_r=1} evil[10,30]{hlo_op=x, hlo_module=m}", steps=3, every=100
+    )
+    hostile = "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>"
+    for event in drawn.planes[0].lines[0].events:
+        for stat in event.stats:
+            stat.str_value = stat.str_value and hostile
+    html = report(draw.session(tmp_path, host=drawn), as_is=True).html
+    assert html.count("<script") == html.count("</script>") == 2
+    assert "<img" not in html and "&lt;img src=x" in html
+
+
+def test_only_our_script_may_run() -> None:
+    html = report(tb_profile_plugin.open(TRACES / "keras_one_batch")).html
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    script = re.search(r"<script>(.*)</script></body>", html, re.DOTALL)
+    assert policy and script
+    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy[1] and "default-src 'none'" in policy[1]
+    with pytest.raises(ProblemError):
+        page.page({}, "", "a</SCRIPT>", b"")
+
+
+def test_its_size_is_bounded_and_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = tb_profile_plugin.open(TRACES / "starved_input")
+    small = report(session, most_bytes=10_000)
+    assert small.left_out and {"Overview", "Why"} <= set(small.titles)
+    tools = held(small.html)[next(key for key in held(small.html) if key.startswith('["tools"'))]
+    assert not set(small.left_out) & {tool["title"] for tool in tools}
+    monkeypatch.setattr(reports, "_ROWS", 3)
+    found = next(value for key, value in held(report(session).html).items() if "framework_op_stats" in key)
+    assert found["tables"]["ops"]["rows"] == len(found["tables"]["ops"]["columns"][0]["values"]) == 3
+    assert any(note["code"] == "cut_in_report" for note in found["notes"])
+
+
+def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None:
+    out = tmp_path / "r.html"
+    command = [
+        sys.executable,
+        "-m",
+        "tb_profile_plugin.cli",
+        "report",
+        str(TRACES / "starved_input"),
+        "--out",
+        str(out),
+    ]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. It holds: Overview, Why", said.stdout)
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+    large = subprocess.run([*command, "--max-size", "9K"], capture_output=True, text=True, check=False)
+    assert "Left out, because they are large" in large.stderr
+
+
+def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
+    made = report(draw.session(tmp_path, host=draw.space("/host:CPU")))
+    heading = re.search(r"<h1>(.*)</h1>", made.html)
+    assert heading and "no event" in heading[1]
+
+
+def test_python_writes_it_too(tmp_path: Path) -> None:
+    tb_profile_plugin.open(TRACES / "keras_one_batch").report(tmp_path / "r.html")
+    assert "<article" in (tmp_path / "r.html").read_text(encoding="utf-8")
