@@ -55,7 +55,8 @@ def picking(text: str) -> set[str]:
 
 def instructions(text: str) -> dict[str, str]:
     """What each instruction is, up to its operands."""
-    lines = [line.strip().removeprefix("ROOT ") for line in text.splitlines() if line.startswith("  ")]
+    plain = re.sub(r"/\*index=\d+\*/", "", text)
+    lines = [line.strip().removeprefix("ROOT ") for line in plain.splitlines() if line.startswith("  ")]
     return {line.partition(" = ")[0]: _head(line) for line in lines}
 
 
