@@ -11,7 +11,7 @@ from typing import Any
 from .. import __version__
 from ..analysis.words import duration
 from ..contract.answer import Json
-from ..contract.markdown import escaped
+from ..contract.markdown import code, escaped
 from ..contract.named import Named
 from ..terminal import shown
 
@@ -168,7 +168,7 @@ def _sections(found: Json) -> Iterator[_Section]:
     hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
     seen = "" if facts["device_recorded"] in (True, None) else ", of which nothing was recorded"
     steps = escaped(facts["steps_are"])
-    yield [""], [f"{_code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
+    yield [""], [f"{code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
@@ -204,7 +204,7 @@ def _lines(place: int, cause: dict[str, Any]) -> Iterator[str]:
 
 def _row(op: dict[str, Any]) -> tuple[str, ...]:
     times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
-    return _code(op["name"]), op["place"], *times, f"{op['occurrences']:,}"
+    return code(op["name"]), op["place"], *times, f"{op['occurrences']:,}"
 
 
 def figure(value: float | None, unit: str) -> str:
@@ -214,8 +214,3 @@ def figure(value: float | None, unit: str) -> str:
     if unit == "ms":
         return duration(value * 1e9)
     return f"{100 * value:.1f} %" if unit == "share" else f"{value:,}"
-
-
-def _code(name: str) -> str:
-    """A name as data: in backticks, with nothing in it that could end them or a cell."""
-    return f"`{name.replace('`', chr(39)).replace('|', '¦')}`"
