@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,9 @@ def ask(logdir: Path, questions: Callable[[mcp.Client], Awaitable[Any]], *option
         async with mcp.Client(server, read_timeout_seconds=120) as client:
             return await questions(client)
 
-    return asyncio.run(asked())
+    # Browser tests of the same process leave a loop running in this thread.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(asked())).result()
 
 
 async def text(client: mcp.Client, called: str, **arguments: Any) -> str:
