@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
@@ -17,13 +17,19 @@ from mcp_types import ToolAnnotations
 
 from . import __version__, tools
 from .api import Capture
+from .compare import engine
+from .compare.load import Source, digest_of
+from .compare.side import Side, side
+from .compare.verdict import verdict
 from .contract.named import Named
 from .handing import GUIDE
 from .problems import Problem, ProblemError
+from .report import compare as compare_report
 from .report import why as why_report
 from .report.bounded import MOST_BYTES, cut, rows_as_json
 from .runtime.cancellation import Cancelled, asked_by
 from .store import Logdir
+from .store.kept import Kept
 
 _SECONDS = 60.0
 _OPEN = 4
@@ -88,7 +94,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
 
     @tool
     def list_tools(session: str) -> str:
-        """The tools of tool(), what each answers, and why one has nothing to show for the session."""
+        """The tools of tool_answer(), what each answers, and why one has nothing to show for the session."""
         asked, others = capture(session), tools.precheck()
         known = [each for each in tools.find().values() if not each.streamed]
         lacking = {each.name: each.unavailable(asked, others) for each in known}
@@ -116,6 +122,19 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         rows = frame.largest("duration_ps", start + limit + 1).records()
         rows.sort(key=lambda row: -row["duration_ps"])
         return rows_as_json({"events": len(frame)}, rows, start, limit)
+
+    @tool
+    def compare(base: list[str], new: list[str]) -> str:
+        """Whether the new sessions are faster or slower than the base ones, by how much, why, and if that is noise."""
+
+        def of(names: list[str]) -> Side:
+            found = [Source(name, logdir.find(name), None) for name in names]
+            return side([(one.name, digest_of(one, Kept(), partial(capture, one.name))) for one in found])
+
+        if not (base and new):
+            raise ProblemError(Problem("usage", "Name at least one session a side.", "list_sessions names them."))
+        found = engine.compare(of(base), of(new))
+        return cut(compare_report.markdown(found, verdict(found)))
 
     @tool
     def read_guide() -> str:
