@@ -1,7 +1,4 @@
-"""The functions of the command line for assistants, over MCP on standard input and output. It only reads.
-
-Names in a capture are text that anybody may have written: answers hold them as data, and the descriptions say so.
-"""
+"""The functions of the command line for assistants, over MCP on standard input and output. It only reads."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from .handing import GUIDE
 from .problems import Problem, ProblemError
 from .report import compare as compare_report
 from .report import why as why_report
-from .report.bounded import MOST_BYTES, cut, rows_as_json
+from .report.bounded import cut, rows_as_json
 from .runtime.cancellation import Cancelled, asked_by
 from .store import Logdir
 from .store.kept import Kept
@@ -63,7 +60,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
                 with one_at_a_time, asked_by(lambda: time.monotonic() < end):
                     return function(*given, **named)
             except ProblemError as error:
-                raise ToolError(str(error.problem)[:MOST_BYTES]) from error
+                raise ToolError(cut(str(error.problem))) from error
             except Cancelled:
                 raise ToolError(f"This takes longer than {_SECONDS:.0f} s: ask for one host, or for less.") from None
 
@@ -107,9 +104,9 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         if tool not in tools.find() or tools.get(tool).streamed:
             raise ProblemError(Problem("unknown_tool", f"There is no tool {tool!r} here.", "list_tools names them."))
         answer = capture(session).answer(tool, host)
-        wanted = table or next(iter(answer["tables"]), "")
         if table and table not in answer["tables"]:
             raise ProblemError(Problem("no_table", f"It has no table {table!r}.", ", ".join(answer["tables"])))
+        wanted = table or next(iter(answer["tables"]), "")
         facts = {id: [fact["value"], fact["unit"]] for id, fact in answer["facts"].items() if fact["value"] is not None}
         head = {"headline": answer["headline"], "notes": answer["notes"][:8], "facts": facts}
         head |= {"tables": {id: each["rows"] for id, each in answer["tables"].items()}, "table": wanted}
@@ -128,8 +125,8 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         """Whether the new sessions are faster or slower than the base ones, by how much, why, and if that is noise."""
 
         def of(names: list[str]) -> Side:
-            found = [Source(name, logdir.find(name), None) for name in names]
-            return side([(one.name, digest_of(one, Kept(), partial(capture, one.name))) for one in found])
+            found = {name: Source(name, logdir.find(name), None) for name in names}
+            return side([(name, digest_of(one, Kept(), partial(capture, name))) for name, one in found.items()])
 
         if not (base and new):
             raise ProblemError(Problem("usage", "Name at least one session a side.", "list_sessions names them."))
