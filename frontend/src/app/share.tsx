@@ -78,8 +78,8 @@ function Files({ of, run }: { of: Contents; run: string }) {
         </a>
       </div>
       <p>
-        Or all pages but the Timeline, {of.kept ? "as they are" : "redacted"}, in one file that a browser opens without a
-        server and without a network.
+        Or all pages but the Timeline, {of.kept ? "as they are" : "redacted"}, in one file that a browser opens without
+        a server and without a network.
       </p>
       <div class="actions">
         <a class="button" href={address("share/report", { run, redact })} download="report.html">
