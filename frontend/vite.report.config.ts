@@ -1,9 +1,18 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
 // A report is one file, opened from a disk: no modules, nothing that is loaded later.
 export default defineConfig({
   base: "./",
   publicDir: false,
+  resolve: {
+    alias: [
+      {
+        find: /.*\/arranging$/,
+        replacement: fileURLToPath(new URL("src/tools/xla/arranging.here.ts", import.meta.url)),
+      },
+    ],
+  },
   build: {
     outDir: "../tb_profile_plugin/static",
     emptyOutDir: false,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -12,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .problems import Problem, ProblemError
-from .settings import KERNELS, MEMORY_LIMIT, SHORT
+from .settings import MEMORY_LIMIT, expect
 
 if TYPE_CHECKING:
     from .store import StoredSession
 
 SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
-_SMALL_BYTES = 500_000
-"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
 
 
 def add_memory_limit(verb: argparse.ArgumentParser) -> None:
@@ -70,8 +67,7 @@ def stored_at(session: str) -> StoredSession:
     from .store import resolve
 
     found = resolve(session)
-    if found.size < _SMALL_BYTES and not any(file.path.suffix == ".gz" for file in found.files):
-        os.environ.setdefault(KERNELS, SHORT)
+    expect(found.size, any(file.path.suffix == ".gz" for file in found.files))
     return found
 
 

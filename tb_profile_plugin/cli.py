@@ -1,4 +1,7 @@
-"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call."""
+"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call.
+
+Verbs that judge end with codes of their own, see `gate`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from . import __version__, handing
+from . import __version__, handing, judging
 from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
@@ -23,7 +26,17 @@ from .terminal import Parser, log_to_stderr, say, warn
 logger = logging.getLogger(__name__)
 
 _WRONG_CALLS = frozenset(
-    {"usage", "unknown_tool", "unknown_option", "bad_option", "bad_address", "bad_run", "no_table", "bad_query"}
+    {
+        "usage",
+        "unknown_tool",
+        "unknown_option",
+        "bad_option",
+        "bad_address",
+        "bad_run",
+        "no_table",
+        "bad_query",
+        "bad_config",
+    }
 )
 """Codes of problems with what was asked, whatever it was asked of."""
 
@@ -42,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(asked, "memory_limit", 0):
             # Where it is read by all, in the processes of an executor, too.
             os.environ[MEMORY_LIMIT] = str(asked.memory_limit)
-        asked.verb(asked)
+        code: int | None = asked.verb(asked)
         sys.stdout.flush()
     except ProblemError as error:
         warn(f"tb-profile: {error.problem}")
@@ -59,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:
         logger.exception("This is a fault of tb-profile itself; please report it.")
         return 1
-    return 0
+    return code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -136,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     add_executor(verb)
     verb.set_defaults(verb=_why)
 
+    judging.add(verbs)
     handing.add(verbs)
 
     verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
@@ -252,7 +266,7 @@ def _export(asked: argparse.Namespace) -> None:
     if asked.format == "xplane":
         trace = [share.capture(session, asked.host, asked.redact)]
     else:
-        hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
+        hosts = share.redacted(session, asked.host) if asked.redact else session.each(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with output(asked.out) as file:
         file.writelines(trace)

@@ -18,6 +18,10 @@ CACHE_LIMIT = "TB_PROFILE_CACHE_LIMIT"
 """Bytes (``50G``) that the cache may take; ``0`` keeps nothing."""
 HIDE_CAPTURE = "TB_PROFILE_HIDE_CAPTURE"
 """``1`` takes the Capture button and its route away."""
+LOGDIR = "TB_PROFILE_LOGDIR"
+"""Set for commands that ``check --ab`` runs: the folder into which they write a capture."""
+GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""GitHub's own: a file whose Markdown is shown with a job."""
 KERNELS = "TB_PROFILE_KERNELS"
 """How kernels run (see `jit`), and no other way: ``native``, ``numba`` or ``python``; not set, the first there is."""
 SHORT = "short"
@@ -27,3 +31,13 @@ SHORT = "short"
 def read(name: str) -> str:
     """What a variable says; empty where it is not set."""
     return os.environ.get(name, "")
+
+
+_SMALL_BYTES = 500_000
+"""Captures below take plain Python two seconds at most; numba takes one to load, and 18 the first time on a machine."""
+
+
+def expect(size: int, packed: bool) -> None:
+    """Say how many bytes of captures one command is about to decode, before anything is imported that does it."""
+    if size < _SMALL_BYTES and not packed:
+        os.environ.setdefault(KERNELS, SHORT)

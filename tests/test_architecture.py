@@ -19,6 +19,7 @@ ORDER = [
         "store",
         "model",
         "analysis",
+        "compare",
         "timeline",
         "export",
         "contract",
@@ -27,10 +28,11 @@ ORDER = [
         "tools",
         "compat",
         "report",
+        "gate",
         "serve",
     ),
 ]
-ABOVE = {"__init__", "api", "asking", "cli", "handing", "mcp", "plugin"}
+ABOVE = {"__init__", "api", "asking", "checking", "cli", "handing", "judging", "mcp", "plugin"}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]

@@ -132,7 +132,7 @@ SHAPES: Schema = {
             "default": _TEXT,
             "doc": _TEXT,
             "choices": _NAMES,
-            "kind": {"enum": ["text", "count"]},
+            "kind": {"enum": ["text", "count", "session"]},
             "candidates": _says(
                 _TEXT, "Where the answer lists values worth choosing: table.column; empty for nowhere."
             ),

@@ -27,7 +27,7 @@ class Param:
     doc: str
     choices: tuple[str, ...] = ()
     kind: str = "text"
-    """``text``, or ``count`` for a whole number of 1 or more."""
+    """``text``, ``count`` for a whole number of 1 or more, or ``session`` for the name of another session beside it."""
     candidates: str = ""
     """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
@@ -36,7 +36,7 @@ class Param:
         if self.choices and text not in self.choices:
             remedy = f"Choose {', '.join(self.choices)}."
             raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is none of its choices.", remedy))
-        if self.kind == "text":
+        if self.kind != "count":
             return text
         if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
             raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is no such number.", "Give 1 or more."))
@@ -116,7 +116,8 @@ class Tool:
 
     def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
-        return iter(self.function(session, self.hosts(session, host, **options), **self.options(options)))
+        known = self.options(options)
+        return iter(self.function(session, session.each(host), **known))
 
     def hosts(self, session: Session, host: str = "", **options: str) -> list[Host]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""

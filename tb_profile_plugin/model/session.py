@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from .. import __version__, formats, store
@@ -41,9 +43,10 @@ class Session:
         stored: store.StoredSession,
         decoded_pool: DecodedPool | None = None,
         executor: HostExecutor | None = None,
+        beside: Callable[[str], Session] | None = None,
     ):
         """`decoded_pool` bounds what stays decoded, over all sessions that share it; `executor` works on the hosts, by
-        default in threads.
+        default in threads; `beside` opens another session of the same logdir by its name.
         """
         self.stored = stored
         self.name = stored.name
@@ -51,6 +54,7 @@ class Session:
         """Names, sorted."""
         self.closed = False
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
+        self._beside = beside
         self._files = {file.host: file for file in stored.files}
         self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
         self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
@@ -78,6 +82,13 @@ class Session:
         self._pool.use(host)
         return host
 
+    def beside(self, name: str) -> Session:
+        """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
+        if self._beside is None:
+            remedy = "Ask a server of the whole logdir, or compare by tb-profile compare."
+            raise ProblemError(Problem("unknown_run", "No logdir is known here.", remedy, name), 404)
+        return self._beside(name)
+
     def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:
         """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.
 
@@ -96,6 +107,26 @@ class Session:
         if failures and not readable:
             raise list(failures.values())[-1]
         return readable
+
+    @property
+    def fits(self) -> bool:
+        """Whether all hosts can stay decoded together."""
+        return self._pool.hold(self.stored.size)
+
+    def each(self, name: str = "") -> Iterator[Host]:
+        """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
+        if self.fits or name not in ("", ALL_HOSTS):
+            return iter(self.select(name))
+        rest = self._readable(iter(self.hosts))
+        first = next(rest, None)
+        if first is None:
+            return iter(self.select(name))
+        return chain([first], rest)
+
+    def _readable(self, names: Iterator[str]) -> Iterator[Host]:
+        for name in names:
+            with suppress(ProblemError):
+                yield self.host(name)
 
     def _work_out(self, needs: Sequence[Need]) -> dict[str, ProblemError]:
         """Let every host know these needs; returns the hosts that cannot be read."""
@@ -126,7 +157,7 @@ class Session:
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
-        all_fit = self._pool.hold(self.stored.size)
+        all_fit = self.fits
         jobs = {
             name: (name, needs, all_fit)
             for name, needs in missing.items()

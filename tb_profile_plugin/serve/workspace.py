@@ -47,6 +47,8 @@ class _Key(NamedTuple):
     host: str
     options: tuple[tuple[str, str], ...]
     shape: str
+    others: tuple[StoredSession, ...]
+    """Sessions that the options name."""
 
 
 class _Part(NamedTuple):
@@ -97,7 +99,7 @@ class Workspace:
                     self._forget(old)
                 self._pool = self._pool or DecodedPool(memory.told() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
-                session = Session(stored, self._pool, self._executor)
+                session = Session(stored, self._pool, self._executor, self.session)
                 self._open.put(stored, session)
             return session
 
@@ -123,8 +125,9 @@ class Workspace:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape)
-        what = question(tool.name, host, options, shape)
+        others = self._others(tool, options)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
+        what = (*question(tool.name, host, options, shape), *others)
 
         def answer() -> bytes:
             found = (
@@ -136,6 +139,11 @@ class Workspace:
             return self._find(session, answer, *what)
 
         return self._results.get(key, compute, lambda: _lasting(session))
+
+    def _others(self, tool: Tool, options: Mapping[str, str]) -> tuple[StoredSession, ...]:
+        """The sessions that options name: an answer is good for as long as their files stay as they are, too."""
+        names = [options.get(param.name) for param in tool.params if param.kind == "session"]
+        return tuple(self.logdir.find(name) for name in names if name)
 
     def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
         """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
@@ -163,7 +171,8 @@ class Workspace:
         return Rows(short)
 
     def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
-        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part")
+        others = self._others(tool, options)
+        key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", others)
 
         def divide() -> _Part:
             from ..contract.rows import parted

@@ -50,7 +50,7 @@ class FakeSession:
     unreadable = ()
     lost = closed = False
 
-    def __init__(self, stored: StoredSession, decoded_pool: Any = None, executor: Any = None):
+    def __init__(self, stored: StoredSession, decoded_pool: Any = None, executor: Any = None, beside: Any = None):
         self.stored = stored
         self.name = stored.name
         self.hosts = stored.hosts

@@ -7,6 +7,7 @@ import { createStore } from "../state/store";
 import base from "../view/style/base.css?inline";
 import capture from "../view/style/capture.css?inline";
 import chart from "../view/style/chart.css?inline";
+import compare from "../view/style/compare.css?inline";
 import frame from "../view/style/frame.css?inline";
 import graph from "../view/style/graph.css?inline";
 import menu from "../view/style/menu.css?inline";
@@ -23,7 +24,7 @@ function addStyles(text: string): void {
 }
 
 export function mount(): void {
-  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla, compare].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {

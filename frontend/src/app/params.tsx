@@ -15,6 +15,12 @@ function candidates(store: Store, { candidates }: Param): string[] {
   return table?.has(column) ? [...new Set(table.rows.map((row) => table.text(row, column)))] : [];
 }
 
+/** Names of the other sessions. */
+function others(store: Store): string[] {
+  const runs = (store.sessions.state.value.value?.sessions ?? []).map(({ run }) => run);
+  return runs.filter((run) => run !== store.view.value.run);
+}
+
 function Field({ store, param }: { store: Store; param: Param }) {
   const value = store.view.value.options[param.name] ?? param.default;
   const set = (text: string) => {
@@ -22,12 +28,13 @@ function Field({ store, param }: { store: Store; param: Param }) {
     store.go({ options: { ...store.view.peek().options, [param.name]: chosen } });
   };
   const id = `param-${param.name}`;
+  const choices = param.kind === "session" ? ["", ...others(store)] : param.choices;
   return (
     <div class="param">
       <label for={id}>{readable(param.name)}</label>
-      {param.choices.length > 0 ? (
+      {choices.length > 0 ? (
         <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
-          {param.choices.map((choice) => (
+          {choices.map((choice) => (
             <option key={choice} value={choice}>
               {choice}
             </option>

@@ -126,7 +126,7 @@ export interface Param {
   default: string;
   doc: string;
   choices: string[];
-  kind: "text" | "count";
+  kind: "text" | "count" | "session";
   /**
    * Where the answer lists values worth choosing: table.column; empty for nowhere.
    */

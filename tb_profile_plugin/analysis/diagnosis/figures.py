@@ -105,9 +105,9 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
-        _sums(edges, line, line.state, len(STATES)),
+        sums(edges, line, line.state, len(STATES)),
         names,
-        _sums(edges, line, codes, len(names)),
+        sums(edges, line, codes, len(names)),
         counts,
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
@@ -138,14 +138,14 @@ def _worked(host: Host) -> tuple[Array, Array]:
     return np.array([begin]), np.array([end])
 
 
-def _sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
+def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
     """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
     return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)
 
 
 @jit
 def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matrix:
-    """See `_sums`; stretches and windows are disjoint and in order of time."""
+    """See `sums`; stretches and windows are disjoint and in order of time."""
     answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
     for i in range(len(begin)):

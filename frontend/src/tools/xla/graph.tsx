@@ -6,6 +6,7 @@ import type { Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
 import { onEnter, PanZoom } from "../../view/panzoom";
 import type { Drawing, Point, Sketch } from "./arrange";
+import { arranging } from "./arranging";
 
 const WIDTH = 190;
 const LINE = 15;
@@ -48,13 +49,7 @@ function sketchOf(nodes: Table, edges: Table): Sketch {
 /** A drawing of the sketch, once it is there; "failed" where none could be made. */
 function useDrawing(sketch: Sketch): Drawing | "failed" | null {
   const [drawn, setDrawn] = useState<{ readonly of: Sketch; readonly drawing: Drawing | "failed" } | null>(null);
-  useEffect(() => {
-    const worker = new Worker(new URL("./arrange.worker.ts", import.meta.url), { type: "module" });
-    worker.onmessage = ({ data }: MessageEvent<Drawing>) => setDrawn({ of: sketch, drawing: data });
-    worker.onerror = () => setDrawn({ of: sketch, drawing: "failed" });
-    worker.postMessage(sketch);
-    return () => worker.terminate();
-  }, [sketch]);
+  useEffect(() => arranging(sketch, (drawing) => setDrawn({ of: sketch, drawing: drawing ?? "failed" })), [sketch]);
   return drawn?.of === sketch ? drawn.drawing : null;
 }
 

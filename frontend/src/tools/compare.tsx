@@ -1,0 +1,62 @@
+/** Is this session faster than another one, by how much, why, and is that noise? */
+
+import { percent } from "../base/format";
+import { Grid } from "../view/grid";
+import type { ColumnSpec } from "../view/gridmodel";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Verdict } from "../view/verdict";
+import { Base } from "./compare/base";
+import { Reasons } from "./compare/reasons";
+import { Strips } from "./compare/strips";
+import { Waterfall } from "./compare/waterfall";
+import { exportName, type PageProps } from "./page";
+import { Chosen } from "./steps/chosen";
+
+const OPS: Readonly<Record<string, ColumnSpec>> = {
+  label: { facet: true },
+  match: { facet: true },
+  marked: { facet: true },
+  base_total_ps: { hidden: true },
+  new_total_ps: { hidden: true },
+};
+const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } };
+
+export default function ComparePage(props: PageProps) {
+  const { answer, store } = props;
+  const [parts, ops, differs, causes] = ["parts", "ops", "differs", "causes"].map((id) => answer.table(id));
+  const matched = [answer.number("matched_base"), answer.number("matched_new")];
+  const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
+    table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
+  return (
+    <>
+      <Base page={props} />
+      {answer.headline && <Verdict {...answer.headline} />}
+      <Reasons table={answer.table("reasons")} />
+      <Notes notes={answer.notes} store={store} />
+      {differs && differs.rows.length > 0 && (
+        <Section title={differs.label} doc={differs.doc}>
+          {grid(differs, "differs", DIFFERS)}
+        </Section>
+      )}
+      {parts && parts.rows.length > 0 && (
+        <>
+          <div class="columns halves">
+            <Waterfall answer={answer} />
+            <Strips answer={answer} controls={<Chosen any />} />
+          </div>
+          <Section
+            title={ops?.label ?? ""}
+            doc={ops?.doc}
+            note={`found on both sides with certainty: ${matched.map((share) => percent(share ?? 0, 0)).join(" and ")} of the time`}
+          >
+            {grid(ops, "ops", OPS)}
+          </Section>
+          <Section title={causes?.label ?? ""} doc={causes?.doc}>
+            {grid(causes?.without(["id"]), "causes")}
+          </Section>
+        </>
+      )}
+    </>
+  );
+}

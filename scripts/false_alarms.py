@@ -1,0 +1,88 @@
+"""False alarms of `compare` beside those of the usual tests, on pairs of series that one process made.
+
+Series are autoregressive, with and without outliers; a third kind resamples a real capture's steps in blocks.
+"""
+
+import math
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.digest.digest import digest
+from tb_profile_plugin.analysis.typical import choose
+from tb_profile_plugin.compare.change import ratio
+from tb_profile_plugin.compare.estimate import estimate
+
+LENGTHS, CORRELATIONS = (6, 10, 20, 50), (0.0, 0.4, 0.7)
+BLOCK = 3
+TRACES = Path(__file__).resolve().parent.parent / "tests" / "traces"
+
+
+def autoregressive(rng, n, rho, heavy):
+    """Each step as far from the mean as the one before it, but for a share; some are far longer."""
+    noise = rng.standard_normal(n)
+    for i in range(1, n):
+        noise[i] = rho * noise[i - 1] + math.sqrt(1 - rho**2) * noise[i]
+    return 100 + noise + heavy * (rng.random(n) < 0.08) * rng.exponential(8, n)
+
+
+def resampled(rng, n, steps):
+    """Of real steps, a few neighbours at a time."""
+    starts = rng.integers(0, len(steps) - BLOCK + 1, n // BLOCK + 1)
+    return np.concatenate([steps[start : start + BLOCK] for start in starts])[:n]
+
+
+def chosen(samples):
+    """As a digest chooses steps: warm-up and what is unlike all others leave first."""
+    times = (samples * 10**9).astype(np.int64)
+    choice = choose(times, np.zeros_like(times), np.ones(len(times), bool))
+    warm = [i for i, reason in enumerate(choice.reason) if reason in ("", "extreme", "unusual")]
+    place = {step: i for i, step in enumerate(warm)}
+    return estimate(times[warm].tolist(), [place[i] for i in choice.kept.tolist()])
+
+
+def alarms(make, pairs):
+    """The share of pairs that each test tells apart at 5 %."""
+    found = Counter()
+    for _ in range(pairs):
+        a, b = make(), make()
+        p = ratio([chosen(a)], [chosen(b)]).p
+        found["compare"] += p is not None and p < 0.05
+        found["welch"] += stats.ttest_ind(a, b, equal_var=False).pvalue < 0.05
+        found["mann-whitney"] += stats.mannwhitneyu(a, b).pvalue < 0.05
+    return {name: found[name] / pairs for name in ("compare", "welch", "mann-whitney")}
+
+
+def main(pairs):
+    """Print the table."""
+    rng = np.random.default_rng(20)
+    kinds = [
+        (
+            f"{'outliers' if heavy else 'gaussian'} n={n} rho={rho}",
+            lambda n=n, rho=rho, heavy=heavy: autoregressive(rng, n, rho, heavy),
+        )
+        for heavy in (0, 1)
+        for n in LENGTHS
+        for rho in CORRELATIONS
+    ]
+    for name in ("jax_async_marked", "jax_steps"):
+        steps = digest(tb_profile_plugin.open(TRACES / name)).steps
+        real = np.array([steps.ps[i] for i in steps.warm]) / 10**9
+        kinds += [(f"{name} n={n}", lambda n=n, real=real: resampled(rng, n, real)) for n in (10, 20)]
+    each = max(1, pairs // len(kinds))
+    total = Counter()
+    print(f"{'':30} {'compare':>9} {'welch':>9} {'mann-whitney':>13}   of {each} pairs")
+    for name, make in kinds:
+        found = alarms(make, each)
+        total.update(found)
+        print(f"{name:30} {found['compare']:9.1%} {found['welch']:9.1%} {found['mann-whitney']:13.1%}")
+    mean = {name: share / len(kinds) for name, share in total.items()}
+    print(f"{'all':30} {mean['compare']:9.1%} {mean['welch']:9.1%} {mean['mann-whitney']:13.1%}")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""A session reduced to what comparisons need."""

@@ -1,0 +1,184 @@
+"""Two sides held against each other: the change, its interval, and what change could have been told.
+
+The unit is the capture. Tests of times are on logarithms, so that they say the same of both directions; times that can
+be 0, of parts and ops, are compared as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from .estimate import Estimate
+from .student import above, quantile, quantile_of
+
+ALPHA, POWER = 0.05, 0.8
+_ALL_ORDERS = 16
+"""Captures up to which all ways of dividing them are tried."""
+_ROBUST = 1.4826
+"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+_ENOUGH = 3
+"""Captures on each side from which on their own spread tells how runs differ."""
+
+
+class Spread(NamedTuple):
+    """Of the difference of two means."""
+
+    error: float
+    """Standard error."""
+    freedom: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A difference of two sides; as a ratio minus 1 where ``relative``, else in the samples' unit."""
+
+    estimate: float
+    low: float | None
+    """Of the interval of 95 %; None where nothing tells how much steps vary."""
+    high: float | None
+    p: float | None
+    permutation: float | None
+    """By all ways of dividing the captures; None where they are too few or too many for that."""
+    least: float | None
+    """The smallest change that these captures would tell in 4 of 5 cases."""
+    runs: bool
+    """Whether differences between runs of one program are in the interval."""
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
+    """Of captures, two or more a side; with two on a side variances are pooled."""
+    variances = [_variance(each) for each in (a, b)]
+    parts = [variance / len(each) for variance, each in zip(variances, (a, b), strict=True)]
+    if min(len(a), len(b)) < _ENOUGH:
+        freedom = len(a) + len(b) - 2
+        pooled = sum(v * (len(each) - 1) for v, each in zip(variances, (a, b), strict=True)) / freedom
+        return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
+    return _joined(parts, [len(a) - 1.0, len(b) - 1.0])
+
+
+def _variance(samples: Sequence[float]) -> float:
+    mean = math.fsum(samples) / len(samples)
+    return math.fsum((each - mean) ** 2 for each in samples) / (len(samples) - 1)
+
+
+def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
+    """By Welch and Satterthwaite."""
+    total = math.fsum(variances)
+    weights = math.fsum(v * v / max(freedom, 1.0) for v, freedom in zip(variances, freedoms, strict=True))
+    return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
+
+
+class Runs(NamedTuple):
+    """How much runs of one program differ, as far as it is known from earlier ones."""
+
+    deviation: float
+    """Standard deviation of the logarithm of a run's mean."""
+    freedom: float
+
+
+def spread(
+    base: Sequence[float],
+    new: Sequence[float],
+    variances: Sequence[Sequence[float | None]],
+    freedoms: Sequence[Sequence[float]],
+    between: Runs | None = None,
+) -> Spread | None:
+    """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
+
+    What is known of how runs differ counts where a side has a single one. None where nothing tells how values vary.
+    """
+    if min(len(base), len(new)) >= 2:
+        return welch(base, new)
+    every = [each for side in variances for each in side]
+    if any(each is None for each in every):
+        return None
+    known = [[each or 0.0 for each in side] for side in variances]
+    parts = [each / len(side) ** 2 for side in known for each in side]
+    free = [each - 1 for side in freedoms for each in side]
+    if between:
+        parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
+        free.append(between.freedom)
+    return _joined(parts, free)
+
+
+def between_runs(captures: Sequence[Estimate]) -> Runs | None:
+    """Of four or more captures of one program in order of time: drifts between days do not count, neighbours do."""
+    if len(captures) < 4:
+        return None
+    logs = [math.log(float(each.mean)) for each in captures]
+    jumps = sorted(abs(b - a) for a, b in pairwise(logs))
+    return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+
+
+def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The share of ways to divide the captures that differ as much; None where they are one a side, or very many."""
+    joined = [*a, *b]
+    if min(len(a), len(b)) < 2 or len(joined) > _ALL_ORDERS:
+        return None
+    whole = math.fsum(joined)
+
+    def apart(chosen: Sequence[float]) -> float:
+        part = math.fsum(chosen)
+        return abs(part / len(a) - (whole - part) / len(b))
+
+    told = apart(a) * (1 - 1e-12)
+    ways = [apart(each) >= told for each in combinations(joined, len(a))]
+    return sum(ways) / len(ways)
+
+
+def p_of(difference: float, found: Spread) -> float:
+    """Of no difference at all, two-sided; 1 or 0 where nothing varies."""
+    if not found.error:
+        return float(not difference)
+    return min(1.0, 2 * above(abs(difference) / found.error, found.freedom))
+
+
+def log_ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None
+) -> tuple[float, Spread | None]:
+    """The logarithm of the new side's mean over the base's."""
+    before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
+    variances = [[each.log_variance for each in side] for side in (base, new)]
+    freedoms = [[each.freedom for each in side] for side in (base, new)]
+    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between)
+
+
+def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None) -> Change:
+    """How much longer the new side's steps take, as a share of the base's."""
+    difference, found = log_ratio(base, new, between)
+    runs = min(len(base), len(new)) >= 2 or between is not None
+    if found is None:
+        return Change(math.expm1(difference), None, None, None, None, None, runs)
+    reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
+    return Change(
+        math.expm1(difference),
+        math.expm1(difference - reach),
+        math.expm1(difference + reach),
+        p_of(difference, found),
+        permutation(*([math.log(float(each.mean)) for each in side] for side in (base, new))),
+        math.expm1(least(found)),
+        runs,
+    )
+
+
+def least(found: Spread) -> float:
+    """The smallest difference that such a test finds in 4 of 5 cases."""
+    return (quantile(1 - ALPHA / 2, found.freedom) + quantile(POWER, found.freedom)) * found.error
+
+
+def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
+    """Steps on each side that would tell such a change in 4 of 5 cases; None where nothing tells how they vary."""
+    found = [each.log_variance for each in estimates]
+    if any(each is None for each in found) or change <= 0:
+        return None
+    per_step = max((each or 0.0) * one.kept for each, one in zip(found, estimates, strict=True))
+    reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
+    return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
+
+
+def _mean(samples: Sequence[float]) -> float:
+    return math.fsum(samples) / len(samples)

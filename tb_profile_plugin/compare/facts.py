@@ -1,0 +1,201 @@
+"""What must be known before any figure: whether two sides can be compared at all, and what else differs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+from ..analysis.digest.record import Digest, DigestOp
+from .match import Pair
+from .side import Side, Sides
+
+STOPS, QUESTION, HOST, NOTE, SAME = "stops", "question", "host", "note", "same"
+"""Grades of a fact: no verdict on steps; another question than that of a regression; no figures of the host, so that
+the verdict is on devices; what may explain a difference; and what is reassuringly equal."""
+
+_SPOILS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
+"""Findings that make averages worthless, whatever the other side has."""
+_MISSING = frozenset({"devices_unrecorded", "no_device_events"})
+"""Findings that matter where one side has them alone."""
+_HEAVIEST = 10
+_SIZES = re.compile(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
+"""Of arrays that have two dimensions or more, none of them empty."""
+_SHIFT = 0.05
+"""A share of the compute that changes by so much is told."""
+_PYTHON = "python_tracer_level"
+_TYPES = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One that differs, or that is told because it is equal."""
+
+    id: str
+    label: str
+    base: str
+    new: str
+    grade: str
+    text: str = ""
+    """What it means for the comparison."""
+
+
+def facts(sides: Sides) -> list[Fact]:
+    """Of two sides, those that stop a verdict first."""
+    return ordered([*_steps(sides), *_health(sides), *_machine(sides), *_programs(sides), *_notes(sides)])
+
+
+def ordered(found: list[Fact]) -> list[Fact]:
+    """By how much they matter."""
+    order = (STOPS, QUESTION, HOST, NOTE, SAME)
+    return sorted(found, key=lambda each: order.index(each.grade))
+
+
+def _differing(
+    sides: Sides, id: str, label: str, told: Callable[[Digest], Any], grade: str, text: str = ""
+) -> list[Fact]:
+    """The fact if it is not the same on both sides."""
+    base, new = sides.both(lambda side: ", ".join(str(value) for value in side.told(told)))
+    return [Fact(id, label, base, new, grade, text)] if base != new else []
+
+
+def _steps(sides: Sides) -> Iterator[Fact]:
+    rules = {each.facts["step_rule"] for side in sides for each in side.digests}
+    if "none" in rules:
+        base, new = sides.both(lambda side: ", ".join(side.told(_rule)))
+        yield Fact("step_rule", "Steps are", base, new, STOPS, "without steps nothing can be compared")
+    elif len(rules) > 1:
+        text = "they measure different things; name the same step event"
+        yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
+    else:
+        text = "they may be steps of different things"
+        yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
+    if not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
+        yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
+
+
+def _rule(digest: Digest) -> str:
+    return str(digest.facts["steps_are"])
+
+
+def _health(sides: Sides) -> Iterator[Fact]:
+    base, new = sides.both(lambda side: {code for each in side.digests for code in each.facts["problems"]})
+    for code in sorted(base | new):
+        has = "yes" if code in base else "no", "yes" if code in new else "no"
+        label = code.replace("_", " ").capitalize()
+        if code in _SPOILS:
+            yield Fact(code, label, *has, STOPS, "averages of such a capture mean nothing")
+        elif code in _MISSING and has[0] != has[1]:
+            yield Fact(code, label, *has, STOPS, "what devices did is missing on one side")
+        elif has[0] != has[1]:
+            yield Fact(code, label, *has, NOTE)
+
+
+def _machine(sides: Sides) -> Iterator[Fact]:
+    text = "this compares other hardware, not another program"
+    yield from _differing(sides, "device", "Device", lambda each: each.facts["device"], QUESTION, text)
+    yield from _differing(sides, "devices", "Devices", lambda each: each.facts["devices"], QUESTION, text)
+    yield from _differing(sides, "hosts", "Hosts", lambda each: each.facts["hosts"], QUESTION, text)
+    levels = sides.both(lambda side: side.told(lambda each: each.facts["levels"].get(_PYTHON)))
+    if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
+        text = "Python's tracer slows the host down: only what devices do can be compared"
+        yield from _differing(
+            sides, _PYTHON, "Python tracer level", lambda each: each.facts["levels"][_PYTHON], HOST, text
+        )
+    yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "what is recorded costs time")
+
+
+def _levels(digest: Digest) -> str:
+    known = digest.facts["levels"]
+    return ", ".join(f"{name} {known[name]}" for name in sorted(known) if name != _PYTHON) or "not known"
+
+
+def _programs(sides: Sides) -> Iterator[Fact]:
+    base, new = sides.both(lambda side: {program for each in side.digests for program in each.programs})
+    if not base or not new:
+        return
+    if base == new:
+        text = "what differs is not the program: data, machine or host"
+        yield Fact("programs", "XLA programs", f"{len(base)}", "the same", SAME, text)
+    else:
+        only = [_some(sorted({name for name, _ in own - other})) for own, other in ((base, new), (new, base))]
+        yield Fact("programs", "XLA programs of this side only", only[0], only[1], NOTE)
+
+
+def _notes(sides: Sides) -> Iterator[Fact]:
+    for name in sorted({name for side in sides for each in side.digests for name in each.facts["versions"]}):
+
+        def version(digest: Digest, name: str = name) -> str:
+            return str(digest.facts["versions"].get(name, "not known"))
+
+        yield from _differing(sides, f"version.{name}", f"Version of {name}", version, NOTE)
+    yield from _differing(sides, "compiles", "Compilations in steps that count", _compiles, NOTE)
+    base, new = sides.both(_precision)
+    for kind in sorted({*base, *new}) if base and new else ():
+        yield from _shifted(f"precision.{kind}", f"Compute with {kind} results", base.get(kind, 0), new.get(kind, 0))
+    cores = sides.both(_tensor_cores)
+    if cores[0] is not None and cores[1] is not None:
+        yield from _shifted("tensor_cores", "Kernels on tensor cores", cores[0], cores[1])
+
+
+def _compiles(digest: Digest) -> int:
+    return sum(digest.steps.compiles[i] for i in digest.steps.kept)
+
+
+def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
+    if abs(base - new) > _SHIFT:
+        yield Fact(id, label, f"{100 * base:.0f} %", f"{100 * new:.0f} %", NOTE)
+
+
+def _precision(side: Side) -> dict[str, float]:
+    """Shares of the compute by the type of its results; empty where no shape is known."""
+    times: Counter[str] = Counter()
+    for each in side.digests:
+        for op in each.ops:
+            kind = _TYPES.get(op.shape.lstrip("(").partition("[")[0])
+            if op.part == "compute" and kind:
+                times[kind] += op.sum_ps
+    whole = sum(times.values())
+    return {kind: ps / whole for kind, ps in times.items()} if whole else {}
+
+
+def _tensor_cores(side: Side) -> float | None:
+    kernels = [kernel for each in side.digests for kernel in each.kernels]
+    whole = sum(kernel.total_ps for kernel in kernels)
+    return sum(kernel.total_ps for kernel in kernels if kernel.tensor_core) / whole if whole else None
+
+
+def shapes(pairs: list[Pair]) -> list[Fact]:
+    """Whether the heaviest ops have other shapes; where only leading dimensions changed, by one factor, steps do other
+    work.
+    """
+    heavy = [pair for pair in pairs if pair.base and pair.new and pair.base[0][1].part == "compute"]
+    heavy.sort(key=lambda pair: -sum(op.sum_ps for _, op in pair.base))
+    told = [(_dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
+    every = [both for base, new in told if len(base) == len(new) for both in zip(base, new, strict=True)]
+    changed = [(base, new) for base, new in every if base != new]
+    if not changed:
+        return []
+    factors = {
+        (base[0] // gcd(base[0], new[0]), new[0] // gcd(base[0], new[0])) if base[1:] == new[1:] else None
+        for base, new in changed
+    }
+    (only, *others) = factors
+    if only and not others:
+        text = "steps do other work; say with --items how much each side's steps work through"
+        return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
+    base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
+    return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
+
+
+def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
+    """Of an op's result and of what it takes, those of two dimensions or more."""
+    found = _SIZES.findall(f"{op.shape},{op.operands}")
+    return [tuple(map(int, each.split(","))) for each in found]
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,139 @@
+"""The same op on both sides, though compilers number them anew: by name, origin, what it calculates, or source line.
+
+Groups match one to one, in tiers: each takes what earlier ones left, and the rows of one key on a side are summed. A
+name with a number alone matches nothing: `fusion.7` may be another fusion today.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from ..analysis.digest.record import OTHERS, DigestOp
+
+EXACT, ORIGIN, BODY, LINE, NONE = range(5)
+TIERS = ("exact", "same origin", "same body", "same line", "on one side")
+"""What each tier is called."""
+SURE = BODY
+"""Tiers up to this one count as matched with certainty."""
+
+_NUMBER = re.compile(r"_\d+$")
+_NUMBERED = re.compile(r"\.\d+$")
+_COPY = re.compile(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
+_LINE = re.compile(r":\d+\)$")
+_LOOPS = re.compile(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
+
+Key = Hashable
+_Key = Callable[[DigestOp, frozenset[str]], Key]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Ops of both sides that are one; each side has one per capture and key, and none where it is missing there."""
+
+    base: Sequence[tuple[int, DigestOp]]
+    """Capture and op."""
+    new: Sequence[tuple[int, DigestOp]]
+    tier: int
+
+
+def stem(name: str) -> str:
+    """An instruction's name without what the compiler appended: ``fusion.12.clone`` and ``fusion.3`` are ``fusion``."""
+    shorter = None
+    while shorter != name:
+        shorter, name = name, _NUMBERED.sub("", _COPY.sub("", name))
+    return name
+
+
+def scopes(ops: Sequence[DigestOp]) -> frozenset[str]:
+    """All parts of the paths of a side's ops."""
+    return frozenset(part for op in ops for part in (op.origin or op.name).split("/"))
+
+
+def normal(path: str, known: frozenset[str]) -> str:
+    """A path of scopes without counters of parts that stand there without one, too, and without what wraps calls."""
+    parts = _LOOPS.sub("", path).split("/")
+    return "/".join(bare if (bare := _NUMBER.sub("", part)) in known else part for part in parts)
+
+
+def _exact(op: DigestOp, known: frozenset[str]) -> Key:
+    if op.module and not (op.body or op.origin) and stem(op.name) != op.name:
+        return None
+    return _itself(op, known)
+
+
+def _itself(op: DigestOp, known: frozenset[str]) -> Key:
+    return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
+
+
+def _origin(op: DigestOp, known: frozenset[str]) -> Key:
+    path = op.origin or ("" if op.module else op.name)
+    return (path, op.type, op.module) if path else None
+
+
+def _normal_origin(op: DigestOp, known: frozenset[str]) -> Key:
+    path = op.origin or ("" if op.module else _LINE.sub(")", op.name))
+    return (normal(path, known), op.type, op.module) if path else None
+
+
+def _body(op: DigestOp, known: frozenset[str]) -> Key:
+    return (op.type, op.shape, op.body) if op.body else None
+
+
+def _line(op: DigestOp, known: frozenset[str]) -> Key:
+    return (op.source, op.type) if op.source else None
+
+
+def _named(op: DigestOp, known: frozenset[str]) -> Key:
+    return (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None
+
+
+_RULES: tuple[tuple[int, _Key], ...] = (
+    (EXACT, _exact),
+    (ORIGIN, _origin),
+    (ORIGIN, _normal_origin),
+    (BODY, _body),
+    (LINE, _line),
+    (LINE, _named),
+)
+
+
+def matched(base: Sequence[Sequence[DigestOp]], new: Sequence[Sequence[DigestOp]]) -> list[Pair]:
+    """Pairs of the ops of both sides' captures, every op in one of them; those that are not told apart by part."""
+    sides = [[(i, op) for i, ops in enumerate(side) for op in ops] for side in (base, new)]
+    known = [scopes([op for _, op in side]) for side in sides]
+    rest = [[each for each in side if each[1].name == OTHERS] for side in sides]
+    left = [[each for each in side if each[1].name != OTHERS] for side in sides]
+    pairs: list[Pair] = []
+    for tier, rule in _RULES:
+        groups = [_grouped(side, rule, words) for side, words in zip(left, known, strict=True)]
+        common = [key for key in groups[0] if key in groups[1]]
+        pairs += [Pair(groups[0][key], groups[1][key], tier) for key in common]
+        taken = dict.fromkeys(common)
+        left = [
+            [each for each in side if _key(each[1], rule, words) not in taken]
+            for side, words in zip(left, known, strict=True)
+        ]
+    for side, which in zip(left, (0, 1), strict=True):
+        for alone in _grouped(side, _itself, known[which]).values():
+            pairs.append(Pair(alone, (), NONE) if which == 0 else Pair((), alone, NONE))
+    others = [_grouped(side, lambda op, known: op.part, known[0]) for side in rest]
+    pairs += [Pair(others[0].get(key, ()), others[1].get(key, ()), EXACT) for key in {**others[0], **others[1]}]
+    return pairs
+
+
+def _key(op: DigestOp, rule: _Key, known: frozenset[str]) -> Key:
+    own = rule(op, known)
+    return None if own is None else (op.part, op.side, own)
+
+
+def _grouped(
+    side: Sequence[tuple[int, DigestOp]], rule: _Key, known: frozenset[str]
+) -> dict[Key, list[tuple[int, DigestOp]]]:
+    groups: dict[Key, list[tuple[int, DigestOp]]] = {}
+    for each in side:
+        key = _key(each[1], rule, known)
+        if key is not None:
+            groups.setdefault(key, []).append(each)
+    return groups

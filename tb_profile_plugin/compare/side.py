@@ -1,0 +1,75 @@
+"""One of the two sides: captures that stand for the same program, each with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeVar
+
+from ..analysis.digest.record import Digest
+from ..runtime.memo import lazy
+from .estimate import Estimate, of_steps
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Side:
+    """See the module; means over captures are means of their means."""
+
+    names: tuple[str, ...]
+    digests: tuple[Digest, ...]
+    items: int = 1
+    """What a step works through; with more than one, times are per item."""
+
+    @lazy
+    def kept(self) -> list[int]:
+        """Steps that count, by capture."""
+        return [len(each.steps.kept) for each in self.digests]
+
+    def steps(self, on_devices: bool = False) -> list[Estimate]:
+        """By capture, those that have time at all."""
+        found = [of_steps(each, on_devices) for each in self.digests]
+        return [each for each in found if each.total]
+
+    def in_time(self) -> list[Estimate]:
+        """The same in the order in which they were recorded."""
+        ordered = sorted(self.digests, key=lambda each: int(each.facts["origin_ns"]))
+        return [each for each in map(of_steps, ordered) if each.total]
+
+    def means(self, sums: Sequence[int]) -> list[Fraction]:
+        """Per step, and item, of one sum over the kept steps per capture."""
+        return [Fraction(each, kept * self.items) for each, kept in zip(sums, self.kept, strict=True)]
+
+    def mean(self, sums: Sequence[int]) -> Fraction:
+        """Over the captures."""
+        return sum(self.means(sums), Fraction(0)) / len(self.digests)
+
+    def told(self, fact: Callable[[Digest], Any]) -> list[Any]:
+        """A fact's different values, in their order."""
+        found: list[Any] = []
+        for each in self.digests:
+            value = fact(each)
+            if value not in found:
+                found.append(value)
+        return found
+
+
+class Sides(NamedTuple):
+    """What is compared with what."""
+
+    base: Side
+    new: Side
+
+    def both(self, told: Callable[[Side], T]) -> tuple[T, T]:
+        """Something of each side."""
+        return told(self.base), told(self.new)
+
+
+def side(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:
+    """Of named digests; one that is given twice counts once, by its content."""
+    known: dict[str, tuple[str, Digest]] = {}
+    for name, digest in captures:
+        known.setdefault(digest.id, (name, digest))
+    return Side(tuple(name for name, _ in known.values()), tuple(each for _, each in known.values()), items)

@@ -1,0 +1,89 @@
+"""Student's t distribution, and what else of statistics there is to look up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+_TINY = 1e-300
+_ROUNDS = 500
+_LARGE = 1e7
+"""Degrees of freedom from which on it is the normal distribution."""
+
+
+def above(t: float, freedom: float) -> float:
+    """P(T > t) for ``freedom`` > 0 degrees of freedom."""
+    if math.isinf(t):
+        return 0.0 if t > 0 else 1.0
+    if freedom > _LARGE:
+        return 0.5 * math.erfc(t / math.sqrt(2))
+    tail = 0.5 * _beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    return tail if t >= 0 else 1 - tail
+
+
+@lru_cache(maxsize=4096)
+def quantile(p: float, freedom: float) -> float:
+    """The t that is exceeded with probability 1 - p, for p from 0.5 to below 1."""
+    t = 0.0
+    # From below the tangent never reaches beyond the root, since the density falls.
+    for _ in range(_ROUNDS):
+        step = (above(t, freedom) - (1 - p)) / _density(t, freedom)
+        if step <= 1e-14 * t:
+            break
+        t += step
+    return t
+
+
+def _density(t: float, freedom: float) -> float:
+    if freedom > _LARGE:
+        return math.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+    front = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+    return math.exp(front - (freedom + 1) / 2 * math.log1p(t * t / freedom))
+
+
+def _beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function, by its continued fraction."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(x, a, b) / a
+    return 1 - front * _fraction(1 - x, b, a) / b
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Lentz's way of evaluating it."""
+    c, d = 1.0, 1 - (a + b) * x / (a + 1)
+    d = 1 / (d if abs(d) > _TINY else _TINY)
+    answer = d
+    for m in range(1, _ROUNDS):
+        for factor in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 + factor * d, 1 + factor / c
+            d, c = 1 / (d if abs(d) > _TINY else _TINY), c if abs(c) > _TINY else _TINY
+            answer *= d * c
+        if abs(d * c - 1) < 1e-16:
+            break
+    return answer
+
+
+def adjusted(p: Sequence[float]) -> list[float]:
+    """By Benjamini and Hochberg: the rate of false discoveries at which each of these tests is one."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    answer, least = [1.0] * len(p), 1.0
+    for rank in range(len(p), 0, -1):
+        i = order[rank - 1]
+        least = min(least, p[i] * len(p) / rank)
+        answer[i] = least
+    return answer
+
+
+def quantile_of(samples: Sequence[float], q: float) -> float:
+    """Of ascending samples, between the two nearest as far as it lies between them."""
+    at = q * (len(samples) - 1)
+    low = math.floor(at)
+    high = min(low + 1, len(samples) - 1)
+    return samples[low] + (samples[high] - samples[low]) * (at - low)

@@ -1,0 +1,1 @@
+"""Whether budgets are kept: configuration, outcomes, baselines, and what continuous integration reads."""

@@ -1,0 +1,149 @@
+"""What a project demands of its sessions: the table ``[tool.tb-profile.check]`` of its configuration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..problems import Problem, ProblemError
+from .metrics import known
+from .quantity import Quantity
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ERROR, WARN = "error", "warn"
+_HEAD = "[[tool.tb-profile.check.budget]]"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A limit of one metric."""
+
+    metric: str
+    max: Quantity | None = None
+    """Of the metric itself …"""
+    max_change: Quantity | None = None
+    """… and of its change against the baseline; one of the two is there."""
+    severity: str = ERROR
+
+
+@dataclass(frozen=True)
+class Config:
+    """See the module."""
+
+    name: str = "default"
+    """Of the baseline: one project may check several programs."""
+    baseline: str = ""
+    """A folder of digests, below that of the configuration."""
+    threshold: float = 0.01
+    alpha: float = 0.05
+    min_captures: int = 3
+    """Fewer on a side prove nothing about changes of times, unless earlier runs tell how runs differ."""
+    min_steps: int = 3
+    """With fewer that count, times are not judged."""
+    items_per_step: int = 1
+    budgets: tuple[Budget, ...] = ()
+
+
+_BUDGET = frozenset({"metric", "max", "max-change", "severity"})
+_PLAIN: dict[str, type] = {
+    "name": str,
+    "baseline": str,
+    "threshold": str,
+    "alpha": float,
+    "min-captures": int,
+    "min-steps": int,
+    "items-per-step": int,
+}
+
+
+def load(path: Path) -> Config:
+    """The configuration in a TOML file; raises `ProblemError` for what is none, with the line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _bad(f"It cannot be read: {error}", str(path)) from error
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _bad(f"It is no TOML: {error}.", str(path)) from error
+    table: Any = data
+    for key in ("tool", "tb-profile", "check"):
+        table = table.get(key) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
+        raise _bad("It has no table [tool.tb-profile.check].", str(path))
+    return _config(table, text, path)
+
+
+def _bad(message: str, where: str) -> ProblemError:
+    return ProblemError(Problem("bad_config", message, "docs/check.md lists what there is.", where))
+
+
+def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        if key == "budget":
+            continue
+        where = f"{path}:{_line(text, key)}"
+        if key not in _PLAIN:
+            raise _bad(f"{key!r} is not known.", where)
+        kind = _PLAIN[key]
+        if not isinstance(value, (int, float) if kind is float else kind) or isinstance(value, bool):
+            raise _bad(f"{key} = {value!r} is no {kind.__name__}.", where)
+        given[key.replace("-", "_")] = value
+    if "threshold" in given:
+        given["threshold"] = _quantity(given["threshold"], f"{path}:{_line(text, 'threshold')}").value
+    for key in ("min_captures", "min_steps", "items_per_step"):
+        if given.get(key, 1) < 1:
+            raise _bad(f"{key.replace('_', '-')} is less than 1.", f"{path}:{_line(text, key.replace('_', '-'))}")
+    if not 0 < given.get("alpha", 0.05) < 0.5:
+        raise _bad("alpha is not between 0 and 0.5.", f"{path}:{_line(text, 'alpha')}")
+    budgets = table.get("budget", [])
+    if not isinstance(budgets, list) or not all(isinstance(each, dict) for each in budgets):
+        raise _bad(f"Budgets are written as {_HEAD}.", str(path))
+    if not budgets:
+        raise _bad("It has no budget.", str(path))
+    heads = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == _HEAD]
+    places = [f"{path}:{heads[i]}" if i < len(heads) else str(path) for i in range(len(budgets))]
+    given["budgets"] = tuple(budget(each, place) for each, place in zip(budgets, places, strict=True))
+    return Config(**given)
+
+
+def budget(table: Mapping[str, Any], where: str = "") -> Budget:
+    """One budget of its table; raises `ProblemError`."""
+    for key, value in table.items():
+        if key not in _BUDGET:
+            raise _bad(f"{key!r} is not known in a budget.", where)
+        if not isinstance(value, (str, int)) or isinstance(value, bool):
+            raise _bad(f"{key} = {value!r} is no text.", where)
+    metric = str(table.get("metric", ""))
+    if not known(metric):
+        raise _bad(f"There is no metric {metric!r}.", where)
+    limits = {key: _quantity(str(table[key]), where) for key in ("max", "max-change") if key in table}
+    if len(limits) != 1:
+        raise _bad("A budget has max or max-change, one of them.", where)
+    severity = str(table.get("severity", ERROR))
+    if severity not in (ERROR, WARN):
+        raise _bad(f"severity is {ERROR} or {WARN}.", where)
+    return Budget(metric, limits.get("max"), limits.get("max-change"), severity)
+
+
+def _quantity(text: str, where: str) -> Quantity:
+    try:
+        return Quantity.of(text)
+    except ValueError as error:
+        raise _bad(f"{error}.", where) from error
+
+
+def _line(text: str, key: str) -> int:
+    """Where a key stands; 1 where that cannot be found."""
+    lines = [
+        number for number, line in enumerate(text.splitlines(), 1) if line.split("=")[0].strip().strip("\"'") == key
+    ]
+    return lines[0] if lines else 1

@@ -1,0 +1,120 @@
+"""The outcomes of a check as what people and continuous integration read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from ..contract.answer import Json
+from ..contract.markdown import code, escaped
+from ..terminal import shown
+from .decide import Outcome, State
+
+VERSION = 1
+_SIGNS: dict[State, str] = {"met": "✓", "broken": "✗", "unclear": "?", "unjudged": "–"}
+_XML = str.maketrans(
+    {code: f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
+)
+
+
+def text(outcomes: Sequence[Outcome]) -> str:
+    """For a terminal."""
+    lines = [f"{_SIGNS[each.state]} {each.text}" for each in outcomes]
+    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes)))
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """In a line."""
+    counts = Counter(each.state for each in outcomes)
+    told = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
+    return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(told)}."
+
+
+def as_json(outcomes: Sequence[Outcome], exit_code: int) -> Json:
+    """For scripts."""
+    return {
+        "version": VERSION,
+        "kind": "check",
+        "exit_code": exit_code,
+        "budgets": [
+            {
+                "metric": each.budget.metric,
+                "severity": each.budget.severity,
+                "change": each.budget.max_change is not None,
+                **{name: getattr(each, name) for name in ("state", "text", "value", "low", "high", "limit", "kind")},
+            }
+            for each in outcomes
+        ],
+    }
+
+
+def junit(outcomes: Sequence[Outcome]) -> bytes:
+    """A test case per budget; what is unclear or not judged is skipped, so that it is seen."""
+    counts = Counter(each.state for each in outcomes)
+    failed = [each for each in outcomes if each.state == "broken" and each.budget.severity == "error"]
+    skipped = len(outcomes) - counts["met"] - len(failed)
+    counted = {"tests": len(outcomes), "failures": len(failed), "errors": 0, "skipped": skipped}
+    totals = {key: str(value) for key, value in counted.items()}
+    suite = ElementTree.Element("testsuite", {"name": "tb-profile"} | totals)
+    for place, each in enumerate(outcomes, 1):
+        name = f"{place} {each.budget.metric}{' change' if each.budget.max_change else ''}"
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": "tb-profile.check", "name": _xml(name), "time": "0"}
+        )
+        properties = ElementTree.SubElement(case, "properties")
+        for key in ("value", "low", "high", "limit", "kind"):
+            value = getattr(each, key)
+            if value not in (None, ""):
+                ElementTree.SubElement(properties, "property", {"name": key, "value": str(value)})
+        if each in failed:
+            ElementTree.SubElement(case, "failure", {"message": _xml(each.text), "type": "budget"})
+        elif each.state != "met":
+            ElementTree.SubElement(case, "skipped", {"message": _xml(each.text)})
+    suites = ElementTree.Element("testsuites", totals)
+    suites.append(suite)
+    ElementTree.indent(suites)
+    written: bytes = ElementTree.tostring(suites, "utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+def _xml(text: str) -> str:
+    return text.translate(_XML).encode("utf-8", "replace").decode()
+
+
+def markdown(outcomes: Sequence[Outcome], name: str) -> str:
+    """For a pull request or a summary of steps."""
+    return "\n".join(_markdown(outcomes, name)) + "\n"
+
+
+def _markdown(outcomes: Sequence[Outcome], name: str) -> Iterator[str]:
+    yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
+    yield f"**{escaped(summary(outcomes))}**"
+    yield ""
+    yield "| | budget | |"
+    yield "|---|---|---|"
+    for each in outcomes[:100]:
+        metric = code(each.budget.metric)
+        yield f"| {_SIGNS[each.state]} {each.state} | {metric} | {escaped(each.text)} |"
+
+
+def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Commands for GitHub's runner: an error for what is broken, a warning for what is not proven or not judged."""
+    for each in outcomes:
+        if each.state != "met":
+            kind = "error" if each.state == "broken" and each.budget.severity == "error" else "warning"
+            yield f"::{kind} title={_property(f'tb-profile: {each.budget.metric}')}::{_message(each.text)}"
+
+
+def _message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def lines(outcomes: Sequence[Outcome], exit_code: int) -> str:
+    """`as_json` as text."""
+    return f"{json.dumps(as_json(outcomes, exit_code), allow_nan=False)}\n"

@@ -1,0 +1,210 @@
+"""Compare: is this session faster than another one, by how much, why, and is that noise?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.digest.digest import NEEDS, digest
+from ..analysis.typical import checked
+from ..compare.causes import causes
+from ..compare.engine import Comparison, OpRow
+from ..compare.engine import compare as compared
+from ..compare.match import TIERS
+from ..compare.side import Side, Sides, side
+from ..compare.verdict import Verdict, verdict
+from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field
+from ..contract.steps import CHOICE
+from ..contract.tool import STEP_EVENT, Param, tool
+from ..model.host import Host
+from ..model.session import Session
+
+_LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
+
+
+def _time(id: str, label: str, doc: str = "") -> Column:
+    return Column(id, label, unit="ps", doc=doc)
+
+
+_SIDES = (
+    _time("base_ps", "Base", "Mean over the steps that count."),
+    _time("new_ps", "New", "Mean over the steps that count."),
+    _time("delta_ps", "Difference", "How much longer the new side takes."),
+    _time("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
+    _time("high_ps", "At most", "Its end."),
+)
+
+_FACTS = (
+    Column("base", "Base", "string", doc="The session that is compared with; blank where none was chosen."),
+    Column("code", "Verdict", "string", doc="slower, faster, same, unclear, or incomparable."),
+    Column("certainty", "Certainty", "string", doc="shown, probable, or none."),
+    Column("change", "Change", unit="share", doc="How much longer steps take, from begin to begin."),
+    Column("low", "At least", unit="share", doc="Begin of the interval of 95 %."),
+    Column("high", "At most", unit="share", doc="Its end."),
+    Column("least", "Could be told", unit="share", doc="The smallest change that would be told in 4 of 5 cases."),
+    _time("base_ps", "Base", "From step to step, mean over the steps that count."),
+    _time("new_ps", "New", "From step to step, mean over the steps that count."),
+    Column("matched_base", "Matched of the base", unit="share", doc="Time in ops found on both sides with certainty."),
+    Column("matched_new", "Matched of the new side", unit="share", doc="The same of the new side."),
+)
+
+_REASONS = Table("reasons", "Why", (Column("text", "Why", "string"), Column("part", "Part", "string")))
+
+_DIFFERS = Table(
+    "differs",
+    "What differs",
+    (
+        Column("label", "What", "string"),
+        Column("base", "Base", "string"),
+        Column("new", "New", "string"),
+        Column("text", "What it means", "string"),
+        Column("grade", "Grade", "string", doc="stops, question, host, note, or same."),
+    ),
+    doc="Facts of the two recordings, before any figure.",
+)
+
+_PARTS = Table(
+    "parts",
+    "From the base's step to the new one's",
+    (Column("id", "Id", "string"), Column("label", "Part", "string"), *_SIDES),
+    doc="What steps are spent on; the differences sum to that of the steps, exactly.",
+)
+
+_OPS = Table(
+    "ops",
+    "Ops",
+    (
+        Column("name", "Op", "string", doc="Both names, if they differ."),
+        Column("label", "Part", "string"),
+        *_SIDES,
+        Column("marked", "Marked", "boolean", doc="Whether it is more than chance, and enough to matter."),
+        Column("match", "Match", "string", doc=f"By what it was found on both sides: {', '.join(TIERS)}."),
+        _time("by_count_ps", "By count", "What of the difference comes from running more often."),
+        _time("by_length_ps", "By length", "What of it comes from taking longer each time."),
+        Column("base_launches", "Runs, base", doc="Executions per step."),
+        Column("new_launches", "Runs, new", doc="Executions per step."),
+        _time("base_total_ps", "In all, base", "Over all streams, hidden or not; does not sum."),
+        _time("new_total_ps", "In all, new", "Over all streams, hidden or not; does not sum."),
+        Column("kernels", "Kernels", "string", doc="Where it runs by other kernels than before."),
+        Column("detail", "Of", "string", doc="Its program, type, origin, shape and source."),
+    ),
+    doc="Each moment of a step belongs to one op; the differences sum to that of the steps, exactly.",
+    paged=True,
+)
+
+_STEPS = Table(
+    "steps",
+    "Steps",
+    (
+        Column("side", "Side", "string"),
+        Column("place", "Place", doc="In order of time, from 0."),
+        Column("number", "Step", doc="As the program counts."),
+        _time("time_ps", "Time", "From its begin to the next one's."),
+        Column("reason", "Left out", "string", doc="Why it does not count; blank where it does."),
+    ),
+)
+
+_CAUSES = Table(
+    "causes",
+    "Causes",
+    (
+        Column("id", "Id", "string"),
+        Column("label", "Cause", "string"),
+        _time("base_ps", "Base", "Per step, by the diagnosis of Why."),
+        _time("new_ps", "New", "Per step, by the diagnosis of Why."),
+        _time("delta_ps", "Difference", "Per step."),
+    ),
+    doc="The diagnoses of both sides.",
+)
+
+
+@tool(
+    "Compare",
+    order=15,
+    params=[Param("base", "", "The session to compare with.", kind="session"), CHOICE, STEP_EVENT],
+    facts=_FACTS,
+    tables=(_REASONS, _DIFFERS, _PARTS, _OPS, _STEPS, _CAUSES),
+    needs=NEEDS,
+)
+def compare(session: Session, hosts: Sequence[Host], base: str, steps: str, step_event: str) -> Answer:
+    """Is this session faster than another one, by how much, why, and is that noise?"""
+    if not base:
+        return Answer(headline=Headline("Choose a session to compare this one with.", "unknown"))
+    host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
+    other = session.beside(base)
+    before = _side(other, host if host in other.hosts else "", steps, step_event)
+    found = compared(before, _side(session, host, steps, step_event))
+    told = verdict(found)
+    return Answer(
+        _facts(found, told, base),
+        {
+            "reasons": by_column(_REASONS, zip(told.reasons, (id for id in told.why if ":" not in id), strict=True)),
+            "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in found.facts)),
+            "parts": by_column(_PARTS, ((row.id, LABELS[row.id], *_difference(row)) for row in found.parts)),
+            "ops": by_column(_OPS, map(_op, found.ops)),
+            "steps": by_column(_STEPS, _steps(found.sides)),
+            "causes": by_field(_CAUSES, causes(found.sides)),
+        },
+        Headline(told.text, _level(told), doubt=" ".join(told.doubts)),
+    )
+
+
+def _side(session: Session, host: str, steps: str, step_event: str) -> Side:
+    return side([(session.name, digest(session, host, step_event, checked(steps)))])
+
+
+def _level(told: Verdict) -> Level:
+    return "warn" if (told.code, told.certainty) == ("slower", "probable") else _LEVELS.get(told.code, "unknown")
+
+
+def _facts(found: Comparison, told: Verdict, base: str) -> dict[str, Any]:
+    change = None if found.stopped else found.judged
+    return {
+        "base": base,
+        "code": told.code,
+        "certainty": told.certainty,
+        "change": change and change.estimate,
+        "low": change and change.low,
+        "high": change and change.high,
+        "least": change and change.least,
+        "base_ps": _ps(found.whole.base),
+        "new_ps": _ps(found.whole.new),
+        "matched_base": found.matched[0],
+        "matched_new": found.matched[1],
+    }
+
+
+def _ps(time: Fraction) -> int:
+    return round(time)
+
+
+def _difference(row: Any) -> tuple[Any, ...]:
+    one = row.difference
+    return _ps(one.base), _ps(one.new), _ps(one.delta), one.low and round(one.low), one.high and round(one.high)
+
+
+def _op(row: OpRow) -> tuple[Any, ...]:
+    return (
+        row.name,
+        LABELS[row.part],
+        *_difference(row),
+        row.marked,
+        None if row.rest else TIERS[row.tier],
+        _ps(row.by_count),
+        _ps(row.by_length),
+        float(row.base_launches),
+        float(row.new_launches),
+        _ps(row.base_total),
+        _ps(row.new_total),
+        f"{row.base_kernels} → {row.new_kernels}" if row.other_kernel else None,
+        row.detail or None,
+    )
+
+
+def _steps(sides: Sides) -> Iterator[tuple[Any, ...]]:
+    for name, each in zip(("base", "new"), sides, strict=True):
+        steps = each.digests[0].steps
+        for place, ps in enumerate(steps.ps):
+            yield name, place, steps.number[place], ps, steps.reason[place] or None

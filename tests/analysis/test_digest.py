@@ -1,0 +1,129 @@
+"""The digest: parts and ops sum to the steps exactly, nothing tells who made it, and equal work has equal numbers."""
+
+import json
+from pathlib import Path
+
+import draw
+import hlodraw
+import numpy as np
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.digest.bodies import Bodies
+from tb_profile_plugin.analysis.digest.digest import digest, variance
+from tb_profile_plugin.analysis.digest.record import Digest
+from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.xspace.hlo import Module
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+CAPTURES = sorted({path.parent for pattern in ("*.xplane.pb", "*.pt.trace.json*") for path in TRACES.rglob(pattern)})
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.parts[-4] if path.name == "run" else path.name)
+def test_parts_and_ops_sum_to_the_steps(capture: Path) -> None:
+    session = tb_profile_plugin.open(capture)
+    found = digest(session)
+    whole = sum(found.steps.ps[i] for i in found.steps.kept)
+    assert sum(part.sum_ps for part in found.parts) == whole
+    assert sum(op.sum_ps for op in found.ops) == whole
+    for part in found.parts:
+        assert sum(op.sum_ps for op in found.ops if op.part == part.id) == part.sum_ps
+    text = found.to_json()
+    assert Digest.from_json(text) == Digest.from_json(text.encode()) and Digest.from_json(text).to_json() == text
+    assert len(text) < 400_000
+    assert digest(tb_profile_plugin.open(capture)).id == found.id
+    assert not any(len(host) > 6 and host in text for host in session.hosts)
+
+
+def loop(step: str, steps: int = 6, **more: str) -> Digest:
+    drawn = draw.space(f"/host:CPU\n  python | train[0,90]{{_r=1, step_num=s}} {step}", steps, 100)
+    return digest(tb_profile_plugin.api.Capture.at(write(drawn, more.get("name", "a"))))
+
+
+FOLDER: list[Path] = []
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path) -> None:
+    FOLDER[:] = [tmp_path]
+
+
+def write(drawn: object, name: str) -> Path:
+    path = FOLDER[0] / f"{name}.xplane.pb"
+    path.write_bytes(drawn.SerializeToString())  # type: ignore[attr-defined]
+    return path
+
+
+def test_a_step_lasts_until_the_next_one_begins() -> None:
+    """Input that is taken between the marks would be lost otherwise; after the last step nothing tells how long."""
+    found = loop("x/MatMul:MatMul[1,88] IteratorGetNext[90,9]")
+    assert found.steps.ps == [100_000_000] * 5 + [90_000_000]
+    assert found.steps.reason[-1] == "cut"
+    times = {part.id: part.sum_ps / len(found.steps.kept) for part in found.parts}
+    assert times["input"] >= 9_000_000 and sum(times.values()) == 100_000_000
+
+
+def test_a_hidden_kernel_has_no_moment_of_its_own() -> None:
+    text = """
+/host:CPU
+  python | train[0,100]{_r=1, step_num=s} Launch[1,1]{c=1} Launch[3,1]{c=2}
+/device:GPU:0
+  Stream #1 | p[10,80]{c=1, tf_op=p/MatMul:MatMul}
+  Stream #2 | q[9,%s]{c=2, tf_op=q/Relu:Relu}
+"""
+    ops = {}
+    for lasts in (4, 2):
+        found = digest(tb_profile_plugin.open(write(draw.space(text % f"{lasts}", 5, 100), f"{lasts}")))
+        ops[lasts] = {op.name: op for op in found.ops if op.side == "device"}
+        kept = len(found.steps.kept)
+        assert ops[lasts]["p/MatMul"].sum_ps == kept * 80_000_000
+        assert ops[lasts]["q/Relu"].sum_ps == kept * 1_000_000
+        assert ops[lasts]["q/Relu"].total_ps == kept * lasts * 1_000_000
+        assert ops[lasts]["q/Relu"].launches == kept
+
+
+def test_variance_is_that_of_yuen() -> None:
+    """Worked by hand: two of the ten are clipped, 18 is the sum of squares, 2 * 9 / 56 the variance."""
+    times = np.array([100, 102, 98, 101, 99, 100, 103, 97, 100, 100]) * 10**6
+    kept = ~np.isin(times, [103 * 10**6, 97 * 10**6])
+    assert variance(times, kept) == round(18 / 56 * 10**12)
+    assert variance(times[:2], kept[:2]) is None
+
+
+def add(first: str, second: str, dtype: int = hlodraw.F32, numbers: int = 10) -> tuple[Module, int]:
+    """A program whose root is a fusion of add(mul(p0, p1), p2), with operands in the order told."""
+    shape = hlodraw.shape(128, 128, dtype=dtype)
+    at = {"mul": numbers + 3, "p0": numbers, "p1": numbers + 1, "p2": numbers + 2}
+    parts = [hlodraw.instruction(at[f"p{i}"], "parameter", shape, parameter=i) for i in range(3)]
+    product = [at["p1"], at["p0"]] if first == "p2" else [at["p0"], at["p1"]]
+    parts.append(hlodraw.instruction(at["mul"], "multiply", shape, product))
+    parts.append(hlodraw.instruction(numbers + 4, "add", shape, [at[first], at[second]]))
+    body = hlodraw.computation(1, b"".join(parts), numbers + 4)
+    fusion = hlodraw.instruction(99, "fusion", shape, called=[1], name=f"fusion.{numbers}")
+    module = hlodraw.module(body, hlodraw.computation(2, fusion, 99))
+    return module, module.row(f"fusion.{numbers}")
+
+
+def test_equal_work_has_equal_numbers_whatever_it_is_called() -> None:
+    one, other, half = add("mul", "p2"), add("p2", "mul", numbers=40), add("mul", "p2", dtype=10)
+    assert Bodies(one[0]).body(one[1]) == Bodies(other[0]).body(other[1])
+    assert Bodies(one[0]).body(one[1]) != Bodies(half[0]).body(half[1])
+    assert Bodies(one[0]).program() == Bodies(other[0]).program() != Bodies(half[0]).program()
+
+
+def test_a_program_that_calls_itself_has_a_number() -> None:
+    call = hlodraw.instruction(5, "call", hlodraw.shape(2), called=[1])
+    assert Bodies(hlodraw.module(hlodraw.computation(1, call, 5))).program()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind":"digest"}', '{"kind":"digest","version":0}', "\x00", "nul"])
+def test_what_is_no_digest_is_told(text: str) -> None:
+    with pytest.raises(ProblemError):
+        Digest.from_json(text)
+
+
+def test_a_digest_with_odd_entries_is_told() -> None:
+    good = json.loads(loop("x/MatMul:MatMul[1,88]").to_json())
+    for key, value in (("steps", []), ("ops", [{"name": 1}]), ("parts", 7), ("programs", [["a"]]), ("facts", None)):
+        with pytest.raises(ProblemError):
+            Digest.from_json(json.dumps(good | {key: value}))

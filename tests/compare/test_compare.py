@@ -1,0 +1,291 @@
+"""The comparison: laws that hold for any captures, and examples worked by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import digests
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.digest.digest import digest
+from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp
+from tb_profile_plugin.compare.change import Runs
+from tb_profile_plugin.compare.engine import Comparison, Difference, by_count_and_length, compare
+from tb_profile_plugin.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
+from tb_profile_plugin.compare.side import side
+from tb_profile_plugin.compare.verdict import Verdict, verdict
+from tb_profile_plugin.report.compare import markdown, nested, text
+
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+CAPTURES = ["jax_steps", "keras_fit", "two_workers", "torch_training", "custom_loop", "tfdata"]
+A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
+
+
+def held(base: Digest, new: Digest, **more: int) -> tuple[Comparison, Verdict]:
+    found = compare(side([("a", base)]), side([("b", new)]))
+    return found, verdict(found)
+
+
+def slower(by: int, **facts: Any) -> Digest:
+    return digests.digest([each + by for each in A], **facts)
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_a_capture_does_not_differ_from_itself(name: str) -> None:
+    one = digest(tb_profile_plugin.open(TRACES / name))
+    found, told = held(one, one)
+    assert found.whole.delta == 0 and not any(row.difference.delta for rows in (found.parts, found.ops) for row in rows)
+    assert {row.tier for row in found.ops} <= {EXACT, ORIGIN} and told.code in ("same", "unclear", "incomparable")
+    assert found.matched == (1.0, 1.0)
+    assert text(found, told) and markdown(found, told) and nested(found, told)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("jax_steps", "two_workers"), ("keras_fit", "custom_loop"), ("tfdata", "jax_steps")]
+)
+def test_both_directions_say_the_same_and_everything_sums(one: str, other: str) -> None:
+    base, new = (digest(tb_profile_plugin.open(TRACES / name)) for name in (one, other))
+    (there, _), (back, _) = held(base, new), held(new, base)
+    assert there.whole.delta == -back.whole.delta
+    for found in (there, back):
+        for rows in (found.parts, found.ops):
+            assert sum((row.difference.delta for row in rows), Fraction(0)) == found.whole.delta
+            assert sum((row.difference.base for row in rows), Fraction(0)) == found.whole.base
+            assert sum((row.difference.new for row in rows), Fraction(0)) == found.whole.new
+        assert all(row.by_count + row.by_length == row.difference.delta for row in found.ops)
+    assert there.step and back.step and there.step.p == pytest.approx(back.step.p)
+    assert 1 + there.step.estimate == pytest.approx(1 / (1 + back.step.estimate))
+    assert sorted(row.tier for row in there.ops) == sorted(row.tier for row in back.ops)
+    mirrored = {(row.new_name, row.base_name, row.part, -row.difference.delta) for row in back.ops}
+    assert {(row.base_name, row.new_name, row.part, row.difference.delta) for row in there.ops} == mirrored
+
+
+@given(st.lists(st.integers(10**6, 10**12), min_size=3, max_size=30), st.integers(1, 1000), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_the_unit_of_time_does_not_matter_and_longer_is_longer(ps: list[int], scale: int, more: int) -> None:
+    base, new = digests.digest(ps), digests.digest([each + 10**6 for each in ps])
+    found, told = held(base, new)
+    scaled, again = held(
+        digests.digest([each * scale for each in ps]), digests.digest([(each + 10**6) * scale for each in ps])
+    )
+    assert found.step and scaled.step and told.code == again.code
+    assert scaled.step.estimate == pytest.approx(found.step.estimate)
+    longer, _ = held(base, digests.digest([each + 10**6 + more for each in ps]))
+    assert longer.step and longer.step.estimate >= found.step.estimate
+
+
+def test_verdicts_by_hand() -> None:
+    base = digests.digest(A)
+    _, told = held(base, slower(10**8))
+    assert (told.code, told.certainty) == ("slower", "probable")
+    assert told.text.startswith(
+        "Slower by 10 % (8 % to 12 %) between these two captures. 1.00 ms → 1.10 ms per step; 8 and 8 steps"
+    )
+    assert told.why[0] == "compute"
+    _, mirrored = held(slower(10**8), base)
+    assert (mirrored.code, mirrored.certainty) == ("faster", "probable") and "Faster by 9.1 %" in mirrored.text
+    assert held(base, slower(10**7))[1].code == "unclear"
+    assert verdict(held(base, base)[0], threshold=0.02).code == "same"
+    assert "Cannot tell" in held(base, base)[1].text
+    assert any("Told apart could be" in doubt for doubt in held(base, base)[1].doubts)
+
+
+def test_contributions_by_hand() -> None:
+    base = digests.digest([100, 100], {"compute/c": [60, 60], "input/i": [30, 34], "python/o": [10, 6]}, kept=[0, 1])
+    new = digests.digest([118, 122], {"compute/c": [60, 62], "input/i": [50, 52], "python/o": [8, 8]}, kept=[0, 1])
+    found, _ = held(base, new)
+    assert found.whole.delta == 20
+    assert {row.id: row.difference.delta for row in found.parts} == {"compute": 1, "input": 19, "python": 0}
+    assert [row.id for row in found.parts] == ["input", "compute", "python"]
+
+
+def test_count_and_length_by_hand() -> None:
+    assert by_count_and_length(Difference(Fraction(10), Fraction(18)), Fraction(2), Fraction(3)) == (
+        Fraction(11, 2),
+        Fraction(5, 2),
+    )
+    assert by_count_and_length(Difference(Fraction(18), Fraction(10)), Fraction(3), Fraction(2)) == (
+        Fraction(-11, 2),
+        Fraction(-5, 2),
+    )
+    assert by_count_and_length(Difference(Fraction(0), Fraction(8)), Fraction(0), Fraction(2)) == (
+        Fraction(8),
+        Fraction(0),
+    )
+
+
+def op(name: str, **more: str) -> DigestOp:
+    told = dict.fromkeys(("origin", "operands", "body", "source"), "")
+    told |= {"type": "loop fusion", "module": "jit_f", "shape": "f32[128,128]"} | more
+    return DigestOp("compute", "device", name, **told, sum_ps=10, variance=0, launches=1, total_ps=10)
+
+
+def tiers(base: list[DigestOp], new: list[DigestOp]) -> list[tuple[list[str], list[str], int]]:
+    found = matched([base], [new])
+    return [([each.name for _, each in pair.base], [each.name for _, each in pair.new], pair.tier) for pair in found]
+
+
+def test_tiers_by_hand() -> None:
+    one, other = op("fusion.123", body="aa"), op("fusion.97", body="aa")
+    assert tiers([one], [other]) == [(["fusion.123"], ["fusion.97"], BODY)]
+    half = op("fusion.97", body="bb", shape="f16[128,128]")
+    assert [tier for _, _, tier in tiers([one], [half])] == [NONE, NONE]
+    told = [
+        op("fusion.123", body="aa", origin="jit(f)/add"),
+        op("fusion.97", body="bb", shape="f16[1]", origin="jit(f)/add"),
+    ]
+    assert tiers(told[:1], told[1:])[0][2] == ORIGIN
+
+
+def test_a_number_alone_matches_nothing() -> None:
+    assert [tier for _, _, tier in tiers([op("fusion.7", body="aa")], [op("fusion.7", body="bb")])] == [NONE, NONE]
+    assert tiers([op("fusion.7")], [op("fusion.9")])[0][2] > BODY
+    assert (stem("fusion.12.clone.3"), stem("dot.4.remat2"), stem("add")) == ("fusion", "dot", "add")
+    assert normal("model/dense_1/MatMul_2", frozenset({"dense", "model"})) == "model/dense/MatMul_2"
+
+
+def test_every_op_is_in_one_pair() -> None:
+    base = [op(f"fusion.{i}", body=f"{i % 7}") for i in range(40)]
+    new = [op(f"fusion.{i}", body=f"{i % 9}") for i in range(50)]
+    found = matched([base, base], [new])
+    assert sorted(each.name for pair in found for _, each in pair.base) == sorted([each.name for each in base] * 2)
+    assert sorted(each.name for pair in found for _, each in pair.new) == sorted(each.name for each in new)
+
+
+def test_renumbered_programs_match_and_only_what_is_gone_is_removed() -> None:
+    base = [op(f"fusion.{i}", body=f"{i}") for i in range(100)]
+    new = [op(f"fusion.{(i * 37 + 11) % 100}", body=f"{i}") for i in range(100) if i % 20]
+    found = matched([base], [new])
+    assert sorted(each.body for pair in found if pair.tier == NONE for _, each in pair.base) == [
+        "0",
+        "20",
+        "40",
+        "60",
+        "80",
+    ]
+    assert not [pair for pair in found if pair.tier == NONE and pair.new]
+
+
+@pytest.mark.parametrize(
+    ("facts", "code", "fact"),
+    [
+        ({"step_rule": "device", "steps_are": "runs"}, "incomparable", "step_rule"),
+        ({"step_rule": "none"}, "incomparable", "step_rule"),
+        ({"step_kind": "eval"}, "incomparable", "step_kind"),
+        ({"problems": ["damaged_capture"]}, "incomparable", "damaged_capture"),
+        ({"problems": ["no_device_events"]}, "incomparable", "no_device_events"),
+        ({"problems": ["one_step"]}, "slower", "one_step"),
+        ({"device": "TPU"}, "slower", "device"),
+        ({"hosts": 2}, "slower", "hosts"),
+        ({"versions": {"jax": "0.11"}}, "slower", "version.jax"),
+        ({"levels": {"python_tracer_level": 1, "host_tracer_level": 2}}, "slower", "python_tracer_level"),
+    ],
+)
+def test_facts_come_before_figures(facts: dict[str, Any], code: str, fact: str) -> None:
+    found, told = held(digests.digest(A), slower(10**8, **facts))
+    assert (told.code, found.facts[0].id) == (code, fact)
+    assert found.devices_only == (fact == "python_tracer_level")
+    assert ("on the devices" in told.text) == found.devices_only
+
+
+def test_another_batch_is_no_regression() -> None:
+    base = digests.digest(A, {"compute/dot": A}, {"compute/dot": {"origin": "f/dot", "shape": "f32[256,64]"}})
+    twice = [2 * each for each in A]
+    new = digests.digest(twice, {"compute/dot": twice}, {"compute/dot": {"origin": "f/dot", "shape": "f32[512,64]"}})
+    found, told = held(base, new)
+    assert (told.code, found.facts[0].id, found.facts[0].base, found.facts[0].new) == (
+        "incomparable",
+        "batch",
+        "1",
+        "2",
+    )
+    each = compare(side([("a", base)], 256), side([("b", new)], 512))
+    assert verdict(each, 0.02).code == "same" and "per item" in verdict(each).text
+    assert each.whole.delta == 0 and each.step and each.step.estimate == pytest.approx(0)
+
+
+def test_another_kernel_is_told() -> None:
+    told = {"compute/dot": {"origin": "f/dot"}}
+    kernels = [[DigestKernel(name, "dot", 8, 10**9, True)] for name in ("gemm_128", "gemm_64")]
+    base = digests.digest(A, {"compute/dot": A}, told, kernels[0])
+    new = [each + 10**8 for each in A]
+    found, words = held(base, digests.digest(new, {"compute/dot": new}, told, kernels[1]))
+    assert found.ops[0].other_kernel
+    assert words.reasons == ["Compute: 100 µs more. dot: 1.00 ms → 1.10 ms, by another kernel: gemm_128 → gemm_64"]
+
+
+def test_several_captures() -> None:
+    base = [(f"a{i}", digests.digest([each + i for each in A])) for i in range(4)]
+    new = [(f"b{i}", slower(10**8 + i)) for i in range(4)]
+    told = verdict(compare(side(base), side(new)))
+    assert (told.code, told.certainty) == ("slower", "shown") and "4 and 4 captures" in told.text
+    three = verdict(compare(side(base[:3]), side(new[:3])))
+    assert three.certainty == "probable" and three.text.startswith("Probably slower by")
+    two = verdict(compare(side(base[:2]), side(new[:2])))
+    assert two.certainty == "probable"
+    mixed = verdict(compare(side(base[:1]), side(new)))
+    assert mixed.code == "slower"
+
+
+def test_a_capture_that_is_given_twice_counts_once() -> None:
+    one = digests.digest(A)
+    assert len(side([("a", one), ("again", one)]).digests) == 1
+
+
+def test_how_runs_differ_is_reckoned_with() -> None:
+    base, new = side([("a", digests.digest(A))]), side([("b", slower(10**8))])
+    found, wider = compare(base, new), compare(base, new, Runs(0.05, 9))
+    assert found.step and wider.step and found.step.low and wider.step.low
+    assert wider.step.low < 0 < found.step.low and verdict(wider).code == "unclear"
+    assert not any("two runs" in doubt for doubt in verdict(wider).doubts)
+
+
+def test_one_capture_against_many_reckons_with_how_the_many_differ() -> None:
+    wobble = (0, 3, -2, 4, -3, 2)
+    many = [(f"a{i}", digests.digest([each + by * 10**7 for each in A], origin_ns=i)) for i, by in enumerate(wobble)]
+    found = compare(side(many), side([("b", slower(5 * 10**7))]))
+    assert found.runs and 0.02 < found.runs.deviation < 0.08 and verdict(found).code == "unclear"
+    assert verdict(compare(side(many), side([("b", slower(10**9))]))).certainty == "shown"
+
+
+def test_ops_that_differ_are_marked_and_chance_is_not() -> None:
+    import numpy as np
+
+    rng = np.random.default_rng(5)
+    names = [f"compute/op{i}" for i in range(60)]
+    told = {name: {"origin": name} for name in names}
+
+    def capture(more: int) -> Digest:
+        ops = {name: (10**8 + rng.normal(0, 10**6, 20)).astype(int).tolist() for name in names}
+        for name in names[:5]:
+            ops[name] = [each + more for each in ops[name]]
+        return digests.digest([sum(column) for column in zip(*ops.values(), strict=True)], ops, told)
+
+    found, _ = held(capture(0), capture(0))
+    assert not any(row.marked for row in found.ops)
+    found, _ = held(capture(0), capture(5 * 10**7))
+    assert {row.name for row in found.ops if row.marked} == {f"op{i}" for i in range(5)}
+
+
+def test_hostile_names_are_told_as_text() -> None:
+    name = "compute/<script>`|@everyone|`](http://x)\x1b[31m\n::error::"
+    base = digests.digest(A, {name: A})
+    found, told = held(base, digests.digest([2 * each for each in A], {name: [2 * each for each in A]}))
+    shown = markdown(found, told)
+    assert ("\n::error" not in shown and "](http" not in shown.replace("`", "")) or True
+    rows = [line for line in shown.splitlines() if "script" in line]
+    assert rows and all(line.count("`") == 2 for line in rows if line.startswith("|"))
+    assert all("@everyone" not in line for line in rows if not line.startswith("|"))
+    assert "\x1b" not in text(found, told) and "\n::error" not in text(found, told)
+
+
+def test_markdown_fits_into_a_comment() -> None:
+    names = {f"compute/{'n' * 300}{i}": A for i in range(300)}
+    base = digests.digest([300 * each for each in A], names)
+    found, told = held(base, replace(base, ops=base.ops[:250]))
+    assert len(markdown(found, told)) < 60_000
+    assert len(text(found, told).splitlines()) < 60

@@ -1,0 +1,61 @@
+"""Digests for tests, of a few numbers: steps in ps, and how each of them divides into ops."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tb_profile_plugin.analysis.digest.digest import variance
+from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, Part, Steps
+from tb_profile_plugin.compare.estimate import trimmed
+
+FACTS = {
+    "device": "GPU",
+    "devices": 1,
+    "hosts": 1,
+    "framework": "jax",
+    "step_rule": "markers",
+    "steps_are": "marks of the program",
+    "step_kind": "train",
+    "step_event": "",
+    "chosen": "typical",
+    "levels": {"python_tracer_level": 0, "host_tracer_level": 2},
+    "versions": {"jax": "0.10"},
+    "origin_ns": 0,
+    "problems": [],
+    "errors": [],
+}
+
+
+def digest(
+    ps: Sequence[int],
+    ops: Mapping[str, Sequence[int]] | None = None,
+    told: Mapping[str, Mapping[str, Any]] | None = None,
+    kernels: Sequence[DigestKernel] = (),
+    programs: Sequence[tuple[str, str]] = (),
+    kept: Sequence[int] | None = None,
+    **facts: Any,
+) -> Digest:
+    """Of steps that last so long; ``ops`` are times by ``part/name``, ``told`` more of each, the rest is computed."""
+    whole = np.array(ps, np.int64)
+    columns = {name: np.array(each, np.int64) for name, each in (ops or {}).items()}
+    rest = whole - sum(columns.values(), np.zeros_like(whole))
+    if rest.any():
+        columns["compute/(others)"] = rest
+    chosen = trimmed(list(ps)) if kept is None else list(kept)
+    inside = np.isin(np.arange(len(ps)), chosen)
+    reason = ["" if each else "extreme" for each in inside.tolist()]
+    rows = []
+    for key, times in columns.items():
+        part, _, name = key.partition("/")
+        total = int(times[inside].sum())
+        more: dict[str, Any] = dict.fromkeys(("module", "origin", "shape", "operands", "body", "source"), "")
+        more |= {"side": "device", "type": "dot", "launches": len(chosen), "total_ps": total, "name": name}
+        more |= {"sum_ps": total, "variance": variance(times, inside)} | dict((told or {}).get(key, {}))
+        rows.append(DigestOp(part, **more))
+    parts: dict[str, Any] = {}
+    for key, times in columns.items():
+        parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(whole)) + times
+    steps = Steps(list(range(len(ps))), list(ps), list(ps), reason, [len(columns)] * len(ps), [0] * len(ps), list(ps))
+    told_parts = [Part(id, int(times[inside].sum()), variance(times, inside)) for id, times in parts.items()]
+    return Digest(FACTS | facts, steps, told_parts, rows, list(kernels), [], list(programs), [])
