@@ -25,8 +25,8 @@ it("is one file that loads nothing and ends no element", () => {
   expect(foreign.filter((address) => !address.startsWith("http://www.w3.org/"))).toEqual([]);
 });
 
-it("keeps its budget: 350 KB, gzipped", () => {
-  expect(gzipSync(bundle(), { level: 9 }).length).toBeLessThan(350 * 1024);
+it("keeps its budget: 360 KB, gzipped", () => {
+  expect(gzipSync(bundle(), { level: 9 }).length).toBeLessThan(360 * 1024);
 });
 
 it("finds an answer whatever the order of the parameters", async () => {
