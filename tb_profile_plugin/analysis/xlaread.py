@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
 from ..model.host import Host
-from ..runtime import cancellation
+from ..model.per_host import per_host
 from ..xspace.hlo import Module
 from ..xspace.hlo.fields import Messages
 from . import hlotext
@@ -46,11 +46,17 @@ class Ran:
     """int64[events]: code of the kernel's name on a GPU."""
 
 
+@per_host
+def program_costs(host: Host, program: int) -> Costs:
+    """What each instruction of one of the host's programs costs."""
+    return costs(host.modules[program])
+
+
 class Maker:
-    """Makes an op of each program and instruction; costs of a program are worked out when one of its ops ran."""
+    """Makes an op of each program and instruction; costs of a program are worked out when one of its ops is made."""
 
     def __init__(self, host: Host):
-        self._modules = host.modules
+        self._host, self._modules = host, host.modules
         self._costs: dict[int, Costs] = {}
         self._names: dict[str, list[int]] = {}
         for program, module in self._modules.items():
@@ -69,8 +75,7 @@ class Maker:
 
     def _describe(self, op: XlaOp, module: Module, row: int) -> None:
         if op.program not in self._costs:
-            cancellation.check()
-            self._costs[op.program] = costs(module)
+            self._costs[op.program] = program_costs(self._host, op.program)
         found = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)

@@ -31,7 +31,7 @@ _STATIC = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dtype"})
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(host.modules for host in hosts):
+    if any(xla_ops(host).programs for host in hosts):
         return None
     return xlaops.unavailable(session, hosts)
 
