@@ -266,7 +266,7 @@ def _export(asked: argparse.Namespace) -> None:
     if asked.format == "xplane":
         trace = [share.capture(session, asked.host, asked.redact)]
     else:
-        hosts = share.redacted(session, asked.host) if asked.redact else session.select(asked.host)
+        hosts = share.redacted(session, asked.host) if asked.redact else session.each(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with output(asked.out) as file:
         file.writelines(trace)

@@ -55,7 +55,7 @@ def _program(module: Module, color: int) -> Program:
         simulated.bytes_of(TEMPORARY),
         simulated.bytes_of(CONSTANT),
         simulated.total,
-        next((line for line in map(module.sources.line, results) if line), ""),
+        next((line for line in map(module.sources.line, map(module.telling, results)) if line), ""),
     )
 
 

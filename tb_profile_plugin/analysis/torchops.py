@@ -69,11 +69,13 @@ class TorchOps:
     lines: Costs
     modules: Costs
     """By path, e.g. ``Net_0/Conv2d_0``."""
+    ranges: Costs
+    """What the program, or torch itself, names by ``record_function``; self time is without ranges inside."""
 
 
 def merged(each: Iterable[TorchOps]) -> TorchOps:
     """The sums over hosts."""
-    whole = TorchOps({}, {}, {}, {})
+    whole = TorchOps({}, {}, {}, {}, {})
     for one in each:
         for target, more in zip(vars(whole).values(), vars(one).values(), strict=True):
             for key, cost in more.items():
@@ -86,7 +88,7 @@ def torch_ops(host: Host) -> TorchOps:
     """What ops and modules of a host cost; all empty where the capture is none of PyTorch's profiler."""
     plane = host.cpu
     if plane is None or not any(category in vocabulary.TORCH_OPS for category in plane.categories):
-        return TorchOps({}, {}, {}, {})
+        return TorchOps({}, {}, {}, {}, {})
     return _Ops(host, plane).result()
 
 
@@ -126,7 +128,16 @@ class _Ops:
             _grouped(costs, name, names, shape, shapes) if len(shapes) > 1 else {},
             _grouped(costs, name, names, line, lines) if len(lines) > 1 else {},
             self._modules(),
+            self._ranges(),
         )
+
+    def _ranges(self) -> Costs:
+        is_range = np.array([category == vocabulary.TORCH_RANGE for category in self.plane.categories], bool)
+        marked = is_range[self.plane.events.name]
+        at, above = np.flatnonzero(marked), _nearest(self.parent, marked)
+        inside = np.where(marked, np.arange(len(marked)), above)
+        name = self.plane.events.name[at].astype(np.int64)
+        return _grouped(self._costs(at, at, above, inside), name, self.plane.names, np.zeros(len(at), np.int64), [""])
 
     def _costs(self, at: Array, parts: Array, above: Array, inside: Array) -> Array:
         """int64[k, 6]: the fields of a `Cost` up to ``tensor_core`` of each of the events.

@@ -59,17 +59,17 @@ def _graph(module: Module, row: int, given: Mapping[str, str]) -> Document:
 
 
 def _neighbours(module: Module, row: int) -> str:
-    """Names of operands and users; of an element picked from a tuple, who makes the tuple, or who uses the element."""
+    """Names of operands in their order, and of users; where an element is picked from a tuple, those beyond that."""
 
     def picked(each: int) -> bool:
         return each >= 0 and module.opcodes[each] == "get-tuple-element"
 
-    operands: dict[int, None] = {}
+    operands = []
     for operand in module.operands[row]:
         for _ in range(_DEEP):
             if picked(operand):
                 operand = (module.operands[operand] or [-1])[0]
-        operands[operand] = None
+        operands.append(operand)
     users: dict[int, None] = {}
     for user in module.users[row]:
         users |= dict.fromkeys(module.users[user] if picked(user) else [user])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from ..terminal import shown
+
 
 def escaped(text: str) -> str:
-    """As Markdown shows it on one line, whatever is in it."""
+    """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
+    text = shown(" ".join(text.split()))
     for mark in "\\`*_{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
     # Nobody is told of a pull request by the name of an op.
-    return " ".join(text.replace("@", "&#64;").split())
+    return text.replace("@", "&#64;")
 
 
 def code(text: str) -> str:
     """The same as code, also in tables."""
-    plain = " ".join(text.replace("`", "'").split())
+    plain = shown(" ".join(text.replace("`", "'").split()))
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""

@@ -57,20 +57,20 @@ def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:
 RATES = (
     Column(
         "tflop_per_s",
-        "TFLOP/s of a device",
+        "TFLOP/s a device",
         doc="FLOPs of XLA's ops from a device's first to its last event, idle time included: as stated, else "
         "by the shapes of its programs.",
     ),
     Column(
         "mfu_share",
-        "Model FLOPs utilization",
+        "MFU",
         unit="share",
-        doc="What the model's FLOPs take at the peaks for their types, of the time from a device's first to its last "
-        "event. Blank where no peak is known.",
+        doc="Model FLOPs utilization: what the model's FLOPs take at the peaks for their types, of the time from a "
+        "device's first to its last event. Blank where no peak is known.",
     ),
     Column(
         "flops_unknown_share",
-        "Time without known FLOPs",
+        "FLOPs not known",
         unit="share",
         doc="Of the time of XLA's ops, in those whose FLOPs nothing tells; they count as none in both.",
     ),

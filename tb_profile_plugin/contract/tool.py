@@ -116,7 +116,8 @@ class Tool:
 
     def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
-        return iter(self.function(session, self.hosts(session, host, **options), **self.options(options)))
+        known = self.options(options)
+        return iter(self.function(session, session.each(host), **known))
 
     def hosts(self, session: Session, host: str = "", **options: str) -> list[Host]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ class Excerpt:
     """Leave out what could not be seen in so many columns over the range; 0 leaves out nothing."""
 
 
-def pieces(hosts: Sequence[Host], excerpt: Excerpt | None = None) -> Iterator[str]:
+def pieces(hosts: Iterable[Host], excerpt: Excerpt | None = None) -> Iterator[str]:
     """The JSON text of the trace, in pieces of some thousand events; its µs count from each host's first event."""
     yield '{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
     comma = ""

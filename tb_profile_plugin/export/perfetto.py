@@ -7,7 +7,7 @@ interned_data.proto. Times are ns, so ps are rounded; nothing else is lost.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ _CLEARED, _NEEDED = 1, 2
 _TIMESTAMP, _SEQUENCE, _TRACK_EVENT, _INTERNED, _FLAGS, _DESCRIPTOR = 8, 10, 11, 12, 13, 60
 
 
-def pieces(hosts: Sequence[Host]) -> Iterator[bytes]:
+def pieces(hosts: Iterable[Host]) -> Iterator[bytes]:
     """The trace of the hosts, each beginning at its first event."""
     for index, host in enumerate(hosts):
         yield from _Writer(host, index + 1).pieces()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -85,11 +86,11 @@ def file_name(session: Session, name: str, redacted: bool) -> str:
     return f"{_alias(session, name) if redacted else name}{ending}"
 
 
-def redacted(session: Session, host: str) -> list[Host]:
-    """The hosts as strangers may see them, called ``host-1``, ``host-2`` … by their places in the session."""
+def redacted(session: Session, host: str) -> Iterator[Host]:
+    """The hosts as strangers may see them, one by one, called ``host-1``, ``host-2`` … by place in the session."""
     names = _names(session, host)
     key = _key(session)
-    return [Host(_alias(session, name), formats.decode(_redacted(session, name, key))) for name in names]
+    return (Host(_alias(session, name), formats.decode(_redacted(session, name, key))) for name in names)
 
 
 def _names(session: Session, host: str) -> list[str]:

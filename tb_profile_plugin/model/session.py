@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from .. import __version__, formats, store
@@ -106,6 +108,26 @@ class Session:
             raise list(failures.values())[-1]
         return readable
 
+    @property
+    def fits(self) -> bool:
+        """Whether all hosts can stay decoded together."""
+        return self._pool.hold(self.stored.size)
+
+    def each(self, name: str = "") -> Iterator[Host]:
+        """The hosts of `select`, one after another: who lets go of each needs memory for few. Raises as `select`."""
+        if self.fits or name not in ("", ALL_HOSTS):
+            return iter(self.select(name))
+        rest = self._readable(iter(self.hosts))
+        first = next(rest, None)
+        if first is None:
+            return iter(self.select(name))
+        return chain([first], rest)
+
+    def _readable(self, names: Iterator[str]) -> Iterator[Host]:
+        for name in names:
+            with suppress(ProblemError):
+                yield self.host(name)
+
     def _work_out(self, needs: Sequence[Need]) -> dict[str, ProblemError]:
         """Let every host know these needs; returns the hosts that cannot be read."""
         # One call at a time: the next one finds the results, and no more hosts are decoded together than is meant.
@@ -135,7 +157,7 @@ class Session:
 
     def _jobs_here(self, missing: Mapping[str, Sequence[Need]]) -> _Plan:
         """Decode in threads, as many hosts together as fit in; where not all do, only those that lack something."""
-        all_fit = self._pool.hold(self.stored.size)
+        all_fit = self.fits
         jobs = {
             name: (name, needs, all_fit)
             for name, needs in missing.items()

@@ -22,6 +22,7 @@ from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from ..report import summary
 from ..report.page import page
+from ..runtime import cancellation
 from ..store import Logdir
 from ..store.kept import pack, to_json
 from .answers import STATIC
@@ -84,7 +85,11 @@ class _Asked:
         """As frontend/src/api/embedded.ts looks them up."""
 
     def get(self, route: str, **query: str) -> Any:
-        response = self._client.get(f"/{route}", query_string=query)
+        # Who asked for the report may hang up: then nothing more is worked out for it.
+        wanted = cancellation.wanted_now()
+        environ = {"waitress.client_disconnected": lambda: not wanted()}
+        response = self._client.get(f"/{route}", query_string=query, environ_overrides=environ)
+        cancellation.check()
         answer = json.loads(response.get_data())
         if response.status_code >= 400:
             raise ProblemError(

@@ -188,6 +188,7 @@ ROUTES = (
     Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
+    Route("/share/report", ("run", "redact"), share.report),
     Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
     Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),

@@ -31,17 +31,32 @@ def capture(workspace: Workspace, request: Request) -> Response:
     from ..export import share
 
     session, host = _asked(workspace, request)
-    redacted = request.args.get("redact", "1")
-    if redacted not in ("0", "1"):
-        raise ProblemError(
-            Problem("bad_parameter", f"redact={redacted!r} is neither 0 nor 1.", "Choose one.", "redact")
-        )
-    name = share.file_name(session, host, redacted == "1")
-    if redacted == "0":
+    redacted = _is_redacted(request)
+    name = share.file_name(session, host, redacted)
+    if not redacted:
         return answers.binary_file(request, share.capture(session, host, False), name)
     with _redacting:
         cancellation.check()
         return answers.binary_file(request, share.capture(session, host, True), name)
+
+
+def report(workspace: Workspace, request: Request) -> Response:
+    """The pages of a session as one file to save."""
+    from .report import report
+
+    session, redacted = workspace.session(required(request, "run")), _is_redacted(request)
+    with _redacting:
+        cancellation.check()
+        return answers.binary_file(
+            request, report(session, not redacted).html.encode("utf-8", "replace"), "report.html"
+        )
+
+
+def _is_redacted(request: Request) -> bool:
+    asked = request.args.get("redact", "1")
+    if asked not in ("0", "1"):
+        raise ProblemError(Problem("bad_parameter", f"redact={asked!r} is neither 0 nor 1.", "Choose one.", "redact"))
+    return asked == "1"
 
 
 def _asked(workspace: Workspace, request: Request) -> tuple[Session, str]:

@@ -48,11 +48,9 @@ class _Shown:
         """All that it takes to look at them."""
         return self._workspace.views.of(self.session, self._host)
 
-    @lazy
-    def hosts(self) -> list[Host]:
-        """The same, decoded."""
-        found = {host.name: host for host in self.session.select(self._host)}
-        return [found.get(view.host) or self.session.host(view.host) for view in self.views]
+    def host(self, index: int) -> Host:
+        """The same, decoded; of many hosts one after another, so that not all need be in memory."""
+        return self.session.host(self.views[index].host)
 
     @lazy
     def places(self) -> list[int]:
@@ -79,7 +77,7 @@ class _Shown:
         from ..timeline.tiles import timeline
         from ..timeline.why import why_timeline
 
-        return why_timeline(self.hosts[index]) if self.why else timeline(self.hosts[index])
+        return why_timeline(self.host(index)) if self.why else timeline(self.host(index))
 
     def is_recorded(self, index: int, place: int) -> bool:
         """Whether the lane is there without being asked for."""
@@ -208,7 +206,7 @@ def event(workspace: Workspace, request: Request) -> Response:
 
     shown = _Shown(workspace, request)
     index, number = shown.pair(request.args.get("event", ""), "event")
-    host, shift, place = shown.hosts[index], shown.shifts[index], shown.places[index]
+    host, shift, place = shown.host(index), shown.shifts[index], shown.places[index]
     answer = details.details(host, number, shown.of_host(index))
     found = details.arrows_of(host, number)
     if not shown.is_recorded(index, answer["lane"]):
@@ -231,13 +229,17 @@ def arrows(workspace: Workspace, request: Request) -> Response:
     asked = [shown.lane(text.partition(":")[0]) for text in _listed(request, "lanes")]
     found: list[dict[str, Any]] = []
     total = 0
-    for index, (host, shift) in enumerate(zip(shown.hosts, shown.shifts, strict=True)):
+    for index, shift in enumerate(shown.shifts):
         mine = [place for at, place in asked if at == index and shown.is_recorded(index, place)]
+        if not mine and not shown.why:
+            continue
+        host = shown.host(index)
         some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
         along, steps = why.path_arrows(host, begin - shift, end - shift, _ARROWS) if shown.why else ([], 0)
         found += _arrows(shown, index, [*some, *along])
         total += all_of_them + steps
-    kinds = {kind for host in shown.hosts for kind in details.kinds(host)} | ({why.ARROW} if shown.why else set())
+    kinds = {kind for index in range(len(shown.views)) for kind in details.kinds(shown.host(index))}
+    kinds |= {why.ARROW} if shown.why else set()
     return answers.data_json(request, {"arrows": found, "total": total, "kinds": sorted(kinds)})
 
 
@@ -277,7 +279,7 @@ def search(workspace: Workspace, request: Request) -> Response:
     matching: list[list[str]] = []
     total = 0
     for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
-        hits = find(shown.hosts[index], wanted, args, longest)
+        hits = find(shown.host(index), wanted, args, longest)
         total += len(hits)
         part = slice(_HITS)
         size = len(hits.event[part])
@@ -317,7 +319,7 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     bounds_ps: list[int] = []
     for index, shift in enumerate(shown.shifts):
         mine = [area for at, area in areas if at == index]
-        found = summarise(shown.hosts[index], mine, begin - shift, end - shift)
+        found = summarise(shown.host(index), mine, begin - shift, end - shift)
         known = shown.timeline(index).names
         columns = (found.name, found.count, found.total, found.own, found.least, found.most)
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):

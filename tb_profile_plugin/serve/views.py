@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
+from ..problems import ProblemError
 from ..runtime.lru import Lru
 from ..store import StoredFile, StoredSession
 from ..store.kept import Kept
@@ -45,12 +47,46 @@ class Views:
         found = [self._find(session.stored, file) for file in wanted]
         if name in ("", "ALL_HOSTS", *files) and None not in found:
             return [each for each in found if each]
+        if len(wanted) > 1 and not session.fits:
+            return list(self._folded(session, wanted))
         shown = []
         for host in session.select(name):
             self._decoded[files[host.name]] = host
             shown.append(view(host))
             self._keep(session.stored, files[host.name], host)
         return shown
+
+    def _folded(self, session: Session, files: Sequence[StoredFile]) -> Iterator[View]:
+        """One host after another, apart from its events, which need not stay; raises where none can be read."""
+        found = False
+        for file in files:
+            known = self._find(session.stored, file)
+            if known is None:
+                try:
+                    known = self._apart(session.stored, file, session.host(file.host))
+                except ProblemError:
+                    if not found and file is files[-1]:
+                        raise
+                    continue
+            found = True
+            yield known
+
+    def _apart(self, stored: StoredSession, file: StoredFile, host: Host) -> View:
+        """Mapped from the cache, or copied where there is none."""
+        from ..timeline.details import kinds
+        from ..timeline.view import kept, recalled, view
+
+        # Stays known of the host when its events are gone.
+        kinds(host)
+        one, shown = replace(stored, files=(file,)), view(host)
+        if self._kept.enabled:
+            self._kept.write(one, kept(shown), _WHAT)
+        slab = self._kept.map(one, _WHAT)
+        if slab is None:
+            return recalled(memoryview(b"".join(kept(shown))))
+        found = recalled(slab)
+        self._mapped.put(file, found)
+        return found
 
     def _find(self, stored: StoredSession, file: StoredFile) -> View | None:
         from ..timeline.view import recalled, view

@@ -168,7 +168,7 @@ def arrows_of(host: Host, event: int) -> list[Arrow]:
     return [*found, *_iterator(host, event)]
 
 
-@per_host
+@per_host(keep=True)
 def kinds(host: Host) -> list[str]:
     """The kinds of links that a host has, in words."""
     return sorted({word(kind) for kind in np.unique(host.trace.arrows.kind).tolist()})

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis import health
+from ..analysis.torchadvice import advice
 from ..analysis.torchops import Cost, Costs, TorchOps, merged
 from ..analysis.torchops import torch_ops as of_host
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
 from ..contract.tool import tool
+from ..model.capabilities import gpu_capabilities
 from ..model.framework import PYTORCH, framework
 from ..model.host import Host
 from ..model.kernels import is_eligible
@@ -101,6 +103,31 @@ _MODULES = Table(
     doc="Self and total time by nn.Module.",
     paged=True,
 )
+_RANGES = Table(
+    "ranges",
+    "Ranges",
+    (
+        Column(
+            "name", "Range", "string", doc="As record_function names it; torch names steps, optimizers and loaders."
+        ),
+        Column("calls", "Calls", doc="How often it was entered."),
+        *_COSTS[:2],
+        Column("host_self_us", "Host self", unit="us", doc="Without ranges inside.", depends=(HOST,)),
+        _COSTS[4],
+    ),
+    paged=True,
+)
+_ADVICE = Table(
+    "advice",
+    "Worth a try",
+    (
+        Column("id", "Advice", "string", doc="For scripts."),
+        Column("title", "What to do", "string"),
+        Column("evidence", "Evidence", "string"),
+        Column("code", "For example", "string", doc="Code that runs as it stands."),
+    ),
+    doc="Options of PyTorch; Why ranks what else takes the time.",
+)
 _FACTS = (
     Column("without_shapes", "Input shapes", "string", doc="How to record them; blank where they are there."),
     Column("without_lines", "Source lines", "string", doc="How to record them; blank where they are there."),
@@ -119,8 +146,8 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     "Operators",
     order=21,
     facts=_FACTS,
-    tables=(_OPERATORS, _MODULES, _SHAPES, _LINES),
-    needs=(of_host, *health.NEEDS),
+    tables=(_ADVICE, _OPERATORS, _MODULES, _RANGES, _SHAPES, _LINES),
+    needs=(of_host, gpu_capabilities, *health.NEEDS),
     precheck=(framework,),
     unavailable=_lacking,
 )
@@ -134,6 +161,8 @@ def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
             "without_modules": None if found.modules else "Profile with with_stack=True and with_modules=True.",
         },
         {
+            "advice": by_field(_ADVICE, advice(hosts, found)),
+            "ranges": by_column(_RANGES, _ranges(found.ranges)),
             "operators": by_column(_OPERATORS, _rows(found.names, False, True)),
             "modules": by_column(_MODULES, _modules(found.modules)),
             "shapes": by_column(_SHAPES, _rows(found.shapes, True, True)),
@@ -192,3 +221,18 @@ def _modules(found: Costs) -> list[tuple[Any, ...]]:
         backward = _us(cost.backward_device, device), cost.backward_host / _PS_PER_US
         rows.append((path, path.count("/"), cost.calls, *forward, *on_host, *backward))
     return rows
+
+
+def _ranges(found: Costs) -> list[tuple[Any, ...]]:
+    device = sum(cost.device_total for cost in found.values())
+    return [
+        (
+            name,
+            cost.calls,
+            _us(cost.device_self, device),
+            _us(cost.device_total, device),
+            cost.host_self / _PS_PER_US,
+            cost.host_total / _PS_PER_US,
+        )
+        for (name, _), cost in sorted(found.items(), key=lambda item: (-item[1].host_total, item[0]))
+    ]

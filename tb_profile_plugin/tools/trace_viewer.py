@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ..contract.tool import Param, tool
 from ..export.chrome import Excerpt, pieces
@@ -22,7 +22,7 @@ from ..problems import Problem, ProblemError
     streamed=True,
 )
 def trace_viewer(
-    session: Session, hosts: Sequence[Host], start_time_ms: str, end_time_ms: str, resolution: str
+    session: Session, hosts: Iterable[Host], start_time_ms: str, end_time_ms: str, resolution: str
 ) -> Iterator[str]:
     """What happened when, on every thread and device?
 

@@ -70,3 +70,17 @@ def test_the_graph_is_saved(main: Any, page: Page) -> None:
             main.locator(".items").get_by_text(name).click()
         text = Path(saving.value.path()).read_text()
         assert text.startswith(begin) and "dot.1" in text
+
+
+def test_an_op_is_the_same_on_every_page(main: Any, page: Page) -> None:
+    """HLO stats, op profile, Ops and the memory's values lead to its events, graph and memory."""
+    for tool, row in (("HLO stats", "tbody tr"), ("Ops", "tbody tr"), ("Op profile", ".optree .row-act")):
+        page.locator(".tabs a", has_text=tool).click()
+        main.locator(row, has_text="scale_fusion").first.click()
+        dialog = main.get_by_role("dialog")
+        expect(dialog.get_by_role("heading")).to_have_text("scale_fusion")
+        expect(dialog.locator(".op-actions a")).to_have_text([re.compile("Timeline"), re.compile("Program graph")])
+        if tool != "Op profile":
+            dialog.get_by_role("button", name="Close").click()
+    dialog.locator(".op-actions a", has_text="Program graph").click()
+    expect(main.locator(".section h2").first).to_have_text("Around scale_fusion")

@@ -35,6 +35,10 @@ def test_a_capture_is_saved_without_what_it_tells(
     with page.expect_download() as saving:
         dialog.get_by_role("link", name="As it is").click()
     assert saving.value.path().read_bytes() == drawn.SerializeToString()
+    with page.expect_download() as saving:
+        dialog.get_by_role("link", name="Report").click()
+    assert saving.value.suggested_filename == "report.html"
+    assert saving.value.path().read_bytes().startswith(b"<!doctype html>")
     dialog.get_by_role("combobox").select_option("other")
     expect(dialog.get_by_role("row", name="Hosts")).to_contain_text("other")
     expect(dialog.get_by_role("row", name="Users")).to_have_count(0)

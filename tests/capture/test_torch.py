@@ -14,6 +14,7 @@ from frameworks import ENVIRONMENT, ROOT
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.torchadvice import CODE
 from tb_profile_plugin.model.framework import PYTORCH
 
 TORCH = os.environ.get("TORCH_PYTHON") or (sys.executable if importlib.util.find_spec("torch") else "")
@@ -64,6 +65,9 @@ def test_what_readme_says(tmp_path: Path) -> None:
 
 
 SNIPPETS = {cause: code for cause in LABELS if "torch" in (code := remedy(cause, PYTORCH).code)}
+
+
+SNIPPETS |= CODE
 
 
 @pytest.mark.parametrize("cause", SNIPPETS)

@@ -148,7 +148,8 @@ def test_names_are_text_wherever_they_are_shown(tmp_path: Path) -> None:
     page = frame._repr_html_()
     assert "&lt;img src=x" in page and "<img" not in page and "<script" not in page and "http" not in page
     assert "prefers-color-scheme:dark" in page
-    assert "\\<img" in frame._repr_markdown_() and "](javascript" not in frame._repr_markdown_()
+    written = frame._repr_markdown_()
+    assert "\\<img" in written and "\\](javascript" in written and "\x1b" not in written
     assert "\x1b" not in repr(frame)
 
 

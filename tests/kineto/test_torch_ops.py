@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import draw
-from torchtrace import BACKWARD, frame, host, launch, on_device, op
+from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op
 
 from tb_profile_plugin import store
+from tb_profile_plugin.analysis.torchadvice import advice
 from tb_profile_plugin.analysis.torchops import Cost, merged, torch_ops
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
@@ -94,3 +95,24 @@ def test_the_tool_says_how_to_record_what_is_missing() -> None:
     reason = get("torch_ops").unavailable(Session(store.resolve(TRACES / "two_workers")))
     assert reason
     assert reason.code == "not_pytorch"
+
+
+def test_options_that_would_help_are_named_with_their_evidence() -> None:
+    """A V100, whose tensor cores nothing uses; an optimizer that takes long and fills gradients with zeros."""
+    one = host(
+        mark("ProfilerStep#0", 0, 100),
+        mark("Optimizer.zero_grad#SGD.zero_grad", 1, 10),
+        op("aten::zero_", 2, 5),
+        mark("Optimizer.step#SGD.step", 20, 30),
+        op("aten::mm", 60, 20),
+        launch(1, 65),
+        on_device(1, 70, 50, "volta_sgemm_128x64_nn"),
+    )
+    found = {each.id: each.evidence for each in advice([one], torch_ops(one))}
+    assert found["autocast"].startswith("100% of what operators launched")
+    assert (
+        found["set_to_none"] == "Optimizer.zero_grad takes 10.0% of the steps, and ops that fill in zeros run 1 times."
+    )
+    assert found["fused"] == "Optimizer.step takes 30% of the steps, in 1 calls."
+    assert torch_ops(one).ranges["ProfilerStep#0", ""].host_self // US == 60
+    assert advice([host(op("aten::mm", 0, 5))], torch_ops(host(op("aten::mm", 0, 5)))) == []

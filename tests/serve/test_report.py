@@ -69,9 +69,17 @@ def test_as_it_is_is_asked_for(tmp_path: Path) -> None:
     assert SECRET in report(secret(tmp_path), as_is=True).html
 
 
-def test_traces_in_json_are_only_given_as_they_are() -> None:
+def test_traces_in_json_are_redacted_too() -> None:
     session = tb_profile_plugin.open(TRACES / "torch_workers")
-    with pytest.raises(ProblemError, match="only XSpace captures are redacted"):
+    for as_is, hosts in ((False, ["host-1", "host-2"]), (True, list(session.hosts))):
+        made = report(session, as_is)
+        assert "Overview" in made.titles
+        assert held(made.html)['["sessions",[]]']["sessions"][0]["hosts"] == hosts
+
+
+def test_what_cannot_be_redacted_is_given_only_as_it_is(tmp_path: Path) -> None:
+    session = draw.session(tmp_path, host=draw.space(draw.GPU, steps=4).SerializeToString()[:-5])
+    with pytest.raises(ProblemError, match="damaged capture cannot be redacted"):
         report(session)
     assert "Overview" in report(session, as_is=True).titles
 

@@ -64,6 +64,15 @@ def test_redacted_is_what_one_gets_unless_one_asks_otherwise(client: Client) -> 
     assert xspace.decode(answer.data).hostnames == ["host-1"]
 
 
+def test_a_report_tells_no_more(client: Client) -> None:
+    answer = client.get("/share/report?run=run")
+    assert answer.headers["Content-Disposition"] == "attachment; filename=report.html"
+    assert answer.text.startswith("<!doctype html>") and "gpu-box" not in answer.text
+    assert "As it was captured" in client.get("/share/report?run=run&redact=0").text
+    for query, status in {"": 400, "run=none": 404, "run=run&redact=2": 400}.items():
+        assert client.get(f"/share/report?{query}").status_code == status, query
+
+
 def test_nothing_is_written_and_nonsense_is_refused(client: Client, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     for query in ("run=run", "run=run&redact=0"):

@@ -56,6 +56,7 @@ function Told({ of }: { of: Contents }) {
 
 function Files({ of, run }: { of: Contents; run: string }) {
   const link = (redact: "0" | "1") => address("share/capture", { run, host: of.host, redact });
+  const redact = of.kept ? "0" : "1";
   return (
     <>
       {of.kept ? (
@@ -74,6 +75,15 @@ function Files({ of, run }: { of: Contents; run: string }) {
         )}
         <a class="button" href={link("0")} download={of.file}>
           <Icon name="download" /> As it is ({bytes(of.size)})
+        </a>
+      </div>
+      <p>
+        Or all pages but the Timeline, {of.kept ? "as they are" : "redacted"}, in one file that a browser opens without a
+        server and without a network.
+      </p>
+      <div class="actions">
+        <a class="button" href={address("share/report", { run, redact })} download="report.html">
+          <Icon name="download" /> Report
         </a>
       </div>
     </>

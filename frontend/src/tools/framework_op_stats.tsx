@@ -11,6 +11,7 @@ import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
+import { useOpDialog } from "./xla/opcard";
 
 const IDLE = "IDLE";
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
@@ -20,6 +21,11 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   share_with_idle: { bar: true },
   self_average_us: { hidden: true },
   min_us: { hidden: true },
+  model_gflop_per_s: { hidden: true },
+  program_id: { hidden: true },
+  instruction: { hidden: true },
+  bound_by: { facet: true },
+  cost: { facet: true },
   max_us: { hidden: true },
 };
 
@@ -51,6 +57,13 @@ export default function OpsPage(props: PageProps) {
   const shares = useMemo(() => answer.table("shares").where({ idle: String(idle) }), [answer, idle]);
   const ops = useMemo(() => counted(answer.table("ops"), idle), [answer, idle]);
   const shown = grouped ? answer.table(by) : ops;
+  const [open, dialog] = useOpDialog(store);
+  const ofProgram = (row: Row) => {
+    const [name, events] = [ops.text(row, "instruction"), ops.text(row, "name")];
+    return name
+      ? { go: () => open({ table: ops, row, name, program: ops.text(row, "program_id"), events }) }
+      : undefined;
+  };
   const isIdle = (row: Row) => ops.text(row, "type") === IDLE;
   return (
     <>
@@ -92,8 +105,11 @@ export default function OpsPage(props: PageProps) {
           name={exportName(props, by)}
           id={by}
           sort={grouped ? [{ id: "self_us", desc: true }] : []}
-          link={(row) => (grouped || isIdle(row) ? undefined : eventsOf(store, ops.text(row, "name")))}
+          link={(row) =>
+            grouped || isIdle(row) ? undefined : (ofProgram(row) ?? eventsOf(store, ops.text(row, "name")))
+          }
         />
+        {dialog}
       </Section>
       {transfers.rows.length > 0 && (
         <Section title={transfers.label} doc={transfers.doc}>

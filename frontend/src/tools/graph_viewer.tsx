@@ -197,12 +197,13 @@ function Around({ page }: { page: PageProps }) {
   const names = nodes.rows.map((row) => nodes.text(row, "name"));
   const selected = Math.max(names.indexOf(chosen), 0);
   const row = nodes.rows[selected];
+  const name = names[selected] ?? "";
   const opened = nodes.rows
     .filter((each) => nodes.cell(each, "opened") === true)
     .map((each) => nodes.text(each, "name"));
   const turn = (place: number) => {
-    const name = names[place] ?? "";
-    const next = opened.includes(name) ? opened.filter((each) => each !== name) : [...opened, name];
+    const turned = names[place] ?? "";
+    const next = opened.includes(turned) ? opened.filter((each) => each !== turned) : [...opened, turned];
     ask({ open: next.join(",") });
   };
   const show = (place: number) =>
@@ -227,13 +228,13 @@ function Around({ page }: { page: PageProps }) {
         />
         {row && (
           <aside>
-            <h3>{names[selected]}</h3>
+            <h3>{name}</h3>
             {selected > 0 && (
               <button type="button" class="button" onClick={() => show(selected)}>
                 Show what is around it
               </button>
             )}
-            <OpCard store={store} table={nodes} row={row} program={answer.text("program_id")} />
+            <OpCard store={store} op={{ table: nodes, row, name, program: answer.text("program_id"), events: name }} />
           </aside>
         )}
       </div>

@@ -11,6 +11,7 @@ import { Pies } from "../view/pie";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
+import { useOpDialog } from "./xla/opcard";
 
 /** The columns that speak of tensor cores, in the vendor's word for them. */
 function ofCores(answer: Answer): Readonly<Record<string, ColumnSpec>> {
@@ -29,6 +30,11 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   library: { facet: true },
   dtype: { facet: true },
   generation: { hidden: true },
+  model_gflop_per_s: { hidden: true },
+  program_id: { hidden: true },
+  instruction: { hidden: true },
+  bound_by: { facet: true },
+  cost: { facet: true },
   occupancy_min_percent: { hidden: true },
   occupancy_max_percent: { hidden: true },
   short: { full: "full_name" },
@@ -56,11 +62,18 @@ function Kernels({ page }: { page: PageProps }) {
   const specs = useMemo(() => ({ ...(id === "kernels" ? KERNELS : SPECS), ...ofCores(answer) }), [answer, id]);
   const timeline = linkTo(store, TIMELINE);
   const name = ["example", "kernel", "op"].find((column) => shown.has(column)) ?? "op";
-  const launches = (row: Row) => (id === "by_scope" ? undefined : eventsOf(store, shown.text(row, name)));
+  const [open, dialog] = useOpDialog(store);
+  const ofProgram = (row: Row) => {
+    const [instruction, events] = [shown.text(row, "instruction"), shown.text(row, name)];
+    const op = { table: shown, row, name: instruction, program: shown.text(row, "program_id"), events };
+    return instruction ? { go: () => open(op) } : undefined;
+  };
+  const launches = (row: Row) =>
+    id === "by_scope" ? undefined : (ofProgram(row) ?? eventsOf(store, shown.text(row, name)));
   return (
     <Section
       title="Kernels"
-      doc={`${shown.doc} Click a row to find its launches on the timeline.`}
+      doc={`${shown.doc} Click a row to find its launches on the timeline; one of an XLA program shows all that is known of its op.`}
       note={timeline && "click a row for its launches on the timeline"}
       controls={
         <select aria-label="Grouping" value={by} onChange={(event) => setBy(event.currentTarget.value)}>
@@ -73,6 +86,7 @@ function Kernels({ page }: { page: PageProps }) {
       }
     >
       <Grid key={id} table={shown} specs={specs} hideEmpty name={exportName(page, id)} id={id} link={launches} />
+      {dialog}
     </Section>
   );
 }

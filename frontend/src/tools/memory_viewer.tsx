@@ -9,6 +9,7 @@ import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { AllocationMap, Curve } from "./xla/memory";
+import { useOpDialog } from "./xla/opcard";
 
 const HELD: Readonly<Record<string, ColumnSpec>> = {
   kind: { facet: true },
@@ -28,6 +29,12 @@ const PROGRAMS: Readonly<Record<string, ColumnSpec>> = {
 function Tables({ page }: { page: PageProps }) {
   const { answer, store } = page;
   const [held, sources, programs] = [answer.table("held"), answer.table("sources"), answer.table("programs")];
+  const [open, dialog] = useOpDialog(store);
+  const shown = (row: Row) => {
+    const name = held.text(row, "name");
+    const op = { table: held, row, name, program: answer.text("program"), events: name };
+    return name ? { go: () => open(op) } : undefined;
+  };
   const choose = (row: Row) => {
     const chosen = { module_name: programs.text(row, "program_id"), memory_space: programs.text(row, "space_id") };
     store.go({ options: { ...store.view.peek().options, ...chosen } });
@@ -41,7 +48,8 @@ function Tables({ page }: { page: PageProps }) {
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
       <Section title={held.label} doc={held.doc}>
-        <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" />
+        <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />
+        {dialog}
       </Section>
       <Section title={programs.label} doc={programs.doc} note="click one to see it">
         <Grid

@@ -43,12 +43,13 @@ export interface GridProps {
   /** How it is sorted until the reader sorts it. */
   readonly sort?: readonly Sorted[];
   readonly onRow?: (row: readonly Value[]) => void;
-  /** Where a row leads; takes the place of `onRow`. */
+  /** Where a row leads, or what it opens in place; takes the place of `onRow`. */
   readonly link?: (row: readonly Value[]) => RowLink | undefined;
 }
 
 interface RowLink {
-  readonly href: string;
+  /** None where it leads to no other page. */
+  readonly href?: string;
   readonly go: () => void;
 }
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Array
 from .fields import Messages
-from .shapes import dtype
+from .shapes import Shapes, dtype
 
 LITERAL = 8
 """Number of the field in an instruction."""
@@ -30,8 +29,8 @@ _FIELDS = (*_MARK.values(), *(number for number, _ in _PLAIN.values()))
 class Literals:
     """Texts of constants by instruction."""
 
-    def __init__(self, instructions: Messages, types: Array, elements: Array):
-        self._types, self._elements = types, elements
+    def __init__(self, instructions: Messages, shapes: Shapes):
+        self._types, self._elements, self._dimensions = shapes.type, shapes.elements, shapes.dimensions.counts
         self._messages = instructions.one(LITERAL, _FIELDS)
 
     def __getitem__(self, row: int) -> str:
@@ -41,7 +40,7 @@ class Literals:
         if len(values) != count:
             return "{...}"
         texts = [_text(value, kind) for value in values]
-        return texts[0] if count == 1 else f"{{{', '.join(texts)}}}"
+        return f"{{{', '.join(texts)}}}" if self._dimensions[row] else "".join(texts)
 
     def _values(self, row: int, kind: str, count: int) -> list[object]:
         one = Messages.read(

@@ -203,7 +203,7 @@ class Module:
     @lazy
     def literals(self) -> Literals:
         """Values of small constants."""
-        return Literals(self._messages, self.shapes.type, self.shapes.elements)
+        return Literals(self._messages, self.shapes)
 
     @lazy
     def group_sizes(self) -> Array:

@@ -34,16 +34,19 @@ const FIGURES: readonly string[] = [
 const TEXTS: readonly (readonly [string, string])[] = [
   ["Framework op", "op_name"],
   ["Source", "stack"],
+  ["Source", "source"],
   ["Instruction", "expression"],
   ["Backend", "config"],
 ];
 
-interface OpProps {
-  readonly store: Store;
+export interface Op {
   readonly table: Table;
   readonly row: Row;
-  /** Id of the op's program. */
+  /** The instruction, and its program's id or title. */
+  readonly name: string;
   readonly program: string;
+  /** What its events are found by. */
+  readonly events: string;
 }
 
 function Copy({ text }: { text: string }) {
@@ -61,27 +64,31 @@ function Copy({ text }: { text: string }) {
 }
 
 /** The ways from an op to all that is known about it; those that have nothing to show are left out. */
-export function OpActions({ store, name, program }: { store: Store; name: string; program: string }) {
-  const graph = { options: { module_name: program, node_name: name } };
-  const around = store.view.value.tool === "graph_viewer" ? undefined : linkTo(store, "graph_viewer", graph);
-  const memory = program ? linkTo(store, "memory_viewer", { options: { module_name: program } }) : undefined;
-  const links = [eventsOf(store, name), around, memory].flatMap((link) => link ?? []);
+function Actions({ store, op }: { store: Store; op: Op }) {
+  const options = { module_name: op.program, node_name: op.name };
+  const around = op.program ? linkTo(store, "graph_viewer", { options }) : undefined;
+  const memory = op.program ? linkTo(store, "memory_viewer", { options: { module_name: op.program } }) : undefined;
+  const links = [eventsOf(store, op.events), around, memory].flatMap((link) => link ?? []);
   return (
     <p class="op-actions">
       {links.map((link) => (
         <GoLink key={link.label} {...link} />
       ))}
-      <Copy text={name} />
+      <Copy text={op.name} />
     </p>
   );
 }
 
-export function OpCard({ store, table, row, program }: OpProps) {
+export function OpCard({ store, op }: { store: Store; op: Op }) {
+  const { table, row } = op;
   const known = FIGURES.filter((id) => table.has(id) && !["", null].includes(table.cell(row, id) as string | null));
-  const texts = TEXTS.map(([label, id]) => [label, id, table.text(row, id)] as const).filter(([, , text]) => text);
+  const texts = TEXTS.map(([label, id]) => [label, id, table.text(row, id)] as const)
+    .filter(([, , text]) => text)
+    // The stack begins with the line.
+    .filter(([, id]) => id !== "source" || !table.text(row, "stack"));
   return (
     <div class="op-card">
-      <OpActions store={store} name={table.text(row, "name")} program={program} />
+      <Actions store={store} op={op} />
       <dl class="figures">
         {known.map((id) => {
           const { label = id, unit = "", doc = "", depends = [] } = table.column(id) ?? {};
@@ -98,11 +105,13 @@ export function OpCard({ store, table, row, program }: OpProps) {
   );
 }
 
-/** The same before the page, for tables whose rows are ops. */
-export function OpDialog({ close, ...op }: OpProps & { readonly close: () => void }) {
-  return (
-    <Dialog title={op.table.text(op.row, "name")} class="op-dialog" close={close}>
-      <OpCard {...op} />
+/** A way to open an op before the page, and what is open. */
+export function useOpDialog(store: Store) {
+  const [op, open] = useState<Op | null>(null);
+  const dialog = op && (
+    <Dialog title={op.name} class="op-dialog" close={() => open(null)}>
+      <OpCard store={store} op={op} />
     </Dialog>
   );
+  return [open, dialog] as const;
 }

@@ -1,10 +1,11 @@
 /** XLA's ops as a grid: the same on every page that lists them. */
 
-import { eventsOf } from "../../state/links";
+import type { Row } from "../../base/table";
 import { Grid } from "../../view/grid";
 import type { ColumnSpec } from "../../view/gridmodel";
 import { Section } from "../../view/section";
 import { exportName, type PageProps } from "../page";
+import { useOpDialog } from "./opcard";
 
 const SPECS: Readonly<Record<string, ColumnSpec>> = {
   program: { facet: true },
@@ -31,14 +32,19 @@ const SPECS: Readonly<Record<string, ColumnSpec>> = {
   core: { facet: true, hidden: true },
 };
 
-/** A row leads to the op's events. */
+/** A row opens the op, with the ways to all that is known about it. */
 export function OpsGrid({ page }: { page: PageProps }) {
   const ops = page.answer.table("ops");
+  const [open, dialog] = useOpDialog(page.store);
+  const show = (row: Row) => {
+    const name = ops.text(row, "name");
+    open({ table: ops, row, name, program: ops.text(row, "program_id"), events: name });
+  };
   return (
     <Section
       title={ops.label}
-      doc={`${ops.doc} Click a row to find its events on the timeline; more columns are under Columns.`}
-      note="click a row for its events on the timeline"
+      doc={`${ops.doc} Click a row for its figures, its events, graph and memory; more columns are under Columns.`}
+      note="click a row for its events, graph and memory"
     >
       <Grid
         table={ops}
@@ -47,8 +53,9 @@ export function OpsGrid({ page }: { page: PageProps }) {
         name={exportName(page, "ops")}
         id="ops"
         sort={[{ id: "self_us", desc: true }]}
-        link={(row) => eventsOf(page.store, ops.text(row, "name"))}
+        onRow={show}
       />
+      {dialog}
     </Section>
   );
 }

@@ -66,9 +66,11 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
   const roof = largest(levels.map((row) => ceilings.length(row, "gflop_per_s"))) || y.high;
   const categories = [...new Set(ops.rows.map((row) => ops.text(row, "category")))];
   const line = { color: palette.quiet, width: 1.5 };
-  const label = (text: string) => ({
-    endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset: [-4, -8], align: "right" },
-  });
+  // Memories of a chip are near one another: every other name stands higher.
+  const label = (text: string, place = 0) => {
+    const offset = [-4, place % 2 ? -20 : -8];
+    return { endLabel: { show: true, formatter: text, color: palette.quiet, fontSize: 11, offset, align: "right" } };
+  };
   return {
     animation: false,
     textStyle: textStyle(palette),
@@ -109,7 +111,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           [x.high, ceilings.length(row, "gflop_per_s")],
         ],
       })),
-      ...slopes.map((row) => {
+      ...slopes.map((row, place) => {
         const slope = ceilings.length(row, "gib_per_s") * GIB_PER_GB;
         const begin = Math.max(x.low, y.low / slope);
         const end = Math.max(begin, Math.min(x.high, roof / slope));
@@ -119,7 +121,7 @@ export function rooflineOption(ops: Table, ceilings: Table, palette: Palette) {
           silent: true,
           showSymbol: false,
           lineStyle: { ...line, type: "dashed" as const },
-          ...label(ceilings.text(row, "name")),
+          ...label(ceilings.text(row, "name"), place),
           data: [
             [begin, begin * slope],
             [end, end * slope],

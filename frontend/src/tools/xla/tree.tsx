@@ -4,8 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
-import { eventsOf } from "../../state/links";
 import type { Store } from "../../state/store";
+import { useOpDialog } from "./opcard";
 
 /** Rows open at first: those that hold so much of the time, and not more than this many. */
 const LARGE = 0.2;
@@ -54,6 +54,11 @@ export function Tree({ nodes, idle, store }: TreeProps) {
     if (!isOpen(id)) continue;
     for (const child of [...(shape.children.get(id) ?? [])].reverse()) waiting.push(child);
   }
+  const [open, dialog] = useOpDialog(store);
+  const show = (row: Row) => {
+    const name = nodes.text(row, "op");
+    open({ table: nodes, row, name, program: nodes.text(row, "program_id"), events: name });
+  };
   const whole = idle ? "share" : "of_busy";
   const longest = largest(shown.map((row) => nodes.length(row, whole)));
   const heads = ["Self time", "", "Wasted", "Of roofline", "Bound by", "Executions", "GFLOP/s", "GiB/s", "Source"];
@@ -77,7 +82,8 @@ export function Tree({ nodes, idle, store }: TreeProps) {
             return (
               <TreeRow
                 key={id}
-                {...{ nodes, row, whole, longest, store }}
+                {...{ nodes, row, whole, longest }}
+                show={() => show(row)}
                 open={parts ? isOpen(id) : undefined}
                 turn={() => turn(id)}
               />
@@ -85,6 +91,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
           })}
         </tbody>
       </table>
+      {dialog}
     </div>
   );
 }
@@ -96,20 +103,19 @@ interface TreeRowProps {
   readonly whole: string;
   /** The largest of these shares, which has the longest bar. */
   readonly longest: number;
-  readonly store: Store;
   /** Undefined where it has no parts. */
   readonly open: boolean | undefined;
   readonly turn: () => void;
+  readonly show: () => void;
 }
 
-function TreeRow({ nodes, row, whole, longest, store, open, turn }: TreeRowProps) {
+function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps) {
   const [name, kind] = [nodes.text(row, "name"), nodes.text(row, "kind")];
   const known = (id: string, show: (value: number) => string) => {
     const value = nodes.number(row, id);
     return value === null ? "" : show(value);
   };
   const share = nodes.length(row, whole);
-  const link = kind === "op" ? eventsOf(store, nodes.text(row, "op")) : undefined;
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
     <tr class={kind}>
@@ -121,17 +127,10 @@ function TreeRow({ nodes, row, whole, longest, store, open, turn }: TreeRowProps
             {open ? "▾" : "▸"}
           </button>
         )}
-        {link ? (
-          <a
-            href={link.href}
-            target="_top"
-            onClick={(event) => {
-              event.preventDefault();
-              link.go();
-            }}
-          >
+        {kind === "op" ? (
+          <button type="button" class="row-act" onClick={show}>
             {name}
-          </a>
+          </button>
         ) : (
           name
         )}
