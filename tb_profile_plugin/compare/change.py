@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
@@ -151,11 +152,14 @@ def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | Non
     """How much longer the new side's steps take, as a share of the base's."""
     difference, found = log_ratio(base, new, between)
     runs = min(len(base), len(new)) >= 2 or between is not None
+    # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
+    before, after = (sum((each.mean for each in side), Fraction(0)) / len(side) for side in (base, new))
+    estimate = float(after / before) - 1
     if found is None:
-        return Change(math.expm1(difference), None, None, None, None, None, runs)
+        return Change(estimate, None, None, None, None, None, runs)
     reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
     return Change(
-        math.expm1(difference),
+        estimate,
         math.expm1(difference - reach),
         math.expm1(difference + reach),
         p_of(difference, found),

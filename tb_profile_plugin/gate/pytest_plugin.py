@@ -1,4 +1,4 @@
-"""For pytest: the fixture ``profile_budget`` profiles some steps of a program and holds them to budgets.
+"""For pytest, which loads it by name: the fixture ``profile_budget`` profiles steps and holds them to budgets.
 
 Nothing else is imported before a test asks for it. The framework is the one that the test has imported.
 """
