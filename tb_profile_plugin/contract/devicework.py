@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.communication import NEEDS as MESSAGES
+from ..analysis.communication import peers
 from ..analysis.diagnosis.queues import queues
-from ..analysis.idle.communication import LatePeers, collectives, late_peers, overlaps
+from ..analysis.idle.communication import LatePeers, overlaps
 from ..analysis.idle.copies import copies
 from ..model.host import Host
 from ..problems import CLOCKS, DEVICE
 from .answer import Column, Table, by_column
 
-NEEDS = (queues, overlaps, collectives, copies)
+NEEDS = (*MESSAGES, queues, copies)
 
 _OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
 
@@ -52,7 +54,7 @@ COMMUNICATION = Table(
         _time(
             "waiting_ps", "Waiting for a peer", "Until the last host began the same one; blank if unmatched.", CLOCKS
         ),
-        Column("last", "Came last", "string", doc="The host that the others waited for most.", depends=(CLOCKS,)),
+        Column("last", "Came last", "string", doc="The host that cost the others most by that.", depends=(CLOCKS,)),
     ),
     doc="Collectives of each device. What overlaps may cost nothing; what a host waits is another host's doing.",
 )
@@ -108,26 +110,26 @@ def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
 
 def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
     """The rows of `COMMUNICATION`."""
-    peers = late_peers(hosts)
+    met = peers(hosts)
     rows = []
     for place, host in enumerate(hosts):
         found = overlaps(host)
         kinds = {device: sum(each.device == device for each in found) for device in {each.device for each in found}}
         # All kinds together say nothing more where there is one.
         for each in (each for each in found if each.kind or kinds[each.device] > 2):
-            waited = _waited(peers, place, each.kind) if peers else (None, None)
+            waited = _waited(met, place, each.kind) if met else (None, None)
             times = each.ps, each.hidden_ps, each.exposed_ps
             rows.append((host.name, each.device, each.kind or None, each.count, *times, *waited))
     return by_column(COMMUNICATION, rows)
 
 
-def _waited(peers: LatePeers, place: int, kind: str) -> tuple[int | None, str | None]:
-    """(ps, host): how long one of the hosts waited in collectives of a kind, and for whom most often."""
-    mine = np.array([not kind or each == kind for each in peers.kind], bool)
+def _waited(met: LatePeers, place: int, kind: str) -> tuple[int | None, str | None]:
+    """(ps, host): how long one of the hosts waited in collectives of a kind, and who cost the others most."""
+    mine = np.array([not kind or each == kind for each in met.kind], bool)
     if not mine.any():
         return None, None
-    last = np.bincount(peers.late[mine], minlength=len(peers.hosts))
-    return int(peers.waiting_ps[mine, place].sum()), peers.hosts[int(last.argmax())]
+    last = np.bincount(met.late[mine], met.waiting_ps[mine].max(axis=1), len(met.hosts))
+    return int(met.waiting_ps[mine, place].sum()), met.hosts[int(last.argmax())]
 
 
 def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
