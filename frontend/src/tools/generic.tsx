@@ -1,4 +1,4 @@
-/** Draws any tool's answer: its headline, its facts, its tables. */
+/** Draws any tool's answer: its headline, its facts, its tables; those without rows only where none has any. */
 
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
@@ -11,6 +11,8 @@ export default function Generic(props: PageProps) {
   const { answer, tool, store } = props;
   const { headline } = answer;
   const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);
+  const tables = answer.tableIds.map((id) => [id, answer.table(id)] as const);
+  const filled = tables.filter(([, table]) => table.rows.length > 0);
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
@@ -20,14 +22,11 @@ export default function Generic(props: PageProps) {
           <Facts answer={answer} />
         </Section>
       )}
-      {answer.tableIds.map((id) => {
-        const table = answer.table(id);
-        return (
-          <Section key={id} title={table.label} doc={table.doc}>
-            <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
-          </Section>
-        );
-      })}
+      {(filled.length ? filled : tables).map(([id, table]) => (
+        <Section key={id} title={table.label} doc={table.doc}>
+          <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
+        </Section>
+      ))}
     </>
   );
 }
