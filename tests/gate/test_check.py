@@ -16,7 +16,8 @@ from tb_profile_plugin.gate.config import Budget
 from tb_profile_plugin.gate.decide import Outcome
 from tb_profile_plugin.problems import ProblemError
 
-TRACE = str(Path(__file__).resolve().parent.parent / "traces" / "jax_steps")
+TRACES = Path(__file__).resolve().parent.parent / "traces"
+TRACE = str(TRACES / "jax_steps")
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 EXACT = (
     '[tool.tb-profile.check]\nbaseline = "perf"\n[[tool.tb-profile.check.budget]]\nmetric = "launches"\nmax = "{}"\n'
@@ -152,11 +153,16 @@ def test_baselines_without_names_still_match() -> None:
     assert found.matched == (1.0, 1.0)
 
 
-def test_a_configuration_to_begin_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check("--init", TRACE) == 0
-    path = tmp_path / "new.toml"
+@pytest.mark.parametrize("name", ["jax_steps", "keras_fit", "starved_input", "tfdata", "two_workers"])
+def test_captures_keep_the_budgets_to_begin_with(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The gate on our own captures, which are held against themselves."""
+    capture, path, report = TRACES / name, tmp_path / "new.toml", tmp_path / "r.xml"
+    assert check("--init", capture) == 0
     path.write_text(capsys.readouterr().out)
-    assert check(TRACE, "--config", path, "--missing-baseline", "pass") == 0
+    assert check(capture, "--config", path, "--missing-baseline", "pass") == 0
+    assert check(capture, "--config", path, "--baseline", capture, "--junit", report) == 0
+    cases = ElementTree.parse(report).getroot().iter("testcase")
+    assert [case.find("failure") for case in cases].count(None) >= 4
 
 
 def test_two_commands_by_turns(config: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
