@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array
 from ...columns import vocabulary
 from ...model import names
 from ...model.copies import copies as of_devices
@@ -65,7 +65,7 @@ def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
     blocking = returned >= work.begin[mine] + _BLOCKS * took
     known = _known(host, work.name)
     told = [known.get(event, (-1, 0)) for event in work.event[mine].tolist()]
-    memories = _memories(host, work.event[mine], work.launch[mine])
+    memories = _memories(host, work.event[mine].tolist(), work.launch[mine].tolist())
     groups: dict[tuple[str, str], list[int]] = {}
     for i, (event, (kind, _)) in enumerate(zip(work.event[mine].tolist(), told, strict=True)):
         groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
@@ -108,16 +108,22 @@ def _direction(name: str, kind: int) -> str:
     return names.COPIES[kind] if kind >= 0 else re.sub(r"[.\d]*( = .*)?$", "", name.lstrip("%"))
 
 
-def _memories(host: Host, events: Array, launches: Array) -> list[str]:
+def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
     """The kinds of memory that are stated with each copy, else with its launch."""
-    answer = [""] * len(events)
-    for owners in (launches, events):
-        wanted = {number: i for i, number in enumerate(owners.tolist())}
-        for first, plane in host.trace.parts:
-            column = plane.stat(vocabulary.MEMCPY_DETAILS)
-            codes, texts = column.codes
-            ends = [" to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True)) for text in texts]
-            for owner, code in zip((column.owner + first).tolist(), codes.tolist(), strict=True):
-                if owner in wanted and ends[code]:
-                    answer[wanted[owner]] = ends[code]
+    said = _stated(host)
+    return [said.get(event) or said.get(launch, "") for event, launch in zip(events, launches, strict=True)]
+
+
+@per_host
+def _stated(host: Host) -> dict[int, str]:
+    """The kinds of memory by the number of the event that states them."""
+    answer: dict[int, str] = {}
+    for first, plane in host.trace.parts:
+        column = plane.stat(vocabulary.MEMCPY_DETAILS)
+        if not len(column):
+            continue
+        codes, texts = column.codes
+        ends = [" to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True)) for text in texts]
+        stated = zip((column.owner + first).tolist(), codes.tolist(), strict=True)
+        answer.update({owner: ends[code] for owner, code in stated if ends[code]})
     return answer

@@ -15,7 +15,7 @@ from ..stretches import union
 from .attribution import as_peers, attributed, following
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .layers import layered, together
+from .layers import Stretches, layered, together
 from .states import State
 
 _MICROSECOND = 10**6
@@ -115,10 +115,16 @@ def _of_device(host: Host, place: int) -> Moments:
         int(work.program),
     )
     if len(works) > 1:
-        told = as_peers(told, *together([union(each.begin, each.end) for each in works if each is not work]))
+        told = as_peers(told, *together([each for other, each in enumerate(_busy(host)) if other != place]))
     if (told[1:, 0] < told[:-1, 0]).any():  # What another thread did comes after the rest of the thread that waited.
         told = told[np.argsort(told[:, 0], kind="stable")]
     return Moments(*_merged(states, told), after, usual)
+
+
+@per_host
+def _busy(host: Host) -> list[Stretches]:
+    """What each device's events cover."""
+    return [union(work.begin, work.end) for work in host_work(host)]
 
 
 @jit
@@ -221,7 +227,7 @@ def awaited_events(host: Host, device: int) -> Array:
     """
     works = host_work(host)
     work, others = works[device], [each for place, each in enumerate(works) if place != device]
-    calls = host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
+    calls = _stream_waits(host)
     if not len(calls) or not others:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
@@ -236,6 +242,12 @@ def awaited_events(host: Host, device: int) -> Array:
     waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
     answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
     return answer
+
+
+@per_host
+def _stream_waits(host: Host) -> Array:
+    """int64[k]: calls that make a stream wait."""
+    return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
 
 
 def _is_next(work: DeviceWork, thread: Array, at: Array) -> Array:
