@@ -100,7 +100,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     message = (
         "No event of this capture is a collective: its workers do not communicate, or the capture does not show it."
     )
-    return Problem("no_communication", message, "Capture a job of several workers or devices.", session.name)
+    return Problem("no_communication", message, "Capture a job of several workers or devices.", session.name, "info")
 
 
 @tool(

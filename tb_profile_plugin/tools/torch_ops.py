@@ -139,7 +139,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     if any(framework(host) == PYTORCH for host in hosts):
         return None
     message = "The program does not run in PyTorch."
-    return Problem("not_pytorch", message, "Ops shows the operations of all frameworks.", session.name)
+    return Problem("not_pytorch", message, "Ops shows the operations of all frameworks.", session.name, "info")
 
 
 @tool(

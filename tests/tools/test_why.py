@@ -6,6 +6,7 @@ from typing import Any
 import draw
 
 import tb_profile_plugin
+from tb_profile_plugin import tools
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 NAMES = "queues communication copies".split()
@@ -40,3 +41,10 @@ def test_who_came_last_is_named_for_each_kind() -> None:
     waited = {row["host"]: row["waiting_ps"] for row in rows(answer, "communication")}
     assert {row["last"] for row in rows(answer, "communication")} == {"worker-1"}
     assert waited["worker-0"] > waited["worker-1"] == 0
+
+
+def test_what_a_capture_does_not_hold_is_no_error() -> None:
+    """A page without anything to show says so quietly, unless the capture is to blame."""
+    session = tb_profile_plugin.open(TRACES / "keras_fit")
+    found = [tool.unavailable(session) for tool in tools.find().values()]
+    assert {problem.severity for problem in found if problem} == {"info"}
