@@ -74,6 +74,11 @@ class Answer:
     """What the reader must know before trusting the figures."""
 
 
+def time_column(id: str, label: str, doc: str = "", *depends: str) -> Column:
+    """A column, or a fact, in whole picoseconds."""
+    return Column(id, label, unit="ps", doc=doc, depends=depends)
+
+
 def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
     """Rows in the order of the table's columns, as an `Answer` takes them."""
     values: list[list[Any]] = [[] for _ in table.columns]

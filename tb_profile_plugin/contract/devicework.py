@@ -14,15 +14,11 @@ from ..analysis.idle.communication import LatePeers, overlaps
 from ..analysis.idle.copies import copies
 from ..model.host import Host
 from ..problems import CLOCKS, DEVICE
-from .answer import Column, Table, by_column
+from .answer import Column, Table, by_column, time_column
 
 NEEDS = (*MESSAGES, queues, copies)
 
 _OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
-
-
-def _time(id: str, label: str, doc: str, *depends: str) -> Column:
-    return Column(id, label, unit="ps", doc=doc, depends=(DEVICE, *depends))
 
 
 QUEUES = Table(
@@ -31,11 +27,11 @@ QUEUES = Table(
     (
         *_OF,
         Column("verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, by idleness and what waits."),
-        _time("lead_ps", "Launched ahead", "Median time from a launch to the begin of what it launched."),
+        time_column("lead_ps", "Launched ahead", "Median time from a launch to the begin of what it launched.", DEVICE),
         Column("waiting", "Waiting", doc="Median number of events that were launched and wait, weighted by time."),
         Column("starved_share", "Found it empty", unit="share", doc="Of the launches, those into an empty stream."),
         Column("launches", "Launched events", doc="Events whose launch was recorded."),
-        _time("calls_ps", "Launch calls", "Time in calls that launch."),
+        time_column("calls_ps", "Launch calls", "Time in calls that launch.", DEVICE),
         Column("short_share", "Short kernels", unit="share", doc="Of the kernels, those shorter than 10 µs."),
     ),
     doc="How far the host is ahead of each device, from the profiler's start to its stop.",
@@ -48,10 +44,10 @@ COMMUNICATION = Table(
         *_OF,
         Column("kind", "Kind", "string", doc="By the names of kernels and ops; blank for all kinds together."),
         Column("count", "Count", doc="How many, over the whole capture."),
-        _time("time_ps", "Time", "In which any of them runs."),
-        _time("hidden_ps", "Overlapped", "Of it, while the device computes, too."),
-        _time("exposed_ps", "Not overlapped", "The rest."),
-        _time(
+        time_column("time_ps", "Time", "In which any of them runs.", DEVICE),
+        time_column("hidden_ps", "Overlapped", "Of it, while the device computes, too.", DEVICE),
+        time_column("exposed_ps", "Not overlapped", "The rest.", DEVICE),
+        time_column(
             "waiting_ps", "Waiting for a peer", "Until the last host began the same one; blank if unmatched.", CLOCKS
         ),
         Column("last", "Came last", "string", doc="The host that cost the others most by that.", depends=(CLOCKS,)),
@@ -67,8 +63,8 @@ COPIES = Table(
         Column("direction", "Direction", "string"),
         Column("memory", "Memory", "string", doc="From which kind to which; blank where the capture does not say."),
         Column("count", "Count", doc="How many, over the whole capture."),
-        _time("time_ps", "Time", "Each copy by itself."),
-        _time("exposed_ps", "Not overlapped", "While the device neither computes nor communicates."),
+        time_column("time_ps", "Time", "Each copy by itself.", DEVICE),
+        time_column("exposed_ps", "Not overlapped", "While the device neither computes nor communicates.", DEVICE),
         Column("bytes", "Size", unit="bytes", doc="Blank where the capture does not give the size of each."),
         Column("gb_per_s", "GB/s", doc="10⁹ bytes per second; blank where it is not known or cannot be true."),
         Column("small", "Small", doc="Those of less than 64 KiB, which take as long as it takes to start."),

@@ -15,7 +15,7 @@ from ..compare.engine import compare as compared
 from ..compare.match import TIERS
 from ..compare.side import Side, Sides, side
 from ..compare.verdict import Verdict, verdict
-from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field
+from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from ..contract.steps import CHOICE
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
@@ -24,16 +24,12 @@ from ..model.session import Session
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 
 
-def _time(id: str, label: str, doc: str = "") -> Column:
-    return Column(id, label, unit="ps", doc=doc)
-
-
 _SIDES = (
-    _time("base_ps", "Base", "Mean over the steps that count."),
-    _time("new_ps", "New", "Mean over the steps that count."),
-    _time("delta_ps", "Difference", "How much longer the new side takes."),
-    _time("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
-    _time("high_ps", "At most", "Its end."),
+    time_column("base_ps", "Base", "Mean over the steps that count."),
+    time_column("new_ps", "New", "Mean over the steps that count."),
+    time_column("delta_ps", "Difference", "How much longer the new side takes."),
+    time_column("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
+    time_column("high_ps", "At most", "Its end."),
 )
 
 _FACTS = (
@@ -44,8 +40,8 @@ _FACTS = (
     Column("low", "At least", unit="share", doc="Begin of the interval of 95 %."),
     Column("high", "At most", unit="share", doc="Its end."),
     Column("least", "Could be told", unit="share", doc="The smallest change that would be told in 4 of 5 cases."),
-    _time("base_ps", "Base", "From step to step, mean over the steps that count."),
-    _time("new_ps", "New", "From step to step, mean over the steps that count."),
+    time_column("base_ps", "Base", "From step to step, mean over the steps that count."),
+    time_column("new_ps", "New", "From step to step, mean over the steps that count."),
     Column("matched_base", "Matched of the base", unit="share", doc="Time in ops found on both sides with certainty."),
     Column("matched_new", "Matched of the new side", unit="share", doc="The same of the new side."),
 )
@@ -81,12 +77,12 @@ _OPS = Table(
         *_SIDES,
         Column("marked", "Marked", "boolean", doc="Whether it is more than chance, and enough to matter."),
         Column("match", "Match", "string", doc=f"By what it was found on both sides: {', '.join(TIERS)}."),
-        _time("by_count_ps", "By count", "What of the difference comes from running more often."),
-        _time("by_length_ps", "By length", "What of it comes from taking longer each time."),
+        time_column("by_count_ps", "By count", "What of the difference comes from running more often."),
+        time_column("by_length_ps", "By length", "What of it comes from taking longer each time."),
         Column("base_launches", "Runs, base", doc="Executions per step."),
         Column("new_launches", "Runs, new", doc="Executions per step."),
-        _time("base_total_ps", "In all, base", "Over all streams, hidden or not; does not sum."),
-        _time("new_total_ps", "In all, new", "Over all streams, hidden or not; does not sum."),
+        time_column("base_total_ps", "In all, base", "Over all streams, hidden or not; does not sum."),
+        time_column("new_total_ps", "In all, new", "Over all streams, hidden or not; does not sum."),
         Column("kernels", "Kernels", "string", doc="Where it runs by other kernels than before."),
         Column("detail", "Of", "string", doc="Its program, type, origin, shape and source."),
     ),
@@ -101,7 +97,7 @@ _STEPS = Table(
         Column("side", "Side", "string"),
         Column("place", "Place", doc="In order of time, from 0."),
         Column("number", "Step", doc="As the program counts."),
-        _time("time_ps", "Time", "From its begin to the next one's."),
+        time_column("time_ps", "Time", "From its begin to the next one's."),
         Column("reason", "Left out", "string", doc="Why it does not count; blank where it does."),
     ),
 )
@@ -112,9 +108,9 @@ _CAUSES = Table(
     (
         Column("id", "Id", "string"),
         Column("label", "Cause", "string"),
-        _time("base_ps", "Base", "Per step, by the diagnosis of Why."),
-        _time("new_ps", "New", "Per step, by the diagnosis of Why."),
-        _time("delta_ps", "Difference", "Per step."),
+        time_column("base_ps", "Base", "Per step, by the diagnosis of Why."),
+        time_column("new_ps", "New", "Per step, by the diagnosis of Why."),
+        time_column("delta_ps", "Difference", "Per step."),
     ),
     doc="The diagnoses of both sides.",
 )

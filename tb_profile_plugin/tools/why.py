@@ -14,7 +14,7 @@ from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
 from ..analysis.typical import checked
 from ..contract import devicework
-from ..contract.answer import Answer, Column, Table, by_column
+from ..contract.answer import Answer, Column, Table, by_column, time_column
 from ..contract.steps import CHOICE, headline
 from ..contract.tool import STEP_EVENT, tool
 from ..model.host import Host
@@ -32,17 +32,13 @@ _PLACE_LABELS = {
 }
 
 
-def _time(id: str, label: str, doc: str, *depends: str) -> Column:
-    return Column(id, label, unit="ps", doc=doc, depends=depends)
-
-
 _FACTS = (
-    _time("window_ps", "Recorded", "From the first to the last event, summed over the hosts shown.", CLOCKS),
+    time_column("window_ps", "Recorded", "From the first to the last event, summed over the hosts shown.", CLOCKS),
     Column("step_rule", "Steps are", "string", doc="By which rule the steps were found."),
     Column("steps_count", "Steps", doc="All that were found."),
     Column("steps_kept", "Typical steps", doc="Those that the figures go over."),
-    _time("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
-    _time("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
+    time_column("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
+    time_column("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
     Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
     Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
     Column(
@@ -58,7 +54,7 @@ _ACCOUNTING = Table(
         Column("place", "Place", "string", doc="As in the table of places."),
         Column("id", "Part", "string", doc="What the devices did, or why they were idle."),
         Column("label", "What", "string"),
-        _time("time_ps", "Time", "Over the whole capture."),
+        time_column("time_ps", "Time", "Over the whole capture."),
         Column("share", "Share", unit="share", doc="Of what was recorded on this host."),
     ),
     doc="Every picosecond from the first to the last event of each host, once.",
@@ -70,7 +66,7 @@ _PLACES = Table(
     (
         Column("place", "Place", "string", doc="steps, between, before, after, profiler, or capture without steps."),
         Column("label", "Where", "string"),
-        _time("time_ps", "Time", "Over the whole capture, and all hosts shown."),
+        time_column("time_ps", "Time", "Over the whole capture, and all hosts shown."),
         Column("share", "Share", unit="share", doc="Of all that was recorded."),
     ),
 )
@@ -81,9 +77,9 @@ _STEP = Table(
     (
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
-        _time("step_ps", "In the step", "Mean over the typical steps.", AVERAGE),
-        _time("gap_ps", "Until the next", "Mean over the times between steps.", AVERAGE),
-        _time("time_ps", "Together", "From step to step.", AVERAGE),
+        time_column("step_ps", "In the step", "Mean over the typical steps.", AVERAGE),
+        time_column("gap_ps", "Until the next", "Mean over the times between steps.", AVERAGE),
+        time_column("time_ps", "Together", "From step to step.", AVERAGE),
         Column("share", "Share", unit="share", doc="Of the time from step to step."),
     ),
     doc="What the devices do in the typical step and until the next one, or why they are idle; it sums to the period.",
@@ -97,8 +93,10 @@ _CAUSES = Table(
         Column("id", "Cause", "string", doc="For scripts."),
         Column("label", "Why", "string"),
         Column("share", "Share", unit="share", doc="Of the time from step to step."),
-        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
-        _time("gain_ps", "At most won", "How much shorter a step would be without it, replayed; blank if unknown."),
+        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column(
+            "gain_ps", "At most won", "How much shorter a step would be without it, replayed; blank if unknown."
+        ),
         Column("confidence", "Confidence", "string", doc="high, medium or low: how much of the step is explained."),
         Column("then", "Then", "string", doc="The cause that limits the step once this one is gone."),
         Column("then_label", "Then limited by", "string"),
@@ -115,7 +113,7 @@ _NAMES = Table(
     (
         Column("cause", "Cause", "string"),
         Column("name", "Name", "string", doc="Of the events that take the time."),
-        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
         Column("count", "Times per step", doc="Stretches of time under that name."),
     ),
     doc="What takes each cause's time, the largest first.",
@@ -127,8 +125,8 @@ _EVIDENCE = Table(
     (
         Column("cause", "Cause", "string"),
         Column("host", "Host", "string"),
-        _time("begin_ps", "Begin", "On the host's own clock."),
-        _time("time_ps", "Time", "How long it lasts."),
+        time_column("begin_ps", "Begin", "On the host's own clock."),
+        time_column("time_ps", "Time", "How long it lasts."),
         Column("event", "Event", doc="Its number in the host's trace; blank where none tells."),
         Column("name", "Name", "string"),
     ),
@@ -142,11 +140,11 @@ _DEVICES = Table(
         Column("host", "Host", "string"),
         Column("device", "Device", "string"),
         Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
-        _time("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
-        _time("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
-        _time("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
-        _time("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
-        _time("idle_ps", "Idle", "While it does nothing.", DEVICE),
+        time_column("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
+        time_column("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
+        time_column("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
+        time_column("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
+        time_column("idle_ps", "Idle", "While it does nothing.", DEVICE),
         Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
     ),
     doc="What each device does from the profiler's start to its stop: the union over its streams.",
@@ -160,7 +158,7 @@ _IDLE = Table(
         Column("device", "Device", "string"),
         Column("id", "Cause", "string"),
         Column("label", "Why", "string"),
-        _time("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
+        time_column("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
     ),
 )
 
@@ -170,8 +168,10 @@ _SCENARIOS = Table(
     (
         Column("id", "Scenario", "string"),
         Column("label", "Without", "string"),
-        _time("gain_ps", "At most won", "How much shorter the typical step would be, with the time until the next."),
-        _time("period_ps", "From step to step then", "Replayed over the same steps."),
+        time_column(
+            "gain_ps", "At most won", "How much shorter the typical step would be, with the time until the next."
+        ),
+        time_column("period_ps", "From step to step then", "Replayed over the same steps."),
         Column(
             "shorter_share", "Shorter steps", unit="share", doc="Of the typical steps, those that would be shorter."
         ),
@@ -186,7 +186,7 @@ _PATH = Table(
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
         Column("name", "Name", "string", doc="Blank where the row is all of the part."),
-        _time("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
         Column("share", "Share", unit="share", doc="Of the path, which is as long as the step."),
         Column("steps_share", "Steps", unit="share", doc="Of the typical steps, those on whose path it is."),
     ),
@@ -201,8 +201,8 @@ _UNUSUAL = Table(
         Column("step", "Step", "string"),
         Column("host", "Host", "string"),
         Column("reason", "Left out", "string", doc="warm_up or unusual."),
-        _time("time_ps", "Step time", "Of this step."),
-        _time("more_ps", "More than typical", "Less where it is negative."),
+        time_column("time_ps", "Step time", "Of this step."),
+        time_column("more_ps", "More than typical", "Less where it is negative."),
         Column("cause", "Cause", "string", doc="Of what differs most."),
         Column("name", "Name", "string", doc="Of what differs most."),
         Column("why", "Why", "string"),

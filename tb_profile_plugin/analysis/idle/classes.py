@@ -16,11 +16,10 @@ from ...model.links import CALL, LAUNCH, RUN
 from ...model.per_host import per_host
 from .. import hostnames
 from ..hostops import kernels_of_single_ops
-from .names import NOTHING, UNKNOWN, class_of
+from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .states import State
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
-_DRIVER_CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]\w*$")
 _CALLBACK_THREAD = re.compile(r"py_xla_callback\b")
 
 
@@ -65,7 +64,7 @@ def event_classes(host: Host) -> Array:
     mine = by_name[plane.events.name]
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
-    told = np.array([bool(_DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
+    told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
     mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
     calls = [row for row, name in enumerate(plane.names) if name.startswith(hostnames.CALLS[0])]
     waiting = np.isin(plane.events.name, calls)

@@ -16,6 +16,9 @@ UNKNOWN = 126
 _CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
+DRIVER_CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]\w*$")
+"""A call of CUDA's or HIP's runtime or driver, by its own name."""
+
 _RULES = (
     (
         State.COMPILE,
@@ -63,7 +66,7 @@ _RULES = (
     (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
     (
         State.DISPATCH,
-        r"(?:cu|cuda|hip)[A-Z]\w*$|Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments"
+        rf"{DRIVER_CALL.pattern}|Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments"
         r"|DevicePut|Handle in"
         r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
     ),
