@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 def add(verbs: Any) -> None:
     """Add the verb to the command's parser."""
     verb = verbs.add_parser("check", help="hold sessions to budgets and to a baseline")
-    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions or digests")
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions, digests or reports")
     verb.add_argument(
-        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions or digests, not a folder's"
+        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions, digests or reports, not a folder's"
     )
     verb.add_argument(
         "--config", metavar="FILE", type=Path, default=Path("pyproject.toml"), help="default: %(default)s"

@@ -1,4 +1,4 @@
-"""Digests of what people name: sessions, kept from the last time they were asked for, and files of digests."""
+"""Digests of what people name: sessions, kept from the last time they were asked for, files of digests, and reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEGIN = b'{\n"causes":'
 
 
 class Source(NamedTuple):
-    """A session, or a digest that lies in a file, as it was named: ``PATH#steps=10-40&host=worker-0``."""
+    """A session, or a digest that lies in a file or a report, as it was named: ``PATH#steps=10-40&host=worker-0``."""
 
     name: str
     stored: StoredSession | None
@@ -54,6 +54,10 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         content = file.read_bytes()
         if content.startswith(_BEGIN):
             return Source(file.stem, None, Digest.from_json(content, path))
+    if file.suffix in (".html", ".htm") and file.is_file():
+        from ..analysis.digest import embedded
+
+        return Source(file.stem, None, embedded.read(file))
     stored = resolve(path)
     return Source(stored.name, stored, None, **chosen)
 

@@ -54,8 +54,10 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
 """
 
 
-def page(summary: Json, about: str, script: str, packed: bytes) -> str:
+def page(summary: Json, about: str, script: str, packed: bytes, held: str = "") -> str:
     """The file: ``summary`` as `summary.summary` makes it, what it holds in a sentence, the bundle, compressed answers.
+
+    ``held`` is an element of data that pages do not read.
 
     Raises `ProblemError` for a bundle that would end its own element.
     """
@@ -71,6 +73,7 @@ def page(summary: Json, about: str, script: str, packed: bytes) -> str:
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, about),
             f'<script type="application/octet-stream" id="answers">{base64.b64encode(packed).decode()}</script>',
+            held,
             f"<script>{script}</script></body></html>",
         ]
     )

@@ -17,6 +17,8 @@ from typing import Any
 from werkzeug.test import Client
 
 from .. import store
+from ..analysis.digest import embedded
+from ..analysis.digest.digest import digest
 from ..export import share
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
@@ -56,7 +58,8 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
     if not bundle.is_file():
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
     with _logdir(session, as_is) as logdir:
-        asked = _Asked(Client(App(logdir, hide_capture=True, keep=False)))
+        app = App(logdir, hide_capture=True, keep=False)
+        asked = _Asked(Client(app))
         run = logdir.sessions()[0].name
         entry = {"folder": ""}
         listed = asked.get("sessions")
@@ -67,13 +70,22 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
         tools = [tool for tool in asked.get("tools", run=run) if not (tool["streamed"] or tool["page"])]
         tools = [tool for tool in tools if not any(param["kind"] == "session" for param in tool["params"])]
         held, left_out = _answers(asked, tools, run, logdir.sessions()[0].hosts[0], most_bytes)
+        element = _digest(app.session(run))
         asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)
     name = run if as_is else _ALIAS
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are numbers."
     told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
-    html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)))
+    html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)), element)
     shown = [tool["title"] for tool in tools if tool["name"] in held and not tool["unavailable"]]
     return Report(html, tuple(shown), tuple(left_out))
+
+
+def _digest(session: Session) -> str:
+    """The element that holds the session's digest, by which a report can be compared; nothing where there is none."""
+    try:
+        return embedded.element(digest(session))
+    except ProblemError:
+        return ""
 
 
 class _Asked:

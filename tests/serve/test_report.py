@@ -93,7 +93,7 @@ def test_no_name_ends_its_element(tmp_path: Path) -> None:
         for stat in event.stats:
             stat.str_value = stat.str_value and hostile
     html = report(draw.session(tmp_path, host=drawn), as_is=True).html
-    assert html.count("<script") == html.count("</script>") == 2
+    assert html.count("<script") == html.count("</script>") == 3
     assert "<img" not in html and "&lt;img src=x" in html
 
 
