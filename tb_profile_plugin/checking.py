@@ -141,7 +141,7 @@ def _write(asked: argparse.Namespace, config: Config, outcomes: list[Outcome], r
 
 def _init(asked: argparse.Namespace) -> int:
     """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
-    from .gate.metrics import value_of
+    from .gate.measure import value_of
     from .gate.quantity import BYTES
     from .gate.quantity import written as shown_as
 

@@ -73,6 +73,10 @@ def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
 
 
+Pairs = Sequence[tuple[int, int]]
+"""Places of captures of both sides that were recorded one after the other."""
+
+
 class Runs(NamedTuple):
     """How much runs of one program differ, as far as it is known from earlier ones."""
 
@@ -87,11 +91,16 @@ def spread(
     variances: Sequence[Sequence[float | None]],
     freedoms: Sequence[Sequence[float]],
     between: Runs | None = None,
+    pairs: Pairs | None = None,
 ) -> Spread | None:
     """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
 
-    What is known of how runs differ counts where a side has a single one. None where nothing tells how values vary.
+    What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
+    neighbours are held against each other. None where nothing tells how values vary.
     """
+    if pairs:
+        differences = [new[other] - base[one] for one, other in pairs]
+        return Spread(math.sqrt(_variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
     every = [each for side in variances for each in side]
@@ -139,18 +148,20 @@ def p_of(difference: float, found: Spread) -> float:
 
 
 def log_ratio(
-    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's."""
     before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
     variances = [[each.log_variance for each in side] for side in (base, new)]
     freedoms = [[each.freedom for each in side] for side in (base, new)]
-    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between)
+    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between, pairs)
 
 
-def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None) -> Change:
+def ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+) -> Change:
     """How much longer the new side's steps take, as a share of the base's."""
-    difference, found = log_ratio(base, new, between)
+    difference, found = log_ratio(base, new, between, pairs)
     runs = min(len(base), len(new)) >= 2 or between is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
     before, after = (sum((each.mean for each in side), Fraction(0)) / len(side) for side in (base, new))

@@ -167,7 +167,7 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     base, new = sides.both(lambda side: side.steps(on_devices))
     if not (base and new):
         return None
-    found, (one, other) = ratio(base, new, runs), sides
+    found, (one, other) = ratio(base, new, runs, sides.by_turns), sides
     if one.items == other.items:
         return found
 
@@ -228,7 +228,7 @@ def _difference(sides: Sides, columns: _Both, scales: tuple[_Scales, _Scales]) -
             for each, inflation in zip(column.variances, scale.inflation, strict=True)
         ]
         variances.append(scaled)
-    found = spread(means[0], means[1], variances, [scale.freedom for scale in scales])
+    found = spread(means[0], means[1], variances, [scale.freedom for scale in scales], pairs=sides.by_turns)
     one = Difference(sides.base.mean(columns[0].sums), sides.new.mean(columns[1].sums))
     return one if found is None else _with_interval(one, found)
 

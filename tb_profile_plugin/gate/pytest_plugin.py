@@ -46,7 +46,7 @@ class Metric:
     @property
     def value(self) -> float | None:
         """Times in ps; None where the capture does not tell it."""
-        from .metrics import value_of
+        from .measure import value_of
 
         found = value_of(self._name, self._run.side)
         return found.value if found else None

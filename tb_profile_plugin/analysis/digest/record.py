@@ -42,6 +42,8 @@ class Steps:
     compiles: list[int]
     device_ps: list[int]
     """What of `ps` a device computes, communicates or copies."""
+    spread_ps: list[int]
+    """How much longer `ps` is than on the host that took shortest."""
 
     @property
     def kept(self) -> list[int]:
@@ -105,6 +107,8 @@ class Memory:
     peak_bytes: int
     growth_bytes: int
     """In use at the end of the capture beyond its begin."""
+    fragmentation_ppm: int
+    """The most of its free memory that was in pieces, in millionths."""
 
 
 @dataclass(frozen=True)
