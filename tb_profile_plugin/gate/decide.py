@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..compare.change import Runs, between_runs
+from ..compare.change import Runs, how_runs_differ
 from ..compare.facts import STOPS, facts
 from ..compare.side import Side, Sides
 from ..compare.student import above, quantile
@@ -69,7 +69,7 @@ class _Case:
 
 def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = False) -> list[Outcome]:
     """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
-    runs = between_runs(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
+    runs = how_runs_differ(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
     cases = [_case(each, config, new, base, runs) for each in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why]
     levels = _levels(noisy, config.alpha)

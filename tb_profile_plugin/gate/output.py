@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
+from ..compare.verdict import Verdict
 from ..contract.answer import Json
-from ..contract.markdown import code, escaped
+from ..contract.markdown import code, escaped, within
 from ..terminal import shown
 from .decide import Outcome, State
 
@@ -19,10 +20,11 @@ _XML = str.maketrans(
 )
 
 
-def text(outcomes: Sequence[Outcome]) -> str:
-    """For a terminal."""
+def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
+    """For a terminal; with what a comparison with the baseline found, where there is one."""
     lines = [f"{_SIGNS[each.state]} {each.text}" for each in outcomes]
-    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes)))
+    why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)] if told else []
+    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -32,7 +34,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(told)}."
 
 
-def as_json(outcomes: Sequence[Outcome], exit_code: int) -> Json:
+def as_json(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> Json:
     """For scripts."""
     return {
         "version": VERSION,
@@ -47,6 +49,7 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int) -> Json:
             }
             for each in outcomes
         ],
+        "verdict": told and vars(told),
     }
 
 
@@ -83,20 +86,25 @@ def _xml(text: str) -> str:
     return text.translate(_XML).encode("utf-8", "replace").decode()
 
 
-def markdown(outcomes: Sequence[Outcome], name: str) -> str:
-    """For a pull request or a summary of steps."""
-    return "\n".join(_markdown(outcomes, name)) + "\n"
+def markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None = None) -> str:
+    """For a pull request or a summary of steps: what a comment can hold."""
+    return within(_markdown(outcomes, name, told))
 
 
-def _markdown(outcomes: Sequence[Outcome], name: str) -> Iterator[str]:
+def _markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None) -> Iterator[str]:
     yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
     yield "| | budget | |"
     yield "|---|---|---|"
-    for each in outcomes[:100]:
+    for each in outcomes:
         metric = code(each.budget.metric)
         yield f"| {_SIGNS[each.state]} {each.state} | {metric} | {escaped(each.text)} |"
+    if told:
+        yield ""
+        yield f"Against the baseline: {escaped(told.text)}"
+        yield ""
+        yield from (f"- {escaped(reason)}" for reason in told.reasons)
 
 
 def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -115,6 +123,6 @@ def _property(text: str) -> str:
     return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def lines(outcomes: Sequence[Outcome], exit_code: int) -> str:
+def lines(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> str:
     """`as_json` as text."""
-    return f"{json.dumps(as_json(outcomes, exit_code), allow_nan=False)}\n"
+    return f"{json.dumps(as_json(outcomes, exit_code, told), allow_nan=False)}\n"

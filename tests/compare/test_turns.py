@@ -1,5 +1,6 @@
 """Captures by turns: what drifts on the machine meets both sides alike, and leaves."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import digests
@@ -8,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tb_profile_plugin.compare.engine import Comparison, compare
-from tb_profile_plugin.compare.side import side
+from tb_profile_plugin.compare.side import Side, side
 from tb_profile_plugin.compare.verdict import verdict
 
 
@@ -45,3 +46,49 @@ def test_captures_of_one_program_by_turns_seldom_differ() -> None:
     drifts = np.exp(np.cumsum(rng.normal(0, 0.1, (300, 8)), axis=1))
     codes = [verdict(by_turns(each[::2].tolist(), each[1::2].tolist())).code for each in drifts]
     assert sum(code in ("slower", "faster") for code in codes) <= 0.07 * len(codes)
+
+
+def single(ms: Sequence[float]) -> Side:
+    return side([("a", digests.digest([round(each * 1e9) for each in ms]))])
+
+
+def test_single_captures_differ_where_most_of_their_steps_do() -> None:
+    base, rng = [10.0, 10.4, 9.6, 10.2, 9.8] * 20, np.random.default_rng(5)
+    near, far = ([each * by for each in rng.permutation(base)] for by in (1.04, 1.12))
+    overlapping, apart = compare(single(base), single(near)), compare(single(base), single(far))
+    assert overlapping.step and overlapping.step.low and overlapping.step.low > 0.01, "as far as these steps go"
+    assert overlapping.step.among_steps == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
+    told = verdict(overlapping)
+    assert told.code == "unclear" and told.text.startswith("Cannot tell: 4 % (")
+    assert "whose steps differ by 8.3 % among themselves" in told.text
+    assert verdict(apart).code == "slower"
+    assert verdict(compare(apart.sides.new, apart.sides.base)).code == "faster"
+    assert verdict(compare(overlapping.sides.new, overlapping.sides.base)).code == "unclear"
+
+
+def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
+    rng, found = np.random.default_rng(6), []
+    for _ in range(300):
+        runs = [rng.normal(0, 0.01) + rng.normal(0, 0.02, 20) for _ in range(2)]
+        found.append(verdict(compare(single(np.exp(runs[0])), single(np.exp(runs[1])))).code)
+    assert sum(code in ("slower", "faster") for code in found) <= 0.05 * len(found)
+
+
+def test_steps_that_differ_wildly_are_told_without_figures() -> None:
+    wild = [1.0, 900.0, 2.0, 500.0, 3.0, 1000.0]
+    text = verdict(compare(single(wild), single(wild[::-1]))).text
+    assert text.startswith("Cannot tell: steps differ too much from one another.")
+
+
+def test_one_capture_against_many_that_differ_by_bursts() -> None:
+    """Neighbours are alike and some runs take far longer: those count, too."""
+    rng, alarms = np.random.default_rng(7), 0
+    for _ in range(200):
+        runs = np.exp(rng.normal(0, 0.005, 9) + (rng.random(9) < 0.2) * rng.exponential(0.3, 9))
+        captures = [
+            digests.digest([round(each * f * 1e9) for f in (1.0, 1.01, 0.99)], origin_ns=i)
+            for i, each in enumerate(runs)
+        ]
+        known, new = ([(str(i), each) for i, each in enumerate(own)] for own in (captures[:8], captures[8:]))
+        alarms += verdict(compare(side(known), side(new))).code in ("slower", "faster")
+    assert alarms <= 0.12 * 200

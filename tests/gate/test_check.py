@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -105,6 +106,8 @@ def test_hostile_names_stay_names() -> None:
     shown = output.markdown(hostile(), "a-->b")
     assert "@all`" not in shown.replace("`op:", "") or "&#64;all" in shown
     assert shown.splitlines()[0] == "<!-- tb-profile:check-ab -->" and len(shown.splitlines()) == 6
+    many = output.markdown([replace(each, text="@" * 9000) for each in hostile() * 3] + hostile() * 2000, "x")
+    assert 50_000 < len(many) < 65_536 and many.endswith("|\n")
     assert "\x1b" not in output.text(hostile()) and len(output.text(hostile()).splitlines()) == 2
 
 
@@ -225,3 +228,18 @@ def test_wrong_options_of_compare(arguments: str) -> None:
     with pytest.raises(SystemExit) as raised:
         compare("a", "b", *arguments.split())
     assert raised.value.code == 2
+
+
+def test_why_is_told_beside_the_budgets(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(CHANGE.replace("[[", 'threshold = "50%"\n[[', 1))
+    one, other = written(tmp_path, "a"), written(tmp_path, "b", 10**8)
+    paths = [text for kind in ("markdown", "json") for text in (f"--{kind}", tmp_path / kind)]
+    assert check(other, "--baseline", one, "--config", config, *paths) == 0
+    assert "Against the baseline: No difference that matters" in capsys.readouterr().out
+    config.write_text(CHANGE)
+    assert check(other, "--baseline", one, "--config", config, *paths) == 0
+    assert "Against the baseline: Slower by 10 %" in capsys.readouterr().out
+    assert "- Compute: 100 µs more" in (tmp_path / "markdown").read_text()
+    assert json.loads((tmp_path / "json").read_text())["verdict"]["code"] == "slower"
+    assert check(other, "--config", config, "--missing-baseline", "pass") == 0
+    assert "Against" not in capsys.readouterr().out
