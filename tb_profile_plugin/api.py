@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from . import compat, store, tools
+from .analysis.chosen import TYPICAL
 from .analysis.deviceops import device_ops
 from .analysis.hostops import host_ops
 from .analysis.kernelstats import launches
 from .analysis.steptime import NEEDS
-from .analysis.typical import TYPICAL
 from .contract.answer import Json
 from .frames import events, figures
 from .frames.frame import Frame

@@ -7,8 +7,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..analysis.chosen import TYPICAL
 from ..analysis.digest.record import VERSION, Digest
-from ..analysis.typical import TYPICAL
 from ..problems import Problem, ProblemError
 from ..store import StoredSession, resolve
 from ..store.kept import Kept, pack, unpack
@@ -62,22 +62,22 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     return Source(stored.name, stored, None, **chosen)
 
 
-def kept_digest(one: Source, kept: Kept) -> Digest | None:
-    """The digest if nothing has to be decoded for it."""
+def known(one: Source, kept: Kept) -> Source:
+    """The same with its digest if nothing has to be decoded for it."""
     if one.digest or not one.stored:
-        return one.digest
-    known = kept.get(one.stored, *one.question)
-    return Digest.from_json(unpack(known)) if known else None
+        return one
+    found = kept.get(one.stored, *one.question)
+    return one._replace(digest=Digest.from_json(unpack(found))) if found else one
 
 
 def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    known = kept_digest(one, kept)
-    if known or not one.stored:
-        assert known, "a source is a session or a digest"
-        return known
+    one = known(one, kept)
+    if one.digest or not one.stored:
+        assert one.digest, "a source is a session or a digest"
+        return one.digest
+    from ..analysis.chosen import checked
     from ..analysis.digest.digest import digest
-    from ..analysis.typical import checked
 
     opened = session()
     found = digest(opened, one.host, one.step_event, checked(one.steps))

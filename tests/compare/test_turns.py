@@ -70,7 +70,7 @@ def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
     rng, found = np.random.default_rng(6), []
     for _ in range(300):
         runs = [rng.normal(0, 0.01) + rng.normal(0, 0.02, 20) for _ in range(2)]
-        found.append(verdict(compare(single(np.exp(runs[0])), single(np.exp(runs[1])))).code)
+        found.append(verdict(compare(single(np.exp(runs[0]).tolist()), single(np.exp(runs[1]).tolist()))).code)
     assert sum(code in ("slower", "faster") for code in found) <= 0.05 * len(found)
 
 

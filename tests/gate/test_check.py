@@ -1,6 +1,7 @@
 """The verbs compare and check as they are called: exit codes, files, baselines, and what hostile names become."""
 
 import json
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -243,3 +244,14 @@ def test_why_is_told_beside_the_budgets(config: Path, tmp_path: Path, capsys: py
     assert json.loads((tmp_path / "json").read_text())["verdict"]["code"] == "slower"
     assert check(other, "--config", config, "--missing-baseline", "pass") == 0
     assert "Against" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", [["compare", TRACE, TRACE], ["check", TRACE, "--baseline", TRACE, "--config"]])
+def test_what_is_known_takes_nothing_that_decodes(verb: list[str], config: Path) -> None:
+    """No time is measured: what takes it is not imported."""
+    arguments = [*verb, str(config)] if verb[-1] == "--config" else verb
+    config.write_text(CHANGE)
+    cli.main(arguments)
+    program = f"import sys; from tb_profile_plugin import cli; cli.main({arguments!r}); print('numpy' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "False"

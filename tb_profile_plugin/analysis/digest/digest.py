@@ -18,11 +18,12 @@ from ...model.per_host import need
 from ...model.session import Session
 from ...model.steps import SOURCES
 from .. import health, kernelstats
+from ..chosen import TYPICAL
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.timeline import STATES
 from ..idle.devices import Kind
-from ..typical import TYPICAL, Choice, choose
+from ..typical import Choice, choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
 from .record import OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps

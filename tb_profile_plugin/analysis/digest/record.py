@@ -12,8 +12,8 @@ from typing import Any
 
 from ...problems import Problem, ProblemError
 from ...runtime.memo import lazy
+from ..chosen import EXTREME, KEPT, UNUSUAL
 from ..diagnosis.catalogue import LABELS
-from ..typical import EXTREME, KEPT, UNUSUAL
 
 VERSION = 1
 KIND = "digest"
