@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import digests
 import pytest
+import xmlschema
 
 from tb_profile_plugin import cli
 from tb_profile_plugin.analysis.digest.record import Digest
@@ -19,6 +20,7 @@ from tb_profile_plugin.gate.decide import Outcome
 from tb_profile_plugin.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
+JUNIT = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
 TRACE = str(TRACES / "jax_steps")
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 EXACT = (
@@ -64,19 +66,16 @@ def test_files(config: Path, tmp_path: Path) -> None:
     assert (
         check(TRACE, "--config", config, *(text for kind, path in paths.items() for text in (f"--{kind}", path))) == 3
     )
-    suite = ElementTree.parse(paths["junit"]).getroot()
+    JUNIT.validate(paths["junit"])
+    (suite,) = ElementTree.parse(paths["junit"]).getroot()
     assert {key: suite.get(key) for key in ("tests", "failures", "skipped")} == {
         "tests": "2",
         "failures": "1",
         "skipped": "1",
     }
     assert [case.get("name") for case in suite.iter("testcase")] == ["1 launches", "2 step change"]
-    assert [each.tag for case in suite.iter("testcase") for each in case] == [
-        "properties",
-        "failure",
-        "properties",
-        "skipped",
-    ]
+    assert [each.tag for case in suite.iter("testcase") for each in case] == ["failure", "skipped"]
+    assert [each.get("name") for each in suite.iter("property")][:1] == ["1 launches: value"]
     assert "✗ broken | `launches`" in paths["markdown"].read_text()
     found = json.loads(paths["json"].read_text())
     assert found["exit_code"] == 3 and [each["state"] for each in found["budgets"]] == ["broken", "unjudged"]
@@ -102,6 +101,7 @@ def test_hostile_names_stay_names() -> None:
     (line,) = output.github(hostile())
     assert "\n" not in line and line.count("::") >= 2 and line.split("::")[1].startswith("error title=")
     assert "," not in line.split("::")[1] and "%0A" in line and line.endswith("%25 is 3.")
+    JUNIT.validate(output.junit(hostile()).decode())
     tree = ElementTree.fromstring(output.junit(hostile()))
     assert tree.find("testsuite/testcase/failure") is not None
     shown = output.markdown(hostile(), "a-->b")
@@ -165,6 +165,7 @@ def test_captures_keep_the_budgets_to_begin_with(name: str, tmp_path: Path, caps
     path.write_text(capsys.readouterr().out)
     assert check(capture, "--config", path, "--missing-baseline", "pass") == 0
     assert check(capture, "--config", path, "--baseline", capture, "--junit", report) == 0
+    JUNIT.validate(report)
     cases = ElementTree.parse(report).getroot().iter("testcase")
     assert [case.find("failure") for case in cases].count(None) >= 4
 
