@@ -144,6 +144,12 @@ def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
     assert heading and "no event" in heading[1]
 
 
+def test_a_typical_step_is_drawn() -> None:
+    html = report(tb_profile_plugin.open(TRACES / "two_workers")).html
+    drawn = re.search(r"<h2>A typical step: train \d+, host-1</h2><svg class=\"lanes\".*?</svg>", html, re.DOTALL)
+    assert drawn and drawn[0].count("<rect") > 20 and len(drawn[0]) < 300_000
+
+
 def test_python_writes_it_too(tmp_path: Path) -> None:
     tb_profile_plugin.open(TRACES / "keras_one_batch").report(tmp_path / "r.html")
     assert "<article" in (tmp_path / "r.html").read_text(encoding="utf-8")
