@@ -10,7 +10,7 @@ from typing import Any
 
 from ..problems import Problem, ProblemError
 from .metrics import find, there_is
-from .quantity import Quantity
+from .quantity import SHARE, Quantity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -134,6 +134,8 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
     if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
         better = "more" if found.metric.higher else "less"
         raise _bad(f"A budget of {metric} has {' or '.join(known)}, one of them: {better} is better.", where)
+    if limits[1] and limits[1].kind == SHARE and limits[1].value <= -1:
+        raise _bad(f"{metric} cannot become less by {table[known[1]]}.", where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
         raise _bad(f"severity is {ERROR} or {WARN}.", where)

@@ -132,8 +132,8 @@ def _beyond(case: _Case) -> float:
 def _distance(case: _Case) -> tuple[float, tuple[float, float] | None]:
     measured = case.measured
     assert measured, "a case that is judged is measured"
-    if measured.logarithm:
-        distance = math.log1p(measured.value) - math.log1p(case.limit)
+    if measured.logarithm is not None:
+        distance = measured.logarithm - math.log1p(case.limit)
     else:
         distance = measured.value - case.limit
     return -distance if case.metric.higher else distance, measured.spread
@@ -173,9 +173,8 @@ def _interval(measured: Measured, level: float) -> tuple[float | None, float | N
         return None, None
     error, freedom = measured.spread
     reach = quantile(1 - level, freedom) * error if error else 0.0
-    if measured.logarithm:
-        middle = math.log1p(measured.value)
-        return math.expm1(middle - reach), math.expm1(middle + reach)
+    if measured.logarithm is not None:
+        return math.expm1(measured.logarithm - reach), math.expm1(measured.logarithm + reach)
     return measured.value - reach, measured.value + reach
 
 

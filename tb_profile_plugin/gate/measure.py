@@ -24,8 +24,8 @@ class Measured:
     """See `quantity`."""
     spread: Spread | None = None
     """None for exact metrics, and where nothing tells how it varies."""
-    logarithm: bool = False
-    """Whether the spread is that of the logarithm of 1 + value."""
+    logarithm: float | None = None
+    """The middle of the interval, where the spread is that of the logarithm of 1 + value."""
 
 
 def metric_of(name: str) -> Metric:
@@ -72,8 +72,8 @@ def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | Non
         return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
     if relative and name in ("step", _RATE):
         logarithm, found = log_ratio(base.steps(), new.steps(), runs, pairs)
-        ratio = math.exp(logarithm) * base.items / new.items
-        return Measured((1 / ratio if name == _RATE else ratio) - 1, SHARE, found, logarithm=True)
+        middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
+        return Measured(difference / one.value, SHARE, found, middle)
     found = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
     if not relative:
         return Measured(difference, one.kind, found)

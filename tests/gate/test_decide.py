@@ -179,6 +179,7 @@ def test_a_configuration(tmp_path: Path) -> None:
         (HEAD + 'threshold = "much"' + BUDGET, "is no limit"),
         (HEAD + BUDGET + 'unit = "x"', "'unit' is not known in a budget.*c.toml:3"),
         (HEAD + BUDGET + 'max-change = "+1%"', "one of them"),
+        (HEAD + BUDGET.replace("max =", "max-change =").replace("1 s", "-100%"), "cannot become less by -100%"),
         (HEAD + BUDGET + 'severity = "fatal"', "severity is"),
         (HEAD + BUDGET.replace("step", "stp"), "no metric 'stp'.*c.toml:3"),
         (HEAD + BUDGET.replace("step", "part.nothing"), "no metric"),
