@@ -58,6 +58,8 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
   .still { max-width: none; padding: 0; }
   thead { display: table-header-group; }
   tr { break-inside: avoid; }
+  .still .quiet { color: #444; }
+  .still svg.lanes { break-inside: avoid; }
   .lanes text { fill: #000; }
   .lanes .c0 { fill: #9dc3f0; } .lanes .c1 { fill: #f3c08b; } .lanes .c2 { fill: #a9d6a4; }
   .lanes .c3 { fill: #e6a9b4; } .lanes .c4 { fill: #c9b6e4; } .lanes .c5 { fill: #d8cf8f; }
