@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..analysis.chosen import TYPICAL
 from ..analysis.digest.record import VERSION, Digest
 from ..problems import Problem, ProblemError
-from ..store import StoredSession, resolve
+from ..store import PAGES, StoredSession, resolve
 from ..store.kept import Kept, pack, unpack
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         content = file.read_bytes()
         if content.startswith(_BEGIN):
             return Source(file.stem, None, Digest.from_json(content, path))
-    if file.suffix in (".html", ".htm") and file.is_file():
+    if file.suffix in PAGES and file.is_file():
         from ..analysis.digest import embedded
 
         return Source(file.stem, None, embedded.read(file))

@@ -61,6 +61,13 @@ def test_a_capture_without_a_digest_still_has_a_report(tmp_path: Path, monkeypat
     assert page.read_text(encoding="utf-8").count("<article") == 1
 
 
+def test_other_verbs_say_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.html"
+    path.write_text("<!doctype html>")
+    assert cli.main(["why", str(path)]) == 1
+    assert "This is a page, such as tb-profile report writes." in capsys.readouterr().err
+
+
 def page_of(text: str) -> str:
     return f'<!doctype html><p>…</p><script type="application/json" id="digest">{text}</script>'
 
