@@ -102,7 +102,11 @@ def _drawn(session: Session, found: Digest) -> str:
     steps, kept = found.steps, found.steps.kept
     mean = sum(steps.ps[i] for i in kept) / len(kept)
     number = steps.number[min(kept, key=lambda i: abs(steps.ps[i] - mean))]
-    for host in session.select():
+    for name in session.hosts:
+        try:
+            host = session.host(name)
+        except ProblemError:
+            continue
         at = np.flatnonzero(host.steps.number == number)
         if len(at):
             begin, end = int(host.steps.begin[at[0]]), int(host.steps.end[at[0]])
