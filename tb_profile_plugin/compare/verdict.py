@@ -67,7 +67,7 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if change.among_steps is not None and abs(middle) <= math.log1p(change.among_steps):
+    if not change.runs and (change.among_steps is None or abs(middle) <= math.log1p(change.among_steps)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
@@ -112,9 +112,15 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
 
 
 def _unclear(change: Change, between: str) -> str:
-    if change.low is None or change.high is None or change.high > _ANYTHING or change.low < 1 / (1 + _ANYTHING) - 1:
-        return "steps differ too much from one another"
-    if change.low <= 0 <= change.high or change.among_steps is None:
+    low, high = change.low or 0.0, change.high or 0.0
+    zero = low <= 0 <= high
+    if (
+        high > _ANYTHING
+        or low < 1 / (1 + _ANYTHING) - 1
+        or (not zero and not change.runs and change.among_steps is None)
+    ):
+        return f"{'captures' if change.runs else 'steps'} differ too much from one another"
+    if zero or change.among_steps is None:
         return f"anything from {between}"
     told = f"{percent(change.estimate)} ({between}) between these two captures"
     return f"{told}, whose steps differ by {percent(change.among_steps)} among themselves"
@@ -191,7 +197,8 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
         if least < _ANYTHING:
             yield f"Told apart could be {percent(least)} with these captures."
         needed = steps_needed(estimates, threshold)
-        if code == "unclear" and needed is not None and needed < _MANY and fewest == 1:
+        more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
+        if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
