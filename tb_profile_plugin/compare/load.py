@@ -62,20 +62,20 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     return Source(stored.name, stored, None, **chosen)
 
 
-def known(one: Source, kept: Kept) -> Source:
-    """The same with its digest if nothing has to be decoded for it."""
+def kept_digest(one: Source, kept: Kept) -> Digest | None:
+    """The digest if nothing has to be decoded for it."""
     if one.digest or not one.stored:
-        return one
-    found = kept.get(one.stored, *one.question)
-    return one._replace(digest=Digest.from_json(unpack(found))) if found else one
+        return one.digest
+    known = kept.get(one.stored, *one.question)
+    return Digest.from_json(unpack(known)) if known else None
 
 
 def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest:
     """The digest, worked out if it has to be, and kept from now on."""
-    one = known(one, kept)
-    if one.digest or not one.stored:
-        assert one.digest, "a source is a session or a digest"
-        return one.digest
+    known = kept_digest(one, kept)
+    if known or not one.stored:
+        assert known, "a source is a session or a digest"
+        return known
     from ..analysis.chosen import checked
     from ..analysis.digest.digest import digest
 

@@ -36,14 +36,13 @@ def share(text: str) -> float:
 
 def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """The sides of these names; nothing that decodes is imported where all digests are known."""
-    from ..compare.load import known, source
+    from ..compare.load import kept_digest, source
     from ..compare.side import side
     from ..store.kept import Kept
 
     kept = Kept(not asked.no_cache)
-    found = [
-        [known(source(name, asked.step_event, asked.steps or "typical"), kept) for name in names] for names in named
-    ]
+    sources = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    found = [[one._replace(digest=kept_digest(one, kept)) for one in names] for names in sources]
     _expect([one for names in found for one in names])
     labels = _labels(found, named)
     return [

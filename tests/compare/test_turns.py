@@ -92,3 +92,15 @@ def test_one_capture_against_many_that_differ_by_bursts() -> None:
         known, new = ([(str(i), each) for i, each in enumerate(own)] for own in (captures[:8], captures[8:]))
         alarms += verdict(compare(side(known), side(new))).code in ("slower", "faster")
     assert alarms <= 0.12 * 200
+
+
+def test_devices_that_mostly_do_nothing_are_not_told_apart() -> None:
+    """Python's tracer was on in one only, so that the verdict is on devices."""
+    made = []
+    for level, by in ((0, 1.0), (1, 3.0)):
+        whole = digests.digest([10**9] * 20, levels={"python_tracer_level": level})
+        idle = [0 if i % 4 else round(4e8 * by) + i for i in range(20)]
+        made.append(side([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
+    found = compare(made[0], made[1])
+    assert found.devices and found.devices.among_steps is None and found.devices_only
+    assert verdict(found).code == "unclear"
