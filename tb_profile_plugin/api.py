@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from . import compat, store, tools
+from .analysis.chosen import TYPICAL, checked
 from .analysis.deviceops import device_ops
 from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.hostops import host_ops
 from .analysis.kernelstats import launches
 from .analysis.steptime import NEEDS
-from .analysis.typical import TYPICAL, checked
 from .contract.answer import Json
 from .frames import events, figures
 from .frames.frame import Frame

@@ -13,8 +13,8 @@ PARAMETERS = ("run", "host", "op", "factor", "step_event", "steps")
 
 def scaled(workspace: Workspace, request: Request) -> Response:
     """Replayed anew for each question: a few hundredths of a second, once the capture is decoded."""
+    from ..analysis.chosen import TYPICAL, checked
     from ..analysis.diagnosis import scaled as replays
-    from ..analysis.typical import TYPICAL, checked
 
     session = workspace.session(required(request, "run"))
     op, given = required(request, "op"), required(request, "factor")

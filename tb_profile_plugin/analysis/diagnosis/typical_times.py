@@ -10,8 +10,9 @@ import numpy as np
 from ...arrays import Array
 from ...model.host import Host
 from ...model.recorded import one_op_of
+from ..chosen import NOT_CHOSEN, WARM_UP
 from ..steptime import StepTimes, slowest
-from ..typical import NOT_CHOSEN, WARM_UP, Choice
+from ..typical import Choice
 from .figures import HostFigures, figures
 from .timeline import STATES
 from .whatif import what_if
