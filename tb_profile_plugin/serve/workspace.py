@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -136,14 +136,19 @@ class Workspace:
             return pack(to_json(found))
 
         def compute() -> bytes:
-            return self._find(session, answer, *what)
+            return self._find(session, answer, *what, beside=others)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 
     def _others(self, tool: Tool, options: Mapping[str, str]) -> tuple[StoredSession, ...]:
-        """The sessions that options name: an answer is good for as long as their files stay as they are, too."""
-        names = [options.get(param.name) for param in tool.params if param.kind == "session"]
-        return tuple(self.logdir.find(name) for name in names if name)
+        """The sessions that options name: an answer is good for as long as their files stay as they are, too.
+
+        A baseline that is not there is none; the answer says so.
+        """
+        names = {param.kind: name for param in tool.params if (name := options.get(param.name))}
+        needed = [self.logdir.find(names["session"])] if "session" in names else []
+        there = self.logdir.survey().by_name
+        return (*needed, *([there[names["baseline"]]] if names.get("baseline") in there else []))
 
     def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
         """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
@@ -183,13 +188,15 @@ class Workspace:
 
         return self._parts.get(key, divide, lambda: _lasting(session))
 
-    def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
+    def _find(
+        self, session: Session, compute: Callable[[], bytes], *what: object, beside: Sequence[StoredSession] = ()
+    ) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""
         found = self._kept.get(session.stored, *what)
         if found is None:
             found = compute()
             # Where a file could not be read, it may be readable the next time.
-            if not session.unreadable:
+            if not any(each.unreadable for each in (session, *(self.session(other.name) for other in beside))):
                 self._kept.put(session.stored, found, *what)
         return found
 

@@ -27,7 +27,7 @@ _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 _SIDES = (
     time_column("base_ps", "Base", "Mean over the steps that count."),
     time_column("new_ps", "New", "Mean over the steps that count."),
-    time_column("delta_ps", "Difference", "How much longer the new side takes."),
+    Column("delta_ps", "Difference", unit="ps", doc="How much longer the new side takes.", signed=True),
     time_column("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
     time_column("high_ps", "At most", "Its end."),
 )
@@ -110,7 +110,7 @@ _CAUSES = Table(
         Column("label", "Cause", "string"),
         time_column("base_ps", "Base", "Per step, by the diagnosis of Why."),
         time_column("new_ps", "New", "Per step, by the diagnosis of Why."),
-        time_column("delta_ps", "Difference", "Per step."),
+        Column("delta_ps", "Difference", unit="ps", doc="Per step.", signed=True),
     ),
     doc="The diagnoses of both sides.",
 )

@@ -21,7 +21,7 @@ from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..analysis.typical import checked
 from ..analysis.words import duration
-from ..contract.answer import Answer, Column, Table, by_field
+from ..contract.answer import Answer, Column, Keyed, Table, by_field
 from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values
 from ..contract.steps import (
     BOTTLENECKS,
@@ -156,6 +156,7 @@ _PARTS = Table(
     ),
     doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the "
     "host does counts only while no device works.",
+    keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
 _TOP_OPS = Table(

@@ -3,6 +3,7 @@
 import { percent, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import { theEvent } from "../../state/links";
+import { deltaOf, signOf } from "../../view/delta";
 import { Section } from "../../view/section";
 import { Swatch } from "../../view/stackbar";
 import { GoLink } from "../../view/verdict";
@@ -75,7 +76,7 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
     <li class="hint">
       <Swatch id={id} />
       <div>
-        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} />
+        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} /> <Change table={table} row={row} />
         <div>{table.text(row, "text")}</div>
         {remedy && <div class="remedy">{remedy}</div>}
         {code && (
@@ -91,15 +92,47 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
   );
 }
 
+/** A cause that only the baseline has. */
+function Gone({ table, row }: { table: Table; row: Row }) {
+  return (
+    <li class="hint gone">
+      <Swatch id={table.text(row, "id")} />
+      <div>
+        <b>{table.text(row, "label")}</b> <span class="quiet">is gone</span> <Change table={table} row={row} />
+      </div>
+    </li>
+  );
+}
+
+/** What it costs more or less than in the baseline. */
+function Change({ table, row }: { table: Table; row: Row }) {
+  const ms = deltaOf(table, row, "per_step_ps");
+  if (typeof ms !== "number") return null;
+  const base = table.number(row, "base_per_step_ps");
+  return (
+    <span
+      class={signOf(ms)}
+      data-tip={base === null ? "The baseline does not have it." : `Baseline: ${time(base, "ps")}`}
+    >
+      {ms > 0 ? "+" : ""}
+      {time(ms)} per step
+    </span>
+  );
+}
+
 export function Causes({ page }: { page: PageProps }) {
   const table = page.answer.table("causes");
   if (!table.rows.length) return null;
   return (
     <Section title={table.label} doc={table.doc}>
       <ol class="hints">
-        {table.rows.map((row) => (
-          <Cause key={table.text(row, "id")} page={page} row={row} />
-        ))}
+        {table.rows.map((row) =>
+          table.text(row, "match") === "gone" ? (
+            <Gone key={table.text(row, "id")} table={table} row={row} />
+          ) : (
+            <Cause key={table.text(row, "id")} page={page} row={row} />
+          ),
+        )}
       </ol>
     </Section>
   );
