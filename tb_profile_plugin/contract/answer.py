@@ -56,6 +56,8 @@ class Keyed:
     """Columns that are compared, per step, because they are sums over the capture."""
     means: tuple[str, ...] = ()
     """Columns that are compared as they are, because they are means over steps."""
+    largest: bool = False
+    """Whether small rows are left out of the table: then one that is missing on a side is not known to be 0 there."""
     parent: str = ""
     """Of a tree: the column that holds the ``id`` of the row around it."""
 

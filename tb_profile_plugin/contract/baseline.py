@@ -117,6 +117,8 @@ def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None)
     sides = [_rows(keyed, values) for values in (base, new)]
     pairs = paired(*(list(enumerate(rows)) for rows in sides))
     many = len(sides[1])
+    if keyed.largest:
+        pairs = [pair for pair in pairs if pair.tier != NONE]
     gone = sorted(place for pair in pairs if not pair.new for place, _ in pair.base)
     match: list[str | None] = [None] * many + [GONE] * len(gone)
     answer = {

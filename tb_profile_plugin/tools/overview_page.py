@@ -190,6 +190,7 @@ _TOP_OPS = Table(
         *BOUND,
     ),
     doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
+    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
 )
 
 _HINTS = Table(

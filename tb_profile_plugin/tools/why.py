@@ -106,7 +106,7 @@ _CAUSES = Table(
         Column("code", "For example", "string", doc="Code that runs as it stands."),
     ),
     doc="What makes the typical step as long as it is; gains are ceilings.",
-    keyed=Keyed("id", "label", means=("per_step_ps",)),
+    keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
 )
 
 _NAMES = Table(

@@ -92,28 +92,12 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
   );
 }
 
-/** A cause that only the baseline has. */
-function Gone({ table, row }: { table: Table; row: Row }) {
-  return (
-    <li class="hint gone">
-      <Swatch id={table.text(row, "id")} />
-      <div>
-        <b>{table.text(row, "label")}</b> <span class="quiet">is gone</span> <Change table={table} row={row} />
-      </div>
-    </li>
-  );
-}
-
 /** What it costs more or less than in the baseline. */
 function Change({ table, row }: { table: Table; row: Row }) {
   const ms = deltaOf(table, row, "per_step_ps");
   if (typeof ms !== "number") return null;
-  const base = table.number(row, "base_per_step_ps");
   return (
-    <span
-      class={signOf(ms)}
-      data-tip={base === null ? "The baseline does not have it." : `Baseline: ${time(base, "ps")}`}
-    >
+    <span class={signOf(ms)} data-tip={`Baseline: ${time(table.length(row, "base_per_step_ps"), "ps")}`}>
       {ms > 0 ? "+" : ""}
       {time(ms)} per step
     </span>
@@ -126,13 +110,9 @@ export function Causes({ page }: { page: PageProps }) {
   return (
     <Section title={table.label} doc={table.doc}>
       <ol class="hints">
-        {table.rows.map((row) =>
-          table.text(row, "match") === "gone" ? (
-            <Gone key={table.text(row, "id")} table={table} row={row} />
-          ) : (
-            <Cause key={table.text(row, "id")} page={page} row={row} />
-          ),
-        )}
+        {table.rows.map((row) => (
+          <Cause key={table.text(row, "id")} page={page} row={row} />
+        ))}
       </ol>
     </Section>
   );
