@@ -172,7 +172,8 @@ def test_an_answer_follows_its_baseline(tmp_path: Path) -> None:
 
     def delta() -> float:
         space = Workspace(Logdir(str(tmp_path)))
-        return dict(rows(ask(space, "new", "framework_op_stats", base="base"), "ops", "name", "delta_self_us"))["a"]
+        held = ask(space, "new", "framework_op_stats", base="base")
+        return float(dict(rows(held, "ops", "name", "delta_self_us"))["a"])
 
     assert delta() == 30
     shutil.rmtree(tmp_path / "plugins" / "profile" / "base")
