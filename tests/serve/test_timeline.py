@@ -200,7 +200,8 @@ def test_two_sessions_on_one_clock(server: Client) -> None:
         (steps,) = ask(server, "steps", name).get_json()
         at = found[side]["step"]
         assert (found[side]["begin"], found[side]["end"]) == (steps["begin"][at], steps["end"][at])
-        lengths = sorted(e - b for b, e, whole in zip(*(steps[k] for k in ("begin", "end", "complete"))) if whole)
+        rows = zip(steps["begin"], steps["end"], steps["complete"], strict=True)
+        lengths = sorted(last - first for first, last, whole in rows if whole)
         assert found[side]["end"] - found[side]["begin"] == lengths[(len(lengths) - 1) // 2]
         assert found[side]["names"] == steps["name"]
     assert found["offset"] == found["base"]["begin"] - found["session"]["begin"]
@@ -216,8 +217,8 @@ def test_without_steps_both_begin_with_their_first_event(tmp_path: Path) -> None
         run.mkdir(parents=True)
         (run / "vm.xplane.pb").write_bytes(draw.space(text, steps=3).SerializeToString())
     server = Client(App(Logdir(str(tmp_path))))
-    for run, base, where in (("bare", "marked", "here"), ("marked", "bare", "in the baseline")):
-        found = ask(server, "aligned", run, base=base).get_json()
+    for name, base, where in (("bare", "marked", "here"), ("marked", "bare", "in the baseline")):
+        found = ask(server, "aligned", name, base=base).get_json()
         assert found["offset"] == 0 and found["session"]["step"] is found["base"]["step"] is None
         assert found["text"].startswith(f"No step was found {where}")
 

@@ -1,4 +1,4 @@
-"""A session's tables beside a baseline's: the same rows found, differences that sum, and sentences where none can be."""
+"""A session beside a baseline: the same rows found, differences that sum, and sentences where none can be."""
 
 import json
 import shutil
