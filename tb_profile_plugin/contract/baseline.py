@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..analysis.digest.digest import digest
 from ..analysis.digest.identity import stem_of_program
 from ..analysis.digest.record import DigestOp
 from ..analysis.stepfacts import captured
-from ..analysis.typical import TYPICAL, checked
+from ..analysis.typical import TYPICAL
 from ..compare.engine import compare
 from ..compare.facts import HOST, QUESTION, STOPS, Fact
+from ..compare.load import known_digest
 from ..compare.match import EXACT, NONE, TIERS, Pair, paired
 from ..compare.side import Side, side
 from ..model.host import Host
@@ -85,11 +85,11 @@ def _facts(
     base: tuple[Session, Sequence[Host]], new: tuple[Session, Sequence[Host]], options: Mapping[str, Any]
 ) -> list[Fact]:
     """What speaks against comparing."""
-    event, steps = str(options.get("step_event", "")), checked(str(options.get("steps", TYPICAL)))
+    event, steps = str(options.get("step_event", "")), str(options.get("steps", TYPICAL))
 
     def digested(session: Session, hosts: Sequence[Host]) -> Side:
         host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-        return side([(session.name, digest(session, host, event, steps))])
+        return side([(session.name, known_digest(session, host, event, steps))])
 
     return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
 

@@ -133,7 +133,7 @@ SHAPES: Schema = {
             "default": _TEXT,
             "doc": _TEXT,
             "choices": _NAMES,
-            "kind": {"enum": ["text", "count", "session", "baseline"]},
+            "kind": {"enum": ["text", "count", "session", "baseline", "sessions"]},
             "candidates": _says(
                 _TEXT, "Where the answer lists values worth choosing: table.column; empty for nowhere."
             ),

@@ -28,7 +28,8 @@ class Param:
     choices: tuple[str, ...] = ()
     kind: str = "text"
     """``text``, ``count`` for a whole number of 1 or more, ``session`` for the name of another session beside it, or
-    ``baseline`` for one that the tables are held against, if any: pages choose it once for all tools."""
+    ``baseline`` for one that the tables are held against, if any: pages choose it once for all tools. ``sessions`` is a
+    pattern of names of sessions."""
     candidates: str = ""
     """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
@@ -92,6 +93,8 @@ class Tool:
     """The same for ``lacking``."""
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+    looks_around: bool = False
+    """Whether it tells of all sessions of the logdir, so that no answer is good for longer than the moment."""
 
     @property
     def page(self) -> Path | None:
@@ -186,6 +189,7 @@ def tool(
     precheck: Sequence[PerHost] = (),
     unavailable: Availability | None = None,
     streamed: bool = False,
+    looks_around: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
 
@@ -194,6 +198,8 @@ def tool(
         asked = tuple(needs), tuple(precheck)
         options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
         declared = (options, tuple(facts), tuple(tables))
-        return Tool(name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed)
+        return Tool(
+            name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
+        )
 
     return make

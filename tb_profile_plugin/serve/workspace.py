@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..compat import Document
     from ..contract.rows import Rows
     from ..contract.tool import Tool
-    from ..model.session import Session
+    from ..model.session import Neighbours, Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
 
@@ -99,9 +99,14 @@ class Workspace:
                     self._forget(old)
                 self._pool = self._pool or DecodedPool(memory.told() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
-                session = Session(stored, self._pool, self._executor, self.session)
+                session = Session(stored, self._pool, self._executor, self._neighbours())
                 self._open.put(stored, session)
             return session
+
+    def _neighbours(self) -> Neighbours:
+        from ..model.session import Neighbours
+
+        return Neighbours(self.session, self.logdir.sessions, self._kept)
 
     def _forget(self, stored: StoredSession) -> None:
         """Drop the results of a session whose files are others now."""
@@ -125,6 +130,8 @@ class Workspace:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
+        if tool.looks_around:
+            return pack(to_json(tool.run(session, host, **options)))
         others = self._others(tool, options)
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
         what = (*question(tool.name, host, options, shape), *others)

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from ..analysis.diagnosis.catalogue import LABELS
-from ..analysis.digest.digest import NEEDS, digest
-from ..analysis.typical import checked
+from ..analysis.digest.digest import NEEDS
 from ..compare.causes import causes
 from ..compare.engine import Comparison, OpRow
 from ..compare.engine import compare as compared
+from ..compare.load import known_digest
 from ..compare.match import TIERS
 from ..compare.side import Side, Sides, side
 from ..compare.verdict import Verdict, verdict
@@ -148,7 +148,7 @@ def compare(session: Session, hosts: Sequence[Host], base: str, steps: str, step
 
 
 def _side(session: Session, host: str, steps: str, step_event: str) -> Side:
-    return side([(session.name, digest(session, host, step_event, checked(steps)))])
+    return side([(session.name, known_digest(session, host, step_event, steps))])
 
 
 def _level(told: Verdict) -> Level:

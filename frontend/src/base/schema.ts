@@ -134,7 +134,7 @@ export interface Param {
   default: string;
   doc: string;
   choices: string[];
-  kind: "text" | "count" | "session" | "baseline";
+  kind: "text" | "count" | "session" | "baseline" | "sessions";
   /**
    * Where the answer lists values worth choosing: table.column; empty for nowhere.
    */
