@@ -130,9 +130,10 @@ class Workspace:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""
         from .. import compat
 
-        if tool.looks_around:
-            return pack(to_json(tool.run(session, host, **options)))
         others = self._others(tool, options)
+        if tool.looks_around:
+            # It also tells what is known of the others, which any answer may have changed.
+            shape = f"{shape} {self._kept.modified_ns()}"
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
         what = (*question(tool.name, host, options, shape), *others)
 
@@ -143,7 +144,7 @@ class Workspace:
             return pack(to_json(found))
 
         def compute() -> bytes:
-            return self._find(session, answer, *what, beside=others)
+            return answer() if tool.looks_around else self._find(session, answer, *what, beside=others)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 
@@ -152,6 +153,8 @@ class Workspace:
 
         A baseline that is not there is none; the answer says so.
         """
+        if tool.looks_around:
+            return tuple(self.logdir.sessions())
         names = {param.kind: name for param in tool.params if (name := options.get(param.name))}
         needed = [self.logdir.find(names["session"])] if "session" in names else []
         there = self.logdir.survey().by_name
