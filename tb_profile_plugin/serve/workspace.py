@@ -10,6 +10,7 @@ import json
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem, ProblemError
@@ -155,10 +156,17 @@ class Workspace:
         """
         if tool.looks_around:
             return tuple(self.logdir.sessions())
-        names = {param.kind: name for param in tool.params if (name := options.get(param.name))}
-        needed = [self.logdir.find(names["session"])] if "session" in names else []
         there = self.logdir.survey().by_name
-        return (*needed, *([there[names["baseline"]]] if names.get("baseline") in there else []))
+        found: list[StoredSession] = []
+        for param in tool.params:
+            name = options.get(param.name, "")
+            if name and param.kind == "session":
+                found.append(self.logdir.find(name))
+            elif param.kind == "baseline" and name in there:
+                found.append(there[name])
+            elif name and param.kind == "sessions":
+                found += [each for each in there.values() if fnmatchcase(each.name, name)]
+        return tuple(found)
 
     def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
         """What an older question is answered with that is not about tables, see `compat.document`; not kept."""

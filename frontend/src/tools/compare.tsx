@@ -25,7 +25,9 @@ const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } 
 
 export default function ComparePage(props: PageProps) {
   const { answer, store } = props;
-  const [parts, ops, differs, causes] = ["parts", "ops", "differs", "causes"].map((id) => answer.table(id));
+  const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
+    answer.table(id),
+  );
   const timeline = linkTo(store, TIMELINE);
   const matched = [answer.number("matched_base"), answer.number("matched_new")];
   const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
@@ -65,6 +67,11 @@ export default function ComparePage(props: PageProps) {
           <Section title={causes?.label ?? ""} doc={causes?.doc}>
             {grid(causes?.without(["id"]), "causes")}
           </Section>
+          {memory && memory.rows.length > 0 && (
+            <Section title={memory.label} doc={memory.doc}>
+              {grid(memory, "memory")}
+            </Section>
+          )}
         </>
       )}
     </>
