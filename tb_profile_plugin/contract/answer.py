@@ -52,6 +52,8 @@ class Keyed:
     source: str = ""
     within: tuple[str, ...] = ()
     """Columns that must be equal, such as the place where an op ran."""
+    called: str = ""
+    """Column by which rows are called where that is not the name."""
     sums: tuple[str, ...] = ()
     """Columns that are compared, per step, because they are sums over the capture."""
     means: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ class Keyed:
     @property
     def columns(self) -> tuple[str, ...]:
         """Those that tell rows apart, which a row that is only in the other session has, too."""
-        named = (self.name, self.type, self.module, self.origin, self.shape, self.source)
+        named = (self.name, self.called, self.type, self.module, self.origin, self.shape, self.source)
         return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
 
 
@@ -91,7 +93,7 @@ class Table:
             columns.append(column)
             if column.id in (*self.keyed.sums, *self.keyed.means):
                 columns += _compared(column, column.id in self.keyed.sums)
-            if column.id == self.keyed.name:
+            if column.id == (self.keyed.called or self.keyed.name):
                 columns.append(_MATCH)
         return replace(self, columns=tuple(columns))
 

@@ -105,7 +105,7 @@ _KERNELS = Table(
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
-    keyed=Keyed("kernel", origin="op", shape="grid", sums=("total_us",)),
+    keyed=Keyed("kernel", origin="op", shape="grid", called="short", sums=("total_us",)),
 )
 
 

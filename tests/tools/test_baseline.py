@@ -114,6 +114,9 @@ def test_differences_sum_to_that_of_the_sums(tool: str) -> None:
 def test_a_kernel_that_took_the_place_of_another(drawn: Workspace) -> None:
     held = rows(ask(drawn, "new", "kernel_stats", base="base"), "kernels", "kernel", "match", "delta_total_us")
     assert set(held) == {("k_a", None, 30), ("k_b", None, 0), ("k_fresh", "new", 10), ("k_old", "gone", -20)}
+    ids = [column["id"] for column in ask(drawn, "new", "kernel_stats", base="base")["tables"]["kernels"]["columns"]]
+    assert ids[:4] == ["short", "match", "total_us", "base_total_us"]
+    assert ("k_old", "gone") in rows(ask(drawn, "new", "kernel_stats", base="base"), "kernels", "short", "match")
     other = kernels(a=100).replace("k_a[30", "k_c[30")
     write(Path(drawn.logdir.spec), "other", other)
     space = Workspace(Logdir(drawn.logdir.spec), keep=False)
