@@ -138,7 +138,7 @@ def test_numbers_of_instructions_do_not_matter(tmp_path: Path) -> None:
     for name in ("base", "new"):
         shutil.copytree(TRACES / "jax_steps", tmp_path / name)
     space = Workspace(Logdir(str(tmp_path)), keep=False)
-    for tool in ("hlo_stats", "op_profile", "framework_op_stats", "why", "overview_page"):
+    for tool in ("hlo_stats", "op_profile", "framework_op_stats", "why", "overview_page", "input_pipeline_analyzer"):
         held = ask(space, "new/run", tool, base="base/run")
         for id, each in held["tables"].items():
             if "match" not in (values := table(held, id)):
