@@ -105,6 +105,12 @@ def test_two_timelines_move_together_step_over_step(site: Sites, page: Page, tra
     page.mouse.up()
     moved = pytest.approx((begin - 100 / box["width"] * span, span), rel=1e-3)
     page.wait_for_url(lambda url: window(url) == moved and "step=3" in url)
+    # What is selected above is selected below, too.
+    details = main.locator(".tl-event").get_by_role("heading", name="train", exact=True)
+    page.keyboard.press("e")
+    expect(details).to_have_count(2)
+    page.keyboard.press("Escape")
+    expect(details).to_have_count(0)
     # And a link brings all of it back.
     link = page.url
     page.goto("about:blank")

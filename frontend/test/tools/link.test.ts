@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 import { expect, it } from "vitest";
 import type { Viewport } from "../../src/canvas/viewport";
-import { link } from "../../src/tools/timeline/link";
+import { link, nearest } from "../../src/tools/timeline/link";
 import type { Scene } from "../../src/tools/timeline/scene";
 
 function scene(end: number): Scene {
@@ -27,4 +27,19 @@ it("moves both scenes together, whichever is moved, as far as either has anythin
   expect(one.bounds).toBe(one.whole);
   one.state.view.value = { begin: 0, end: 1 };
   expect(other.state.view.value).toEqual({ begin: -2e9, end: -1e9 });
+});
+
+it("finds the event of a name that lies nearest, and none that only says so in its stats", () => {
+  const arrays = {
+    host: new Uint16Array([0, 0, 0]),
+    lane: new Uint16Array([1, 2, 3]),
+    row: new Uint16Array([0, 1, 2]),
+    event: new Uint32Array([7, 8, 9]),
+    name: new Uint32Array([4, 5, 4]),
+    begin: new Float64Array([100, 200, 400]),
+  };
+  const slab = { facts: { names: ["0.4"] }, arrays };
+  expect(nearest(slab, 210)).toEqual({ event: "0.7", lane: "0.1", row: 0 });
+  expect(nearest(slab, 390)).toEqual({ event: "0.9", lane: "0.3", row: 2 });
+  expect(nearest({ facts: { names: [] }, arrays }, 210)).toBeNull();
 });

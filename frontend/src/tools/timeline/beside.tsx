@@ -10,7 +10,7 @@ import { around, type Viewport } from "../../canvas/viewport";
 import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import { useLanes } from "./lanes";
-import { link } from "./link";
+import { link, linkSelection } from "./link";
 import { Pane, type Running } from "./pane";
 import { createState } from "./state";
 
@@ -90,7 +90,13 @@ function Both({ store, main, why, alignment }: BothProps) {
     first.current = false;
     if (begin !== null && end !== null && !stays) main.engine.glideTo(around(begin, end, WIDE, 0));
   }, [alignment, main]);
-  useEffect(() => (running ? link(main.scene, running.scene, offset) : undefined), [running, main]);
+  useEffect(() => {
+    if (!running) return;
+    const stops = [link(main.scene, running.scene, offset), linkSelection(main.scene, running.scene, offset)];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }, [running, main]);
   const { state } = main.scene;
   return (
     <>
