@@ -14,7 +14,7 @@ export function Baseline({ store }: { store: Store }) {
   return (
     <span class="baseline">
       <Menu
-        class="picker-button"
+        class="baseline-button"
         name="Baseline"
         tip="Choose a session to hold this one against: tables get its figures and the differences."
         label={
