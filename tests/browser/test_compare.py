@@ -31,7 +31,7 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(ops.get_by_label("Only this Part")).to_have_value("Compute")
     page.go_back()
     main.get_by_role("link", name="Both timelines").click()
-    expect(main.locator(".tl-canvases")).to_have_count(2)
+    expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)
     page.go_back()
     main.get_by_role("button", name="Swap").click()
     expect(main.locator(".verdict")).to_contain_text("Slower by")
