@@ -15,6 +15,8 @@ from ..runtime import cancellation
 from ..xspace.hlo import Module
 from ..xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
 
+_SPACES = 16
+"""Memory spaces that are looked at; devices have a handful."""
 PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
 
 
@@ -80,7 +82,7 @@ class Heap:
 def colors(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     found = assignment.allocations
-    answer: list[int] = np.unique(found.color[~found.thread_local]).tolist()
+    answer: list[int] = np.unique(found.color[~found.thread_local])[:_SPACES].tolist()
     return answer
 
 
@@ -93,13 +95,10 @@ def heap(module: Module, color: int = 0) -> Heap:
     answer.fixed = _fixed(module, np.flatnonzero(mine & allocations.indefinite))
     fixed = answer.fixed_bytes
     traces = assignment.traces
-    for trace in range(len(traces.first) - 1):
-        events = range(int(traces.first[trace]), int(traces.first[trace + 1]))
-        first = int(traces.buffer[events[0]]) if events else -1
-        if first >= 0 and assignment.buffers.color[first] == color:
-            _simulate(answer, assignment, events, fixed)
-            answer.instructions += [traces.instructions[event] for event in events]
-            cancellation.check()
+    for events in _traces_of(assignment, color):
+        _simulate(answer, assignment, events, fixed)
+        answer.instructions += [traces.instructions[event] for event in events]
+        cancellation.check()
     if not answer.curve:
         temporary = int(allocations.size[mine & ~allocations.indefinite].sum())
         answer.curve = [fixed + temporary] if mine.any() else []
@@ -108,6 +107,18 @@ def heap(module: Module, color: int = 0) -> Heap:
     answer.live = [i for i, block in enumerate(answer.blocks) if block.begin < answer.peak <= block.end]
     _place(answer, assignment)
     return answer
+
+
+def _traces_of(assignment: Assignment, color: int) -> list[range]:
+    """The events of each trace whose first buffer lies in a memory space."""
+    traces, colors = assignment.traces, assignment.buffers.color
+    begin, end = traces.first[:-1], traces.first[1:]
+    some = begin < end
+    begin, end = begin[some], end[some]
+    buffer = traces.buffer[begin]
+    mine = buffer >= 0
+    mine[mine] = colors[buffer[mine]] == color
+    return [range(*each) for each in zip(begin[mine].tolist(), end[mine].tolist(), strict=True)]
 
 
 def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -> None:

@@ -27,7 +27,12 @@ def xla_ops(host: Host) -> XlaOps:
     else:
         ran = [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
     tables = [_measured(host, name, peaks, each) for name, peaks, each in ran if len(each.begin)]
-    return merged(tables) if tables else XlaOps(programs=len(host.modules))
+    found = merged(tables) if tables else XlaOps(programs=len(host.modules))
+    programs = dict.fromkeys(op.program for op in found.ops)
+    modules = [host.modules[program] for program in programs if program in host.modules]
+    found.damaged = [module.title for module in modules if module.damaged]
+    found.cut = [module.title for module in modules if module.cut]
+    return found
 
 
 def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:

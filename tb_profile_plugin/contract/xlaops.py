@@ -15,6 +15,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..problems import DEVICE, Problem, ProblemError
 from ..xspace.hlo import Module, signed
+from ..xspace.hlo.fields import MESSAGES
 from .answer import Column
 from .tool import Param
 
@@ -86,17 +87,17 @@ def _number(name: str, text: str) -> float:
 
 
 def notes(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
-    """What the reader must know: costs that cannot be, peaks that are not known."""
-    found = []
+    """What the reader must know: programs that are not read whole, costs that cannot be, peaks that are not known."""
+    found = unread(table.damaged, table.cut)
     above = [
         op.name
         for op, each in zip(table.ops, bounds, strict=True)
         if (each.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
     if above:
-        names = ", ".join(above[:3]) + (f" and {len(above) - 3} more" if len(above) > 3 else "")
         message = (
-            f"{names} would be faster than the device can be: their cost is less than stated, or the peak is more."
+            f"{_listed(above)} would be faster than the device can be: their cost is less than stated, or the peak is "
+            "more."
         )
         remedy = "Operands may come from a cache, or the peaks are not this device's: give peak_tflops and peak_gbps."
         found.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
@@ -107,6 +108,24 @@ def notes(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]
         remedy = "Give peak_tflops and peak_gbps under Options; rates are shown without them."
         found.append(Problem("no_peaks", message, remedy, "", "warning"))
     return found
+
+
+def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
+    """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
+    found = []
+    if damaged:
+        message = f"Part of {_listed(damaged)} cannot be read."
+        remedy = "What is shown is of what could be read; capture again."
+        found.append(Problem("damaged_program", message, remedy, "", "warning"))
+    if cut:
+        message = f"{_listed(cut)} is larger than what is read of a program: what is shown is of its first part."
+        remedy = f"{MESSAGES:,} instructions are read of a program: compile it in parts."
+        found.append(Problem("large_program", message, remedy, "", "warning"))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 TIMES = (

@@ -158,7 +158,9 @@ def graph_viewer(
         "shown": len(found.nodes),
         "instructions": len(module),
     }
-    return Answer(facts, tables, _headline(module, row, ops), _notes(module))
+    title = [module.title]
+    notes = xlaops.unread(title * module.damaged, title * module.cut)
+    return Answer(facts, tables, _headline(module, row, ops), notes)
 
 
 def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
@@ -297,10 +299,3 @@ def _headline(module: Module, row: int, ops: Ops) -> Headline:
     else:
         said = f"{name} of {module.title} did not run by itself in this capture"
     return Headline(f"{said}. {around}.", "info", "hlo_stats")
-
-
-def _notes(module: Module) -> list[Problem]:
-    if not module.damaged:
-        return []
-    message = f"Part of {module.title} cannot be read."
-    return [Problem("damaged_program", message, "The graph is of what could be read; capture again.", "", "warning")]

@@ -9,11 +9,11 @@ from ..analysis.programmemory import Detail, Program, by_source, detail, program
 from ..analysis.words import memory
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import Param, tool
-from ..contract.xlaops import program_text
+from ..contract.xlaops import program_text, unread
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from ..xspace.hlo import Module, signed
+from ..xspace.hlo import signed
 from ..xspace.hlo.shapes import space_name
 
 _POINTS = 1000
@@ -138,7 +138,8 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
     chosen = choose(programs, module_name, memory_space)
     if chosen is None:
         return Answer({}, tables)
-    found = detail(hosts[0].modules[chosen.program], chosen.color)
+    module = hosts[0].modules[chosen.program]
+    found = detail(module, chosen.color)
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
         "program": chosen.title,
         "space": space_name(chosen.color),
@@ -159,7 +160,9 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
         "curve": by_column(_CURVE, _curve(found)),
         "map": by_column(_MAP, _map(found)),
     }
-    return Answer(facts, tables, _headline(found), _notes(hosts[0].modules[chosen.program]))
+    title, assignment = [chosen.title], module.assignment
+    notes = unread(title * assignment.damaged, title * assignment.cut)
+    return Answer(facts, tables, _headline(found), notes)
 
 
 def choose(programs: Sequence[Program], wanted: str, space: str) -> Program | None:
@@ -233,10 +236,3 @@ def _headline(found: Detail) -> Headline:
     most = f" The largest is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
     return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")
-
-
-def _notes(module: Module) -> list[Problem]:
-    if not module.assignment.damaged:
-        return []
-    message = f"Part of what {module.title} says about its memory cannot be read."
-    return [Problem("damaged_program", message, "Figures are of what could be read; capture again.", "", "warning")]

@@ -90,11 +90,13 @@ class Assignment:
     peaks: dict[int, list[int]]
     """Buffers in an allocation at the program's peak, where the program says which."""
     damaged: bool
+    cut: bool
+    """Whether it is larger than what is read."""
 
     @staticmethod
     def read(message: Messages, module: Module) -> Assignment:
         """Of a ``BufferAssignmentProto``, whose program it is."""
-        buffers, bad = _buffers(message, module)
+        buffers, parts = _buffers(message, module)
         order = np.argsort(buffers.id, kind="stable")
         known = buffers.id[order]
 
@@ -129,11 +131,12 @@ class Assignment:
         at_peak = {
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
         }
-        damaged = bad or any(each.damaged for each in (message, allocations, assigned, traces, events, peaks))
-        return Assignment(buffers, found, heap, at_peak, damaged)
+        parts = (*parts, message, allocations, assigned, traces, events, peaks)
+        states = any(each.damaged for each in parts), any(each.cut for each in parts)
+        return Assignment(buffers, found, heap, at_peak, *states)
 
 
-def _buffers(message: Messages, module: Module) -> tuple[Buffers, bool]:
+def _buffers(message: Messages, module: Module) -> tuple[Buffers, tuple[Messages, ...]]:
     _, logical = message.inside(1, (1, 2, 3, 4))
     places = logical.one(3, (2, 3, 4))
     rows = module.rows(places.numbers(4))
@@ -146,4 +149,4 @@ def _buffers(message: Messages, module: Module) -> tuple[Buffers, bool]:
         [module.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
     sizes = logical.numbers(2).clip(min=0)
-    return Buffers(sizes, logical.numbers(4), instruction, shape, logical.numbers(1)), logical.damaged or places.damaged
+    return Buffers(sizes, logical.numbers(4), instruction, shape, logical.numbers(1)), (logical, places)

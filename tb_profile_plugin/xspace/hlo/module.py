@@ -6,7 +6,6 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,8 +107,16 @@ class Module:
     @property
     def damaged(self) -> bool:
         """Whether some of the proto could not be read."""
-        parts = (self._proto, self._module, self._computations, self._messages, self._metadata)
-        return any(each.damaged for each in parts)
+        return any(each.damaged for each in self._parts)
+
+    @property
+    def cut(self) -> bool:
+        """Whether it is larger than what is read of a program; what comes first is here."""
+        return any(each.cut for each in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Messages, ...]:
+        return self._proto, self._module, self._computations, self._messages, self._metadata
 
     @lazy
     def name(self) -> str:
@@ -378,17 +385,3 @@ def _looked_up(keys: Array, rows: Array, wanted: Array) -> Array:
         return np.full(len(wanted), -1, np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, rows[place], -1)
-
-
-_PROGRAM = re.compile(r"\((\d{1,20})\)$")
-
-
-def id_in(name: str) -> int | None:
-    """The program id in a name like ``jit_step(6)``, as the bits of an int64; None where there is none."""
-    match = _PROGRAM.search(name)
-    return signed(int(match[1])) if match else None
-
-
-def signed(program_id: int) -> int:
-    """A program id as the bits of an int64: writers differ in how they take the highest bit."""
-    return (program_id + (1 << 63)) % (1 << 64) - (1 << 63)
