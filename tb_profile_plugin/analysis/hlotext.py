@@ -135,6 +135,8 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
     found += _calls(module, row, opcode, style)
     if module.targets[row]:
         found.append(f'custom_call_target="{module.targets[row]}"')
+    if sharding := module.shardings[row]:
+        found.append(f"sharding={sharding}")
     if style.metadata:
         found += _metadata(module, row)
     if style.whole and module.configs[row]:

@@ -51,6 +51,7 @@ _NODES = Table(
         Column("opened", "Opened", "boolean", doc="Whether what it calls is shown in it."),
         Column("more_operands", "More operands", doc="What feeds it and is not shown."),
         Column("more_users", "More users", doc="What takes its result and is not shown."),
+        Column("sharding", "Sharding", "string", doc="How it is split over devices, as XLA writes it; else blank."),
         Column("constants", "Constants", "string", doc="Operands that are constants of one element."),
         Column("share", "Share", unit="share", doc="Self time, of that of all ops of the program."),
         *xlaops.FIGURES,
@@ -225,7 +226,7 @@ def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[l
         around = [node.inside if node.inside >= 0 else None, opens, node.opened, node.more_operands, node.more_users]
         share = op.self_ps / whole if ran and whole else None
         origin = [*xlaops.origin(op), module.configs[row][:_LONG]]
-        rows.append([*what, *around, _constants(module, row), share, *figures, *origin])
+        rows.append([*what, *around, module.shardings[row], _constants(module, row), share, *figures, *origin])
     return rows
 
 

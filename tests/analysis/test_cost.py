@@ -14,6 +14,7 @@ import draw
 import frameworks
 import numpy as np
 from frameworks import python
+from hlodraw import sizes
 
 from tb_profile_plugin.analysis.cost import costs
 from tb_profile_plugin.analysis.costrules import meeting
@@ -58,7 +59,13 @@ def test_as_jax_says_now(python: str) -> None:
     program = frameworks.PROGRAMS / "xla_costs.py"
     asked = subprocess.run([python, program], capture_output=True, text=True, env=frameworks.ENVIRONMENT)
     assert asked.returncode == 0, asked.stderr[-2000:]
-    assert compared(json.loads(asked.stdout)) == {}
+    programs = json.loads(asked.stdout)
+    assert len(programs) > 100 and compared(programs) == {}
+    for name, entry in programs.items():
+        read = module(entry)
+        assert sizes(read) == [entry["memory"][kind] for kind in ("argument", "output", "temp")], name
+        assert {each: read.shardings[read.row(each)] for each in entry["shardings"]} == entry["shardings"]
+    assert sum(len(entry["shardings"]) for entry in programs.values()) > 5
 
 
 def test_meeting_places_are_counted_one_by_one() -> None:

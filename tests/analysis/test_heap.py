@@ -8,6 +8,7 @@ from pathlib import Path
 import draw
 import numpy as np
 import pytest
+from hlodraw import sizes
 
 from tb_profile_plugin import xspace
 from tb_profile_plugin.analysis.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
@@ -29,10 +30,7 @@ def recorded() -> dict[str, tuple[Module, dict[str, int]]]:
 
 def test_sizes_are_those_of_jax() -> None:
     for name, (module, stated) in recorded().items():
-        allocations = module.assignment.allocations
-        temporary = ~allocations.indefinite & ~allocations.thread_local
-        sizes = [int(allocations.size[part].sum()) for part in (allocations.parameter, allocations.live_out, temporary)]
-        assert sizes == [stated["argument"], stated["output"], stated["temp"]], name
+        assert sizes(module) == [stated["argument"], stated["output"], stated["temp"]], name
         laws(heap(module))
 
 

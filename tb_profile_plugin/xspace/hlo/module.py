@@ -19,6 +19,7 @@ from .buffers import Assignment
 from .fields import Messages, Ragged
 from .literals import LITERAL, Literals
 from .shapes import Shapes
+from .shardings import SHARDING, Shardings
 from .source import Sources
 
 _FORMATTING = {"transpose", "copy", "reshape", "dynamic-reshape"}
@@ -40,7 +41,7 @@ _READ = (
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
-    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL),
+    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""
 _SCHEDULE = 7
@@ -211,6 +212,11 @@ class Module:
     def literals(self) -> Literals:
         """Values of small constants."""
         return Literals(self._messages, self.shapes)
+
+    @lazy
+    def shardings(self) -> Shardings:
+        """How values are split over devices."""
+        return Shardings(self._messages)
 
     @lazy
     def group_sizes(self) -> Array:
