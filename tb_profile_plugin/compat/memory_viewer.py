@@ -40,7 +40,7 @@ def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
             )
             for block in heap.blocks
         },
-        "maxHeapToBySize": [by_size.index(i) for i in range(len(by_size))],
+        "maxHeapToBySize": sorted(range(len(by_size)), key=by_size.__getitem__),
         "bySizeToMaxHeap": by_size,
         "moduleName": module.name,
         "entryComputationName": module.computation_names[module.entry] if module.computation_names else "",

@@ -285,7 +285,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
 
 
 def _headline(module: Module, row: int, ops: Ops) -> Headline:
-    name, op = module.names[row], ops.get((module.program_id, module.names[row]))
+    name, op = module.names[row] or "An instruction without a name", ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
     fed, taken = len({maker for _, maker, _ in makers}) + more, len(takers) + others

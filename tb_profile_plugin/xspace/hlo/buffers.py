@@ -125,7 +125,7 @@ class Assignment:
         owner, events = traces.inside(1, (1, 2, 4, 5))
         begins = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
         shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
-        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.texts(4).all)
+        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
         _, peaks = message.inside(5, (1, 2))
         lists = peaks.lists(2)
         at_peak = {
@@ -140,7 +140,7 @@ def _buffers(message: Messages, module: Module) -> tuple[Buffers, tuple[Messages
     _, logical = message.inside(1, (1, 2, 3, 4))
     places = logical.one(3, (2, 3, 4))
     rows = module.rows(places.numbers(4))
-    names = places.texts(2).all
+    names = places.names(2)
     instruction = np.array(
         [row if row >= 0 else module.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
     )

@@ -18,6 +18,8 @@ _NUMBERS = 128
 """Field numbers are below that; others are passed over."""
 _MOST = 16_000_000
 """Fields of one type of message that are read; a program has about ten for each instruction."""
+_NAME = 2000
+"""Bytes of a name that are read: many others may have it in their texts."""
 MESSAGES = 1_000_000
 """Messages in one field of all messages of a type that are read, e.g. instructions."""
 
@@ -126,10 +128,15 @@ class Messages:
         """The message in a field of each; an empty one where it has none."""
         return Messages.read(self.buffer, *self.spans(number), numbers)
 
-    def all_texts(self, number: int) -> list[str]:
-        """A repeated text of all messages together."""
+    def names(self, number: int) -> list[str]:
+        """A short text of each message; empty where it has none, and cut where it is longer than names are."""
+        begin, end = self.spans(number)
+        return Text(self.buffer, begin, np.minimum(end, begin + _NAME)).all
+
+    def all_names(self, number: int) -> list[str]:
+        """A repeated short text of all messages together."""
         rows = self._rows(number, plain=False)
-        return Text(self.buffer, rows[1], rows[2]).all
+        return Text(self.buffer, rows[1], np.minimum(rows[2], rows[1] + _NAME)).all
 
 
 @jit

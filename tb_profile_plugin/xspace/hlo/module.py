@@ -122,7 +122,7 @@ class Module:
     @lazy
     def name(self) -> str:
         """Name of the module, e.g. ``jit_step``; several programs may share it."""
-        return self._module.texts(1).all[0]
+        return self._module.names(1)[0]
 
     @property
     def computation(self) -> Array:
@@ -135,22 +135,22 @@ class Module:
     @lazy
     def names(self) -> list[str]:
         """Name of each instruction, unique in the module."""
-        return self._messages.texts(_NAME).all
+        return self._messages.names(_NAME)
 
     @lazy
     def opcodes(self) -> list[str]:
         """Opcode of each instruction, e.g. ``dot``."""
-        return self._messages.texts(_OPCODE).all
+        return self._messages.names(_OPCODE)
 
     @lazy
     def fusion_kinds(self) -> list[str]:
         """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
-        return self._messages.texts(_FUSION).all
+        return self._messages.names(_FUSION)
 
     @lazy
     def targets(self) -> list[str]:
         """What a custom call calls; empty for others."""
-        return self._messages.texts(_TARGET).all
+        return self._messages.names(_TARGET)
 
     @lazy
     def configs(self) -> Text:
@@ -206,7 +206,7 @@ class Module:
     @lazy
     def directions(self) -> list[str]:
         """How comparisons compare, e.g. ``LT``; empty for others."""
-        return self._messages.texts(_DIRECTION).all
+        return self._messages.names(_DIRECTION)
 
     @lazy
     def literals(self) -> Literals:
@@ -278,7 +278,7 @@ class Module:
     @lazy
     def computation_names(self) -> list[str]:
         """Name of each computation."""
-        return self._computations.texts(1).all
+        return self._computations.names(1)
 
     @lazy
     def members(self) -> Array:
@@ -295,7 +295,7 @@ class Module:
     @lazy
     def entry(self) -> int:
         """The computation that the program begins with; the last one where it does not say."""
-        name = self._module.texts(2).all[0]
+        name = self._module.names(2)[0]
         names = self.computation_names
         return names.index(name) if name in names else len(names) - 1
 
@@ -325,17 +325,17 @@ class Module:
     @lazy
     def op_names(self) -> list[str]:
         """The framework op that each instruction comes from, with its scopes; may be empty."""
-        return self._metadata.texts(2).all
+        return self._metadata.names(2)
 
     @lazy
     def op_types(self) -> list[str]:
         """Type of the framework op; may be empty."""
-        return self._metadata.texts(1).all
+        return self._metadata.names(1)
 
     @lazy
     def deduplicated(self) -> list[str]:
         """The instruction that an instruction is a copy of; may be empty."""
-        return self._metadata.texts(12).all
+        return self._metadata.names(12)
 
     @lazy
     def sources(self) -> Sources:
