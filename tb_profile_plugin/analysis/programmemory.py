@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..runtime import cancellation
-from ..xspace.hlo import Module
+from ..xspace.hlo import Module, config
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+
+_SCOPED, _VMEM = "used_scoped_memory_configs", 1
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def _program(module: Module, color: int) -> Program:
 class Held:
     """What is alive at the peak."""
 
+    buffer: int
+    """Row of the logical buffer; -1 where it is not known."""
     name: str
     """The instruction that defines it."""
     kind: str
@@ -114,12 +118,28 @@ def _held(module: Module, buffer: int, kind: str, size: int, begin: int, end: in
     row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
     shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
     if row < 0:
-        return Held("", kind, size, None, "", "", "", "", begin, end, others)
+        return Held(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
     unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
     telling = module.telling(row)
     said = module.category(row), module.op_names[telling], module.sources.line(telling)
     text = module.shapes.text(shape) if shape >= 0 else ""
-    return Held(module.names[row], kind, size, unpadded, text, *said, begin, end, others)
+    return Held(buffer, module.names[row], kind, size, unpadded, text, *said, begin, end, others)
+
+
+def scoped(module: Module) -> tuple[int, str]:
+    """Bytes of a TPU's VMEM that an instruction keeps for itself, and which one does so most; 0 where none does.
+
+    As the backend says in its configuration: ``used_scoped_memory_configs`` of memory space 1.
+    """
+    largest, name = 0, ""
+    for row in range(len(module)):
+        text = module.configs[row]
+        found = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
+        own = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        sizes = [config.whole(each.get("size")) or 0 for each in own if config.whole(each.get("memory_space")) == _VMEM]
+        if max(sizes, default=0) > largest:
+            largest, name = max(sizes), module.names[row]
+    return largest, name
 
 
 def by_source(held: Sequence[Held]) -> list[tuple[str, int, int]]:

@@ -35,7 +35,7 @@ class XlaOp:
     source: str = ""
     """``file:line`` or empty."""
     stack: tuple[str, ...] = ()
-    """``file:line`` of each frame, innermost first."""
+    """``file:line:column`` of each frame, innermost first."""
     original: str = ""
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""

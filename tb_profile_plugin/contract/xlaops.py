@@ -61,7 +61,7 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
 def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
     found = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
-    if found:
+    if found is not None:
         return found
     titled = [each for each in modules.values() if each.title == wanted]
     called = [each for each in modules.values() if each.name == wanted]

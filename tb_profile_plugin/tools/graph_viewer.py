@@ -186,13 +186,13 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
     """The op that wastes most time, else the one that takes most, else the result of the largest program."""
     table, only = xla_ops(host), xlaops.program_of(host.modules, program) if program else None
     peaks = peaks_of(table.devices)
-    ran = [op for op in table.ops if op.program in host.modules and (not only or op.program == only.program_id)]
+    ran = [op for op in table.ops if op.program in host.modules and (only is None or op.program == only.program_id)]
     ran.sort(key=lambda op: (-(bound(op, peaks).wasted_ps(op) or 0.0), -op.self_ps))
     for op in ran:
         row = host.modules[op.program].row(op.name)
         if row >= 0:
             return host.modules[op.program], row
-    module = only or max(host.modules.values(), key=len)
+    module = max(host.modules.values(), key=len) if only is None else only
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
         raise ProblemError(

@@ -33,6 +33,8 @@ class Buffers:
     """int64[n]: row of the instruction that defines it, -1 where there is none."""
     shape: Array
     """int64[n]: its shape, -1 where there is none."""
+    path: Ragged
+    """Which part of the instruction's result it is."""
     id: Array
 
 
@@ -40,6 +42,8 @@ class Buffers:
 class Allocations:
     """Stretches of memory that buffers are assigned to."""
 
+    index: Array
+    """int64[n]: their numbers."""
     size: Array
     """int64[n]."""
     color: Array
@@ -111,6 +115,7 @@ class Assignment:
         first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
         local, parameter, live_out, constant, index = (allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11))
         found = Allocations(
+            allocations.numbers(1),
             allocations.numbers(2).clip(min=0),
             allocations.numbers(8),
             local,
@@ -149,4 +154,4 @@ def _buffers(message: Messages, module: Module) -> tuple[Buffers, tuple[Messages
         [module.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
     sizes = logical.numbers(2).clip(min=0)
-    return Buffers(sizes, logical.numbers(4), instruction, shape, logical.numbers(1)), (logical, places)
+    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, places)

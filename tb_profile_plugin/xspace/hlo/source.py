@@ -29,6 +29,11 @@ class Frame:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def place(self) -> str:
+        """With the column where that is known."""
+        return f"{self}:{self.column}" if self.column else str(self)
+
 
 @dataclass(frozen=True)
 class Sources:
