@@ -123,7 +123,7 @@ def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, s
     fillers = {"string": "", "boolean": False, "number": 0.0}
     cells = [[row.get(each["id"], fillers[each["type"]]) for each in heads] for row in rows]
     properties = _properties(kind, table, peaks)
-    return [data_table(heads, cells, properties), diagnostics(answer)]
+    return [data_table(heads, cells, properties), diagnostics(answer, ("warning", "error", "info"))]
 
 
 def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> Iterator[dict[str, Any]]:

@@ -31,9 +31,7 @@ _STATIC = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dtype"})
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(xla_ops(host).programs for host in hosts):
-        return None
-    return xlaops.unavailable(session, hosts)
+    return None if any(xla_ops(host).programs for host in hosts) else xlaops.nothing(session, programs=False)
 
 
 _NODES = Table(
@@ -142,7 +140,7 @@ def graph_viewer(
         "found": by_column(_SEARCHED, [_where(*each, ops) for each in search(host.modules.values(), find, _FOUND)]),
     }
     if not host.modules:
-        return Answer({}, tables)
+        return Answer({}, tables, notes=[xlaops.nothing(session, programs=False)])
     module, row = centre(host, module_name, node_name)
     opened = [name.strip() for name in open.split(",")]
     found = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)

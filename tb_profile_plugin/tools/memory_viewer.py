@@ -23,8 +23,10 @@ _BLOCKS = 2000
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(program_memories(host) for host in hosts):
-        return None
+    return None if any(program_memories(host) for host in hosts) else _nothing(session)
+
+
+def _nothing(session: Session) -> Problem:
     remedy = (
         "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs and how they use memory into the "
         "capture. For what allocators did, see Memory."
@@ -137,7 +139,7 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
     tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in programs])}
     chosen = choose(programs, module_name, memory_space)
     if chosen is None:
-        return Answer({}, tables)
+        return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[chosen.program]
     found = detail(module, chosen.color)
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {

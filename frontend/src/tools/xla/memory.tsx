@@ -24,7 +24,8 @@ function curveOption(curve: Table, peak: number, palette: Palette) {
   return {
     animation: false,
     textStyle: textStyle(palette),
-    grid: { left: 8, right: 16, top: 28, bottom: 24, containLabel: true },
+    // The map below has the same margins.
+    grid: { left: 56, right: 16, top: 28, bottom: 44 },
     tooltip: {
       ...tooltip(palette),
       trigger: "axis" as const,
