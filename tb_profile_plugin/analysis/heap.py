@@ -6,6 +6,7 @@ what the program's heap traces tell. Allocations of called computations take no 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,12 +56,24 @@ class Heap:
     """Of each event; empty for the end."""
     peak: int = 0
     """Where in the curve it is the most."""
-    live: list[int] = field(default_factory=list)
-    """Places in ``blocks`` of what is alive at the peak."""
     blocks: list[Block] = field(default_factory=list)
     fixed: list[Fixed] = field(default_factory=list)
     total: int = 0
     """Of all allocations: more than the peak where memory is fragmented."""
+
+    def live(self, position: int) -> list[int]:
+        """Places in ``blocks`` of what is alive at a position of the curve."""
+        return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
+
+    def without(self, places: Sequence[int]) -> int:
+        """The most in use at once if some of the blocks were not."""
+        # Of damaged programs sizes sum to more than 64 bits hold.
+        change = np.zeros(len(self.curve) + 1)
+        blocks = [self.blocks[place] for place in places]
+        sizes = [block.size for block in blocks]
+        np.add.at(change, [min(block.begin + 1, len(self.curve)) for block in blocks], sizes)
+        np.subtract.at(change, [min(block.end + 1, len(self.curve)) for block in blocks], sizes)
+        return int((np.array(self.curve, float) - np.cumsum(change)[:-1]).max(initial=0.0))
 
     @property
     def fixed_bytes(self) -> int:
@@ -104,7 +117,6 @@ def heap(module: Module, color: int = 0) -> Heap:
         answer.curve = [fixed + temporary] if mine.any() else []
     answer.instructions += [""] * (len(answer.curve) - len(answer.instructions))
     answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
-    answer.live = [i for i, block in enumerate(answer.blocks) if block.begin < answer.peak <= block.end]
     _place(answer, assignment)
     return answer
 

@@ -11,6 +11,9 @@ from ..runtime import cancellation
 from ..xspace.hlo import Module, config
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
 
+_NOT_KNOWN = "not known"
+_LINES = 50
+"""Of so many lines it is worked out what the peak would be without them."""
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1
 
 
@@ -90,22 +93,26 @@ class Detail:
 
     program: Program
     heap: Heap
+    position: int
+    """Of the curve: the moment of which ``held`` tells."""
     held: Sequence[Held]
-    """By size descending."""
+    """What is alive then, by size descending."""
     names: Sequence[str]
     """Instruction of each block."""
 
 
-def detail(module: Module, color: int) -> Detail:
-    """See `Detail`."""
+def detail(module: Module, color: int, position: int | None = None) -> Detail:
+    """See `Detail`; without a position, at the peak."""
     simulated = heap(module, color)
+    shown = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
     end = len(simulated.curve)
     held = [_held(module, each.buffer, each.kind, each.size, 0, end, each.others) for each in simulated.fixed]
-    for place in simulated.live:
+    for place in simulated.live(shown):
         block = simulated.blocks[place]
         held.append(_held(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
     names = [_name(module, block.buffer) for block in simulated.blocks]
-    return Detail(_program(module, color), simulated, sorted(held, key=lambda each: (-each.size, each.name)), names)
+    ordered = sorted(held, key=lambda each: (-each.size, each.name))
+    return Detail(_program(module, color), simulated, shown, ordered, names)
 
 
 def _name(module: Module, buffer: int) -> str:
@@ -142,11 +149,31 @@ def scoped(module: Module) -> tuple[int, str]:
     return largest, name
 
 
-def by_source(held: Sequence[Held]) -> list[tuple[str, int, int]]:
-    """(source line, bytes, values) of what is alive at the peak, by bytes descending."""
+def by_source(module: Module, found: Detail) -> list[tuple[str, int, int, int | None]]:
+    """(source line, bytes, values, bytes saved) of what is alive, by bytes descending.
+
+    Saved is by how much the peak would be lower if the line's temporaries were recomputed or lay elsewhere; None of
+    lines without any, and of those that have little.
+    """
     sums: dict[str, tuple[int, int]] = {}
-    for each in held:
-        line = each.source or ("arguments" if each.kind == PARAMETER else "not known")
+    for each in found.held:
+        line = each.source or ("arguments" if each.kind == PARAMETER else _NOT_KNOWN)
         size, count = sums.get(line, (0, 0))
         sums[line] = size + each.size, count + 1
-    return sorted(((line, *each) for line, each in sums.items()), key=lambda each: (-each[1], each[0]))
+    ordered = sorted(((line, *each) for line, each in sums.items()), key=lambda each: (-each[1], each[0]))
+    blocks, peak = _blocks_of_lines(module, found.heap), found.heap.peak_bytes
+    saved = {line: peak - found.heap.without(blocks[line]) for line, *_ in ordered[:_LINES] if line in blocks}
+    return [(line, size, count, saved.get(line)) for line, size, count in ordered]
+
+
+def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
+    """Places of the temporaries of each source line."""
+    lines: dict[int, str] = {}
+    found: dict[str, list[int]] = {}
+    instructions = module.assignment.buffers.instruction
+    for place, block in enumerate(simulated.blocks):
+        row = int(instructions[block.buffer])
+        if row not in lines:
+            lines[row] = (module.sources.line(module.telling(row)) if row >= 0 else "") or _NOT_KNOWN
+        found.setdefault(lines[row], []).append(place)
+    return found

@@ -18,6 +18,8 @@ from ..xspace.hlo.shapes import space_name
 
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
+_DIGITS = 9
+"""Of the largest position."""
 _BLOCKS = 2000
 """The largest blocks of the map; smaller ones are not drawn."""
 
@@ -60,7 +62,7 @@ _PROGRAMS = Table(
 )
 _HELD = Table(
     "held",
-    "At the peak",
+    "Alive",
     (
         Column("name", "Value of", "string", doc="The instruction that gives it."),
         Column("kind", "Kind", "string", doc="parameter, output, constant or temporary."),
@@ -75,16 +77,22 @@ _HELD = Table(
         Column("end", "To", doc="Position in the curve at which it no longer is."),
         Column("others", "Others", doc="Values that use the same memory at other times."),
     ),
-    doc="Everything alive when the program needs the most memory.",
+    doc="Everything alive at the position that is asked for: when the program needs the most memory, if none is.",
 )
 _SOURCES = Table(
     "sources",
-    "At the peak, by source line",
+    "Alive, by source line",
     (
         Column("source", "Source", "string", doc="Line of the program that made the values."),
-        Column("bytes", "Size", unit="iB", doc="Of its values at the peak."),
+        Column("bytes", "Size", unit="iB", doc="Of its values that are alive."),
         Column("share", "Share", unit="share", doc="Of the peak."),
         Column("values", "Values", doc="How many."),
+        Column(
+            "saved_bytes",
+            "Saved",
+            unit="iB",
+            doc="By how much the peak would be lower without its temporaries: recomputed, or moved to the host.",
+        ),
     ),
 )
 _CURVE = Table(
@@ -114,12 +122,14 @@ _FACTS = (
     *_SIZES,
     Column("peak_at", "Peak at", "string", doc="The instruction that runs then."),
     Column("peak_position", "Position of the peak", doc="In the curve."),
+    Column("position", "Position shown", doc="In the curve: the moment at which what is alive is shown."),
     Column("positions", "Positions", doc="Of the curve."),
     Column("blocks", "Temporary values", doc="How many the program has over its whole schedule."),
 )
 _PARAMS = (
     Param("module_name", "", "The program: its id, or name(id). Without it, the one with the highest peak."),
     Param("memory_space", "", "Number of the device's memory. Without it, the one in which that program needs most."),
+    Param("position", "", "Position in the curve at which to show what is alive. Without it, the peak."),
 )
 
 
@@ -133,7 +143,9 @@ _PARAMS = (
     precheck=(program_memories,),
     unavailable=_unavailable,
 )
-def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, memory_space: str) -> Answer:
+def memory_viewer(
+    session: Session, hosts: Sequence[Host], module_name: str, memory_space: str, position: str
+) -> Answer:
     """What does an XLA program need memory for?"""
     programs = program_memories(hosts[0])
     tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in programs])}
@@ -141,12 +153,15 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
     if chosen is None:
         return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[chosen.program]
-    found = detail(module, chosen.color)
+    if position and not (position.isdecimal() and len(position) <= _DIGITS):
+        raise ProblemError(Problem("bad_option", f"position={position!r} is no position.", "Give 0 or more."))
+    found = detail(module, chosen.color, int(position) if position else None)
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
         "program": chosen.title,
         "space": space_name(chosen.color),
         "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
         "peak_position": found.heap.peak,
+        "position": found.position,
         "positions": len(found.heap.curve),
         "blocks": len(found.heap.blocks),
     }
@@ -155,8 +170,8 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
         "sources": by_column(
             _SOURCES,
             [
-                [line, size, size / chosen.peak if chosen.peak else None, count]
-                for line, size, count in by_source(found.held)
+                [line, size, size / chosen.peak if chosen.peak else None, count, saved]
+                for line, size, count, saved in by_source(module, found)
             ],
         ),
         "curve": by_column(_CURVE, _curve(found)),
@@ -235,6 +250,7 @@ def _headline(found: Detail) -> Headline:
     }
     shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
     largest = found.held[0] if found.held else None
-    most = f" The largest is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
+    then = "" if found.position == found.heap.peak else f" at position {found.position}"
+    most = f" The largest{then} is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
     return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")

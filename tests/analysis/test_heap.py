@@ -72,7 +72,7 @@ def programs(capture: str) -> list[Module]:
 
 
 def laws(found: Heap) -> None:
-    alive = sum(found.blocks[place].size for place in found.live)
+    alive = sum(found.blocks[place].size for place in found.live(found.peak))
     assert min(found.curve, default=0) >= found.fixed_bytes or not found.curve
     assert found.peak_bytes <= found.total or not found.curve
     if found.blocks:
@@ -127,3 +127,12 @@ def test_a_chain_of_shares_is_one_block() -> None:
 def test_events_without_sense_do_no_harm(events: list[tuple[int, int, int]]) -> None:
     found = heap(assignment({1: 500}, (), [(ALLOC, 1, 0), *events]))
     assert 0 <= min(found.curve) and len(found.instructions) == len(found.curve)
+
+
+def test_what_leaving_values_out_saves() -> None:
+    """Two of 8 and 4 bytes that overlap, and one of 10 later on: without the first, the last makes the peak."""
+    events = [(ALLOC, 1, 0), (ALLOC, 2, 0), (FREE, 1, 0), (FREE, 2, 0), (ALLOC, 3, 0), (FREE, 3, 0)]
+    found = heap(assignment({1: 8, 2: 4, 3: 10}, (), events))
+    assert found.curve == [0, 8, 12, 4, 0, 10, 0] and found.peak == 2
+    assert [found.without(places) for places in ([], [0], [2], [0, 2], [0, 1, 2])] == [12, 10, 12, 4, 0]
+    assert [found.live(position) for position in range(7)] == [[], [0], [0, 1], [1], [], [2], []]

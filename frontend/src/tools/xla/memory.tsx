@@ -12,14 +12,18 @@ import type { Palette } from "../../view/palette";
 interface CurveProps {
   readonly curve: Table;
   readonly peak: number;
+  /** The position of which the tables tell. */
+  readonly shown: number;
+  readonly choose: (position: number) => void;
 }
 
-export function Curve({ curve, peak }: CurveProps) {
-  const build = useCallback((palette: Palette) => curveOption(curve, peak, palette), [curve, peak]);
-  return <Chart label="Memory over the program's schedule" height={240} build={build} />;
+export function Curve({ curve, peak, shown, choose }: CurveProps) {
+  const build = useCallback((palette: Palette) => curveOption(curve, peak, shown, palette), [curve, peak, shown]);
+  const pick = (place: number) => choose(Math.max(Math.floor(place), 0));
+  return <Chart label="Memory over the program's schedule" height={240} build={build} onColumn={pick} />;
 }
 
-function curveOption(curve: Table, peak: number, palette: Palette) {
+function curveOption(curve: Table, peak: number, shown: number, palette: Palette) {
   const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
   return {
     animation: false,
@@ -56,7 +60,10 @@ function curveOption(curve: Table, peak: number, palette: Palette) {
           symbol: "none",
           lineStyle: { color: palette.quiet },
           label: { formatter: "peak", color: palette.quiet },
-          data: [{ xAxis: peak }],
+          data: [
+            { xAxis: peak },
+            ...(shown === peak ? [] : [{ xAxis: shown, label: { formatter: "shown", color: palette.quiet } }]),
+          ],
         },
       },
     ],
@@ -68,12 +75,13 @@ const TALL = 260;
 interface MapProps {
   readonly blocks: Table;
   readonly positions: number;
-  readonly peak: number;
+  /** The position of which the tables tell. */
+  readonly shown: number;
   readonly dark: boolean;
 }
 
 /** Each temporary as a box: from when to when, and where in memory. */
-export function AllocationMap({ blocks, positions, peak, dark }: MapProps) {
+export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const top = largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
   const wide = Math.max(positions - 1, 1);
   return (
@@ -95,7 +103,7 @@ export function AllocationMap({ blocks, positions, peak, dark }: MapProps) {
           />
         );
       })}
-      <line x1={peak} x2={peak} y1={0} y2={TALL} />
+      <line x1={shown} x2={shown} y1={0} y2={TALL} />
     </svg>
   );
 }
