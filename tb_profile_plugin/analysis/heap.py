@@ -54,6 +54,8 @@ class Heap:
     """In use before each event of the trace, and after the last one."""
     instructions: list[str] = field(default_factory=list)
     """Of each event; empty for the end."""
+    frees: list[bool] = field(default_factory=list)
+    """Whether the event gives memory back; of the end, too."""
     peak: int = 0
     """Where in the curve it is the most."""
     blocks: list[Block] = field(default_factory=list)
@@ -110,12 +112,13 @@ def heap(module: Module, color: int = 0) -> Heap:
     traces = assignment.traces
     for events in _traces_of(assignment, color):
         _simulate(answer, assignment, events, fixed)
-        answer.instructions += [traces.instructions[event] for event in events]
+        answer.instructions += [*(traces.instructions[event] for event in events), ""]
+        answer.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
         cancellation.check()
     if not answer.curve:
         temporary = int(allocations.size[mine & ~allocations.indefinite].sum())
         answer.curve = [fixed + temporary] if mine.any() else []
-    answer.instructions += [""] * (len(answer.curve) - len(answer.instructions))
+        answer.instructions, answer.frees = [""] * len(answer.curve), [True] * len(answer.curve)
     answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
     _place(answer, assignment)
     return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.host import Host
@@ -147,6 +147,23 @@ def scoped(module: Module) -> tuple[int, str]:
         if max(sizes, default=0) > largest:
             largest, name = max(sizes), module.names[row]
     return largest, name
+
+
+def times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
+    """From when on each position of the curve holds, by when instructions begin; empty where no begin is known.
+
+    Memory is taken when an instruction begins, and given back when the next one does.
+    """
+    told = zip(simulated.instructions, simulated.frees, strict=True)
+    known = [None if free else begins.get(name) for name, free in told]
+    latest = max((each for each in known if each is not None), default=None)
+    if latest is None:
+        return []
+    found, soonest = [], latest
+    for each in reversed(known):
+        soonest = soonest if each is None else min(soonest, each)
+        found.append(soonest)
+    return [0.0, *found[:0:-1]]
 
 
 def by_source(module: Module, found: Detail) -> list[tuple[str, int, int, int | None]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories
+from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories, times
 from ..analysis.words import memory
+from ..analysis.xlamoments import moments
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import Param, tool
 from ..contract.xlaops import program_text, unread
@@ -16,6 +17,7 @@ from ..problems import Problem, ProblemError
 from ..xspace.hlo import signed
 from ..xspace.hlo.shapes import space_name
 
+_PS_PER_US = 1e6
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
 _DIGITS = 9
@@ -101,6 +103,13 @@ _CURVE = Table(
     (
         Column("position", "Position", doc="Among the moments at which memory is taken or given back."),
         Column("instruction", "Instruction", "string", doc="That runs then."),
+        Column(
+            "time_us",
+            "Time",
+            unit="us",
+            doc="From when on so much is in use, after the program begins: mean of its runs. Blank where it did not "
+            "run.",
+        ),
         Column("bytes", "In use", unit="iB", doc="With what is there all the time; the highest near the position."),
     ),
 )
@@ -121,6 +130,7 @@ _FACTS = (
     Column("space", "Memory", "string", doc="Which memory of the device."),
     *_SIZES,
     Column("peak_at", "Peak at", "string", doc="The instruction that runs then."),
+    Column("peak_us", "Peak after", unit="us", doc="When that is, after the program begins: mean of its runs."),
     Column("peak_position", "Position of the peak", doc="In the curve."),
     Column("position", "Position shown", doc="In the curve: the moment at which what is alive is shown."),
     Column("positions", "Positions", doc="Of the curve."),
@@ -156,10 +166,12 @@ def memory_viewer(
     if position and not (position.isdecimal() and len(position) <= _DIGITS):
         raise ProblemError(Problem("bad_option", f"position={position!r} is no position.", "Give 0 or more."))
     found = detail(module, chosen.color, int(position) if position else None)
+    begins = [time / _PS_PER_US for time in times(found.heap, moments(hosts[0], chosen.program))]
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
         "program": chosen.title,
         "space": space_name(chosen.color),
         "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
+        "peak_us": begins[found.heap.peak] if begins else None,
         "peak_position": found.heap.peak,
         "position": found.position,
         "positions": len(found.heap.curve),
@@ -174,7 +186,7 @@ def memory_viewer(
                 for line, size, count, saved in by_source(module, found)
             ],
         ),
-        "curve": by_column(_CURVE, _curve(found)),
+        "curve": by_column(_CURVE, _curve(found, begins)),
         "map": by_column(_MAP, _map(found)),
     }
     title, assignment = [chosen.title], module.assignment
@@ -224,11 +236,11 @@ def _held(found: Detail) -> list[list[Any]]:
     ]
 
 
-def _curve(found: Detail) -> list[list[Any]]:
+def _curve(found: Detail, begins: Sequence[float]) -> list[list[Any]]:
     curve = found.heap.curve
     step = -(-len(curve) // _POINTS)
     highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
-    return [[at, found.heap.instructions[at], curve[at]] for at in highest]
+    return [[at, found.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
 
 
 def _map(found: Detail) -> list[list[Any]]:

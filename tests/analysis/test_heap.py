@@ -12,6 +12,7 @@ from hlodraw import sizes
 
 from tb_profile_plugin import xspace
 from tb_profile_plugin.analysis.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+from tb_profile_plugin.analysis.programmemory import times
 from tb_profile_plugin.xspace.hlo import Module, modules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,3 +137,11 @@ def test_what_leaving_values_out_saves() -> None:
     assert found.curve == [0, 8, 12, 4, 0, 10, 0] and found.peak == 2
     assert [found.without(places) for places in ([], [0], [2], [0, 2], [0, 1, 2])] == [12, 10, 12, 4, 0]
     assert [found.live(position) for position in range(7)] == [[], [0], [0, 1], [1], [], [2], []]
+
+
+def test_memory_is_taken_when_an_instruction_begins_and_given_back_when_the_next_one_does() -> None:
+    found = Heap([0, 8, 12, 4, 0], ["a", "b", "a", "b", ""], [False, False, True, True, True])
+    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]
+    assert times(found, {"b": 30.0}) == [0, 30, 30, 30, 30] and times(found, {}) == []
+    found = Heap([0, 8, 0, 4, 0], ["a", "a", "b", "b", ""], [False, True, False, True, True])
+    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]

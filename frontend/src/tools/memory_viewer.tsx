@@ -4,8 +4,10 @@ import type { Row } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
+import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { AllocationMap, Curve } from "./xla/memory";
@@ -72,6 +74,9 @@ export default function MemoryViewerPage(props: PageProps) {
   const [curve, blocks] = [answer.table("curve"), answer.table("map")];
   const peak = answer.number("peak_position") ?? 0;
   const shown = answer.number("position") ?? peak;
+  const [kept, setTimed] = useKept("timed");
+  const ran = answer.number("peak_us") !== null;
+  const timed = kept !== "" && ran;
   const choose = (position: number) => {
     const options = store.view.peek().options;
     store.go({ options: { ...options, position: position === peak ? "" : `${position}` } });
@@ -86,8 +91,18 @@ export default function MemoryViewerPage(props: PageProps) {
           title={curve.label}
           doc="What the program has in use at each moment at which memory is taken or given back."
           note="click a moment to see what is alive then"
+          controls={
+            ran ? (
+              <Switch
+                label="In time"
+                doc="When the instructions run, mean of the program's runs, instead of their order."
+                on={timed}
+                set={(on) => setTimed(on ? "1" : "")}
+              />
+            ) : undefined
+          }
         >
-          <Curve curve={curve} peak={peak} shown={shown} choose={choose} />
+          <Curve curve={curve} peak={peak} shown={shown} timed={timed} choose={choose} />
         </Section>
       )}
       {blocks.rows.length > 0 && (

@@ -2,9 +2,9 @@
 
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { memory, memoryScale } from "../../base/format";
+import { memory, memoryScale, timeScale } from "../../base/format";
 import { colourOf } from "../../base/hue";
-import type { Table } from "../../base/table";
+import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
@@ -14,16 +14,39 @@ interface CurveProps {
   readonly peak: number;
   /** The position of which the tables tell. */
   readonly shown: number;
+  /** Whether the axis is time instead of positions. */
+  readonly timed: boolean;
   readonly choose: (position: number) => void;
 }
 
-export function Curve({ curve, peak, shown, choose }: CurveProps) {
-  const build = useCallback((palette: Palette) => curveOption(curve, peak, shown, palette), [curve, peak, shown]);
-  const pick = (place: number) => choose(Math.max(Math.floor(place), 0));
+export function Curve({ curve, peak, shown, timed, choose }: CurveProps) {
+  const build = useCallback(
+    (palette: Palette) => curveOption({ curve, peak, shown, timed, palette }),
+    [curve, peak, shown, timed],
+  );
+  const pick = (place: number) => {
+    const at = along(curve, timed).at;
+    const before = curve.rows.filter((row) => at(row) <= place).at(-1);
+    choose(before ? curve.length(before, "position") : 0);
+  };
   return <Chart label="Memory over the program's schedule" height={240} build={build} onColumn={pick} />;
 }
 
-function curveOption(curve: Table, peak: number, shown: number, palette: Palette) {
+/** Where a row stands on the axis, and what the axis is called. */
+function along(curve: Table, timed: boolean) {
+  if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: "Position in the schedule" };
+  const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
+  return { at: (row: Row) => curve.length(row, "time_us") * factor, title: `Time in the program's run, ${unit}` };
+}
+
+interface CurveParts extends Omit<CurveProps, "choose"> {
+  readonly palette: Palette;
+}
+
+function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
+  const { at, title } = along(curve, timed);
+  const place = (position: number) =>
+    at(curve.rows.filter((row) => curve.length(row, "position") <= position).at(-1) ?? []);
   const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
   return {
     animation: false,
@@ -40,7 +63,7 @@ function curveOption(curve: Table, peak: number, shown: number, palette: Palette
       },
     },
     xAxis: {
-      ...axis(palette, "Position in the schedule"),
+      ...axis(palette, title),
       type: "value" as const,
       nameLocation: "middle" as const,
       nameGap: 26,
@@ -54,15 +77,15 @@ function curveOption(curve: Table, peak: number, shown: number, palette: Palette
         showSymbol: false,
         lineStyle: { color: palette.accent, width: 1.5 },
         areaStyle: { color: palette.accent, opacity: 0.2 },
-        data: curve.rows.map((row) => [curve.length(row, "position"), curve.length(row, "bytes") * scale.factor]),
+        data: curve.rows.map((row) => [at(row), curve.length(row, "bytes") * scale.factor]),
         markLine: {
           silent: true,
           symbol: "none",
           lineStyle: { color: palette.quiet },
           label: { formatter: "peak", color: palette.quiet },
           data: [
-            { xAxis: peak },
-            ...(shown === peak ? [] : [{ xAxis: shown, label: { formatter: "shown", color: palette.quiet } }]),
+            { xAxis: place(peak) },
+            ...(shown === peak ? [] : [{ xAxis: place(shown), label: { formatter: "shown", color: palette.quiet } }]),
           ],
         },
       },
