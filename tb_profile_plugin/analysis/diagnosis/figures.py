@@ -59,7 +59,7 @@ class HostFigures:
     name_ps: Array
     """int64[windows, names]."""
     name_count: Array
-    """int64[windows, names]: stretches under that name that begin in the window."""
+    """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
     evidence: list[Stretch]
     """The longest stretches of each state, in steps and between them."""
     devices: list[str]
@@ -99,16 +99,13 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
     names, codes = _named(host, line)
-    window = np.searchsorted(edges, line.begin, "right") - 1
-    cells = (window.clip(0, len(edges) - 2) * len(names) + codes)[codes >= 0]
-    counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
         sums(edges, line, line.state, len(STATES)),
         names,
         sums(edges, line, codes, len(names)),
-        counts,
+        _counted(edges, line.begin, line.event, codes, len(names), len(host.trace)),
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
@@ -159,6 +156,21 @@ def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matr
             if time > 0:
                 answer[window, codes[i]] += time
             window += 1
+    return answer
+
+
+@jit
+def _counted(edges: I64, begin: I64, event: I32, codes: I32, count: Int, events: Int) -> I64Matrix:
+    """See `HostFigures.name_count`: what is interrupted and goes on has happened once."""
+    answer = np.zeros((len(edges) - 1, count), np.int64)
+    told = np.full(events, -1, np.int32)
+    window = 0
+    for i in range(len(begin)):
+        while window < len(edges) - 2 and edges[window + 1] <= begin[i]:
+            window += 1
+        if codes[i] >= 0 and told[event[i]] != window:
+            told[event[i]] = window
+            answer[window, codes[i]] += 1
     return answer
 
 
