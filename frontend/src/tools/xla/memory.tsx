@@ -67,7 +67,7 @@ function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
       type: "value" as const,
       nameLocation: "middle" as const,
       nameGap: 26,
-      max: "dataMax" as const,
+      ...(timed ? {} : { max: "dataMax" as const }),
     },
     yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
     series: [
