@@ -233,7 +233,8 @@ def _impossible(host: Host) -> Iterator[Problem]:
 
 
 def _programs(host: Host) -> Iterator[Problem]:
-    if len(host.modules) == PROGRAMS:
+    plane = host.space.plane(vocabulary.METADATA)
+    if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
         message = f"Of this capture's XLA programs the first {PROGRAMS:,} are read."
         yield Problem("many_programs", message, "Capture less at once.", host.name, "warning")
 
