@@ -47,7 +47,8 @@ def turns(trace: Trace) -> Array:
         # Where several do it in a turn, two models for example, those of one kind are counted.
         kinds, count = np.unique(trace.name_rows(found), return_counts=True)
         if len(found) and count.max() >= _SO_MANY:
-            return found[trace.name_rows(found) == kinds[count.argmax()]]
+            answer: Array = found[trace.name_rows(found) == kinds[count.argmax()]]
+            return answer
     return np.empty(0, np.int64)
 
 

@@ -14,7 +14,23 @@ from .remote import RemoteTree, is_url, relocated, single
 from .walk import look
 from .whole import head
 
-__all__ = ["Logdir", "Root", "StoredFile", "StoredSession", "Survey", "lost", "read", "relocated", "resolve", "roots"]
+__all__ = [
+    "PAGES",
+    "Logdir",
+    "Root",
+    "StoredFile",
+    "StoredSession",
+    "Survey",
+    "lost",
+    "read",
+    "relocated",
+    "resolve",
+    "roots",
+]
+
+
+PAGES = (".html", ".htm")
+"""How names of pages end, which are no captures."""
 
 
 def resolve(path: str | os.PathLike[str]) -> StoredSession:
@@ -45,6 +61,11 @@ def _newest(logdir: str) -> StoredSession:
 
 
 def _single(path: Path) -> StoredSession:
+    if path.suffix in PAGES:
+        remedy = "Open it in a browser, or name it to tb-profile compare or check; for all else name the capture."
+        raise ProblemError(
+            Problem("no_capture", "This is a page, such as tb-profile report writes.", remedy, str(path))
+        )
     facts = path.stat()
     host = host_of(path.name) or path.stem
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))

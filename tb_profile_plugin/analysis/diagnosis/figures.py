@@ -179,7 +179,7 @@ def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
     told = np.flatnonzero(line.event >= 0)
     row = host.trace.name_rows(line.event[told])
     rows = np.flatnonzero(np.bincount(row))
-    texts = [_told(name) for name in host.trace.names_of(rows)]
+    texts = [told_as(name) for name in host.trace.names_of(rows)]
     words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     text = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.int64)
     text[rows] = [words[each] for each in texts]
@@ -194,7 +194,7 @@ def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
     return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], codes
 
 
-def _told(name: str) -> str:
+def told_as(name: str) -> str:
     """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
     said = hlotext.parse(name)
     host_memory = said is not None and (said.reads_host or said.writes_host)

@@ -101,7 +101,8 @@ def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
     rows = np.unique(names)
     told = np.array([_tells(name) for name in host.trace.names_of(rows)], bool)[np.searchsorted(rows, names)]
     state = classes[event.clip(0)]
-    return (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))
+    answer: Array = (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))
+    return answer
 
 
 def _tells(name: str) -> bool:
