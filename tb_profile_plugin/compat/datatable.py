@@ -101,9 +101,8 @@ def _cell(value: Json, kind: str) -> Json:
     return number if math.isfinite(number) else 0.0
 
 
-def diagnostics(answer: Named) -> dict[str, Json]:
-    """The notes as a table of severity and message, remedies included, warnings first."""
-    order = ("warning", "error")
+def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
+    """Notes of these severities as a table of severity and message, remedies included, in that order."""
     notes = sorted(
         (note for note in answer.notes if note["severity"] in order), key=lambda n: order.index(n["severity"])
     )

@@ -47,4 +47,4 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
     ]
     headline = Headline(xlaops.verdict(table, bounds), "info", "op_profile") if rows else None
     facts = xlaops.times(table, peaks, bounds)
-    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xlaops.notes(table, peaks, bounds))
+    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xlaops.notes(session, table, peaks, bounds))

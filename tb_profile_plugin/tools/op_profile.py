@@ -70,7 +70,7 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
             rows.append(_beside(len(rows), name, kind, time, *wholes))
     headline = Headline(xlaops.verdict(table, bounds), "info", "roofline_model") if rows else None
     facts = xlaops.times(table, peaks, bounds)
-    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(table, peaks, bounds))
+    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(session, table, peaks, bounds))
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:

@@ -165,7 +165,7 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     signed: column.signed ?? false,
     choices: spec.facet ? choicesOf(column, values) : [],
     hidden: spec.hidden ?? (hideEmpty && !known),
-    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
+    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + (numeric ? 26 : 38)))),
     show,
     full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
