@@ -57,7 +57,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_collectives(host, plane)] = Part.HOST_COLLECTIVES
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
-    activity[kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
+    activity[kernels_of_single_ops(host)] = Part.HOST_COMPUTE
     named = plane.stat(vocabulary.STEP_NAME).owner
     activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":

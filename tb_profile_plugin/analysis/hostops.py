@@ -118,7 +118,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     recorded = np.append(0, np.cumsum(told[op_of_event]))
     made: dict[str, Op] = {}
     events, called = [], []
-    for event, name in eager_calls(plane):
+    for event, name in eager_calls(host):
         within = slice(event + 1, int(last[event + offset]) - offset)
         if recorded[within.stop] == recorded[within.start]:
             made.setdefault(name, Op(name, name, name, framework=names.TENSORFLOW, eager=True))
@@ -128,8 +128,12 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     op_of_event[events] = [place[name] for name in called]
 
 
-def eager_calls(plane: Plane) -> list[tuple[int, str]]:
-    """(event, op): calls of single ops, of any version's naming."""
+@per_host
+def eager_calls(host: Host) -> list[tuple[int, str]]:
+    """(event, op): calls of single ops on the host's threads, of any version's naming."""
+    plane = host.cpu
+    if plane is None:
+        return []
     column, is_func = plane.stat(vocabulary.EAGER_OP), plane.stat(vocabulary.IS_FUNC)
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, strict=True)
@@ -139,16 +143,19 @@ def eager_calls(plane: Plane) -> list[tuple[int, str]]:
         if event not in functions and plane.names[plane.events.name[event]] == "EagerExecute"
     ]
     named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
-    old = np.flatnonzero(np.isin(plane.events.name, list(named)))
+    old = plane.events.named(list(named))
     return found + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
 
 
-def kernels_of_single_ops(host: Host, plane: Plane) -> Array:
-    """int64[k]: kernels that run at once in calls of single ops, which wait for nobody."""
-    kernel = [row for row, name in enumerate(plane.names) if name == "EagerKernelExecute"]
-    rows = np.flatnonzero(np.isin(plane.events.name, kernel))
+@per_host
+def kernels_of_single_ops(host: Host) -> Array:
+    """int64[k]: kernels on the host's threads that run at once in calls of single ops, which wait for nobody."""
+    plane = host.cpu
+    if plane is None:
+        return np.empty(0, np.int64)
+    rows = plane.named("EagerKernelExecute".__eq__)
     calls = np.zeros(len(plane.events) + 1, bool)
-    calls[[event for event, _ in eager_calls(plane)]] = True
+    calls[[event for event, _ in eager_calls(host)]] = True
     offset = host.trace.rows(plane).start
     parent, _ = host.trace.nesting
     above = rows + offset

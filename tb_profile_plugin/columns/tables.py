@@ -5,7 +5,7 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..arrays import Array, Int
 from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
-from .lookup import SECRET, first_equal, first_number, occurrences, owners, whole_numbers
+from .lookup import SECRET, counted, first_equal, first_number, owners, places, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,15 @@ class Stats:
     """uint8[n]: `kinds.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
     value: Array
     """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of stats of these names."""
+        return _rows_of(self.name, self.counts, wanted)
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
@@ -133,6 +142,15 @@ class Events:
 
     def __len__(self) -> int:
         return len(self.line)
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of events of these names."""
+        return _rows_of(self.name, self.counts, wanted)
 
     @lazy
     def end(self) -> Array:
@@ -226,6 +244,15 @@ class StatColumn:
         return answer
 
 
+def _rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
+    """int64[k]: rows whose code is wanted."""
+    used = [code for code in wanted if code < len(counts)]
+    mask = np.zeros(len(counts), bool)
+    mask[used] = True
+    answer: Array = places(codes, mask, counts[mask].sum())
+    return answer
+
+
 def _distinct(values: Array) -> tuple[Array, Array]:
     """Distinct values, ascending, and which of them each one is; without sorting where their range is small."""
     low = int(values.min()) if len(values) else 0
@@ -276,6 +303,10 @@ class Plane:
                 rows.setdefault(name, []).append(row)
         return rows
 
+    def named(self, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: rows of the events whose name is wanted."""
+        return self.events.named([row for row, name in enumerate(self.names) if wanted(name)])
+
     def has_stat(self, name: str) -> bool:
         """Whether the plane knows a stat of that name, used or not."""
         return name in self._stat_rows
@@ -313,8 +344,8 @@ class Plane:
         if not wanted or not len(stats.name):
             none = np.empty(0, np.int64)
             return StatColumn(self, stats, none, none)
-        rows, owner = occurrences(stats.first, stats.name, np.array(wanted, np.int32))
-        return StatColumn(self, stats, rows, owner)
+        rows = stats.named(wanted)
+        return StatColumn(self, stats, rows, stats.owners(rows))
 
 
 def values(column: StatColumn) -> Iterator[Any]:

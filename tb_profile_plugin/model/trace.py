@@ -103,12 +103,14 @@ class Trace:
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
         """int64[k]: events whose name is wanted, over all planes."""
-        found = [np.empty(0, np.int64)]
-        for first, plane in self.parts:
-            mask = np.array([wanted(name) for name in plane.names], bool)
-            if mask.any():
-                found.append(np.flatnonzero(mask[plane.events.name]) + first)
-        return np.concatenate(found)
+        found = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+
+    def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
+        """bool[k]: whether each of the events has a name that is wanted."""
+        rows, place = np.unique(self.name_rows(events), return_inverse=True)
+        answer: Array = np.array([wanted(name) for name in self.names_of(rows)], bool)[place]
+        return answer
 
     def by_time(self, events: Array) -> Array:
         """int64[k]: the events in order of their begins, equal ones as they come."""

@@ -66,10 +66,8 @@ def event_classes(host: Host) -> Array:
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
     told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
     mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
-    calls = [row for row, name in enumerate(plane.names) if name.startswith(hostnames.CALLS[0])]
-    waiting = np.isin(plane.events.name, calls)
-    waiting[kernels_of_single_ops(host, plane)] = False
-    mine[waiting] = State.SYNC
+    calls = plane.named(lambda name: name.startswith(hostnames.CALLS[0]))
+    mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
     unknown = np.flatnonzero(mine == UNKNOWN)
     mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)

@@ -182,7 +182,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     first = trace.rows(plane).start
     op = np.array([_computes(name) for name in plane.names], bool)[plane.events.name]
     op &= ~np.array([name.startswith(_INPUT_THREADS) for name in plane.lines.name], bool)[plane.events.line]
-    op[kernels_of_single_ops(host, plane)] = True
+    op[kernels_of_single_ops(host)] = True
     xla = np.zeros(len(op), bool)
     xla[plane.stat(vocabulary.HLO_OP).owner] = True
     op = (op | xla) & ~np.isin(classes[trace.rows(plane)], _WITHIN)
