@@ -44,7 +44,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
     events = np.unique(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
-    rows, row_of = np.unique(trace.name_rows(events), return_inverse=True)
+    rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     found = []
     for place in range(len(rows)):
         mine = outermost(trace, events[row_of == place])
@@ -78,7 +78,7 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
     parent, _ = trace.nesting
     _enclosing(mask, parent, enclosing)
     line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
-    _, kind = np.unique(line << 32 | trace.name_rows(calls), return_inverse=True)
+    _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
     once = calls[:0]
     inside = -1
     while True:

@@ -312,7 +312,7 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     if source in ("functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
-    texts = trace.names_of(trace.name_rows(roots))
+    texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
     stated = [profiled.NUMBERED.fullmatch(text) for text in texts]
     numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))

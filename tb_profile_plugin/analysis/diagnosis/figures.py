@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, I64Matrix, Int
+from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
@@ -99,16 +99,15 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
     names, codes = _named(host, line)
-    window = np.searchsorted(edges, line.begin, "right") - 1
-    cells = (window.clip(0, len(edges) - 2) * len(names) + codes)[codes >= 0]
-    counts = np.bincount(cells, minlength=(len(edges) - 1) * len(names)).reshape(len(edges) - 1, len(names))
+    state_ps, _ = _summed(edges, line.begin, line.end, line.state, len(STATES))
+    name_ps, name_count = _summed(edges, line.begin, line.end, codes, len(names))
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
-        sums(edges, line, line.state, len(STATES)),
+        state_ps,
         names,
-        sums(edges, line, codes, len(names)),
-        counts,
+        name_ps,
+        name_count,
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
@@ -140,46 +139,76 @@ def _worked(host: Host) -> tuple[Array, Array]:
 
 def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
     """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
-    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)
+    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)[0]
 
 
 @jit
-def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matrix:
-    """See `sums`; stretches and windows are disjoint and in order of time."""
-    answer = np.zeros((len(edges) - 1, count), np.int64)
+def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> tuple[I64Matrix, I64Matrix]:
+    """`sums`, and how many stretches of each code begin in each window; both are disjoint and in order of time."""
+    windows = len(edges) - 1
+    answer = np.zeros((windows, count), np.int64)
+    begun = np.zeros((windows, count), np.int64)
     first = 0
     for i in range(len(begin)):
-        while first < len(edges) - 1 and edges[first + 1] <= begin[i]:
+        while first < windows and edges[first + 1] <= begin[i]:
             first += 1
         if codes[i] < 0:
             continue
+        begun[min(first, windows - 1), codes[i]] += 1
         window = first
-        while window < len(edges) - 1 and edges[window] < end[i]:
+        while window < windows and edges[window] < end[i]:
             time = min(end[i], edges[window + 1]) - max(begin[i], edges[window])
             if time > 0:
                 answer[window, codes[i]] += time
             window += 1
-    return answer
+    return answer, begun
 
 
 def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
-    """The states and names that took most time, and for each stretch which of them it is, or -1: int32[stretches]."""
-    told = np.flatnonzero(line.event >= 0)
-    row = host.trace.name_rows(line.event[told])
-    rows = np.flatnonzero(np.bincount(row))
-    texts = [_told(name) for name in host.trace.names_of(rows)]
+    """The states and names that took most time, and for each stretch which of them it is, or -1: int8[stretches]."""
+    trace = host.trace
+    rows = np.flatnonzero(_used(line.event, trace.name_of, len(trace.names)))
+    texts = [_told(trace.names[row]) for row in rows.tolist()]
     words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    text = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.int64)
+    text = np.zeros(len(trace.names), np.int32)
     text[rows] = [words[each] for each in texts]
-    key = line.state[told] * np.int64(len(words)) + text[row]
-    time = np.bincount(key, (line.end - line.begin)[told], len(STATES) * len(words))
+    told = line.begin, line.end, line.state, line.event, trace.name_of, text
+    time = _by_text(*told, len(STATES), len(words))
     most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
-    place = np.full(len(time), -1, np.int32)
+    place = np.full(len(time), -1, np.int8)
     place[most] = np.arange(len(most))
-    codes = np.full(len(line.begin), -1, np.int32)
-    codes[told] = place[key]
     of = list(words)
-    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], codes
+    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], _placed(*told[2:], len(of), place)
+
+
+@jit
+def _used(event: I32, name_of: I32, names: Int) -> Bool:
+    """bool[names]: the names of the events that tell stretches."""
+    answer = np.zeros(names, np.bool_)
+    for each in event:
+        if each >= 0:
+            answer[name_of[each]] = True
+    return answer
+
+
+@jit
+def _by_text(begin: I64, end: I64, state: I8, event: I32, name_of: I32, text: I32, states: Int, words: Int) -> I64:
+    """int64[states * words] ps: of each text in each state, where an event tells the stretch."""
+    answer = np.zeros(states * words, np.int64)
+    for i in range(len(begin)):
+        if event[i] >= 0:
+            answer[state[i] * words + text[name_of[event[i]]]] += end[i] - begin[i]
+    return answer
+
+
+@jit
+def _placed(state: I8, event: I32, name_of: I32, text: I32, words: Int, place: I8) -> I8:
+    """int8[stretches]: the place of each one's state and text, -1 where no event tells it."""
+    answer = np.full(len(state), -1, np.int8)
+    for i in range(len(state)):
+        if event[i] >= 0:
+            answer[i] = place[state[i] * words + text[name_of[event[i]]]]
+    return answer
 
 
 def _told(name: str) -> str:
@@ -190,16 +219,29 @@ def _told(name: str) -> str:
 
 
 def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
-    time = line.end.clip(edges[1], edges[-2]) - line.begin.clip(edges[1], edges[-2])
+    longest = _longest(line.begin, line.end, line.state, edges[1], edges[-2], len(STATES), _EVIDENCE)
     found = []
-    for state, name in enumerate(STATES):
-        mine = np.flatnonzero((line.state == state) & (time > 0))
-        # Only what may be among the longest is sorted, the earlier of equal ones first.
-        least = np.partition(time[mine], -_EVIDENCE)[-_EVIDENCE] if len(mine) > _EVIDENCE else 0
-        mine = mine[time[mine] >= least]
-        longest = mine[np.argsort(-time[mine], kind="stable")[:_EVIDENCE]]
-        for i in longest.tolist():
+    for name, mine in zip(STATES, longest.tolist(), strict=True):
+        for i in filter(lambda i: i >= 0, mine):
             event = int(line.event[i])
             text = shown(host.trace.name(event)) if event >= 0 else ""
             found.append(Stretch(host.name, name, int(line.begin[i]), int(line.end[i]), event, text))
     return found
+
+
+@jit
+def _longest(begin: I64, end: I64, state: I8, low: Int, high: Int, states: Int, most: Int) -> I64Matrix:
+    """int64[states, most]: the stretches that last longest between two moments, the earlier of equal ones first; -1
+    where there are no more."""
+    answer = np.full((states, most), -1, np.int64)
+    times = np.zeros((states, most), np.int64)
+    for i in range(len(begin)):
+        time, row = min(end[i], high) - max(begin[i], low), state[i]
+        k = most
+        while k > 0 and time > times[row, k - 1]:
+            if k < most:
+                times[row, k], answer[row, k] = times[row, k - 1], answer[row, k - 1]
+            k -= 1
+        if k < most:
+            times[row, k], answer[row, k] = time, i
+    return answer
