@@ -29,7 +29,8 @@ def host_ops(host: Host) -> OpTable:
     op_of_event, ops = _host_op_of_event(plane, op_names_of(host))
     _assign_eager_calls(host, plane, op_of_event, ops)
     eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
-    figures, lines = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op_of_event, len(ops))
+    begin, end = plane.events.begin, plane.events.begin + plane.events.duration
+    figures, lines = nested_times(plane.lines.first_event, begin, end, op_of_event, len(ops))
     if len(eager):
         chosen = op_of_event[eager]
         for index in np.unique(chosen[chosen >= 0]).tolist():

@@ -73,8 +73,7 @@ class Trace:
     @lazy
     def name_of(self) -> Array:
         """int32[n]: number of each event's name in `names`."""
-        sizes = accumulate((len(plane.names) for plane in self.planes), initial=0)
-        low = dict(zip(map(id, self.planes), sizes, strict=False))
+        low = self._counted_before(lambda plane: len(plane.names))
         return self._joined(lambda plane: _raised(plane.events.name, low[id(plane)]), np.int32)
 
     @lazy
@@ -120,6 +119,16 @@ class Trace:
         """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
         parts = [plane.lines.first_event[1:] + first for first, plane in self.parts]
         return np.concatenate([np.zeros(1, np.int64), *parts])
+
+    @lazy
+    def line_of(self) -> Array:
+        """int32[n]: the line of each event, as `lines` counts them."""
+        low = self._counted_before(lambda plane: len(plane.lines))
+        return self._joined(lambda plane: _raised(plane.events.line, low[id(plane)]), np.int32)
+
+    def _counted_before(self, count: Callable[[Plane], int]) -> dict[int, int]:
+        """How many of something all planes before each one have, by the plane's identity."""
+        return dict(zip(map(id, self.planes), accumulate(map(count, self.planes), initial=0), strict=False))
 
     @lazy
     def detached(self) -> Array:
