@@ -58,6 +58,7 @@ def waits(host: Host, step_event: str = "") -> Waits:
     if not len(marked) or not len(rows):
         return nothing
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
-    begin, end = union(plane.events.begin[rows], plane.events.end[rows])
+    begin = plane.events.begin[rows]
+    begin, end = union(begin, begin + plane.events.duration[rows])
     total = int((before(gap_end, begin, end) - before(gap_begin, begin, end)).sum())
     return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

@@ -116,7 +116,8 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
-    recorded = np.append(0, np.cumsum(told[op_of_event]))
+    recorded = np.zeros(len(op_of_event) + 1, np.int32)
+    np.cumsum(told[op_of_event], out=recorded[1:])
     made: dict[str, Op] = {}
     events, called = [], []
     for event, name in eager_calls(host):

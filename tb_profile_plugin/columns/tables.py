@@ -384,6 +384,22 @@ class XSpace:
         """The first plane of exactly that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
+    def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
+        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands, the only thing that is read from the
+        content again.
+        """
+        used = np.zeros(len(content) // size + 1, bool)
+        for plane in self.planes:
+            metadata = plane.metadata
+            for text in (metadata.text, metadata.display, metadata.blob, plane.stat_metadata.text):
+                if np.may_share_memory(text.buffer, content):
+                    pool.mark_spans(text.begin, text.end, size, used)
+            for stats in (plane.events.stats, metadata.stats, plane.stats):
+                if np.may_share_memory(stats.buffer, content):
+                    pool.mark_texts(stats.buffer, stats.kind, stats.value, size, used)
+        edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
+        return [(low, high) for low, high in edges.clip(max=len(content)).reshape(-1, 2).tolist() if low < high]
+
     def prefixed(self, prefix: str) -> list[Plane]:
         """All planes whose names start so, in file order."""
         return [plane for plane in self.planes if plane.name.startswith(prefix)]

@@ -99,15 +99,10 @@ def _lines_with_frames(plane: Plane) -> Array:
     return answer
 
 
-def line_of_events(host: Host) -> Array:
-    """int32[events]: the line of each event, counted over all planes."""
-    return host.trace.line_of
-
-
 @per_host
 def activity(host: Host) -> Activity:
     """What each thread does at every moment, and what led from one to another."""
-    trace, line_of = host.trace, line_of_events(host)
+    trace, line_of = host.trace, host.trace.line_of
     count = len(trace.lines) - 1
     thread = _threads(host, line_of)
     python, named = np.zeros(count, bool), np.zeros(count, bool)
