@@ -385,8 +385,8 @@ class XSpace:
         return next((plane for plane in self.planes if plane.name == name), None)
 
     def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
-        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands, the only thing that is read from the
-        content again.
+        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands: nothing else of the content is read
+        again.
         """
         used = np.zeros(len(content) // size + 1, bool)
         for plane in self.planes:

@@ -89,7 +89,9 @@ def data_table(
     if properties:
         answer["p"] = dict(sorted(properties.items()))
     given = list(rows)
-    columns = [_cells(column, kind) for column, kind in zip(zip(*given, strict=True), kinds, strict=True)] if given else []
+    columns = (
+        [_cells(column, kind) for column, kind in zip(zip(*given, strict=True), kinds, strict=True)] if given else []
+    )
     answer["rows"] = [{"c": [{"v": value} for value in row]} for row in zip(*columns, strict=True)]
     return answer
 

@@ -101,7 +101,9 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
     return {
         "tool": tool,
         "headline": vars(answer.headline) if answer.headline else None,
-        "facts": {each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts},
+        "facts": {
+            each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts
+        },
         "tables": {each.id: named_table(each, answer.tables.get(each.id, {})) for each in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
@@ -115,8 +117,7 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column)
-        | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
+        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
         for column in table.columns
     ]
     return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}

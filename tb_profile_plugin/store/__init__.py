@@ -15,8 +15,19 @@ from .walk import look
 from .whole import BLOCK, Buffer, give_back, head
 
 __all__ = [
-    *("BLOCK", "Buffer", "Logdir", "Root", "StoredFile", "StoredSession", "Survey"),
-    *("give_back", "lost", "read", "relocated", "resolve", "roots"),
+    "BLOCK",
+    "Buffer",
+    "Logdir",
+    "Root",
+    "StoredFile",
+    "StoredSession",
+    "Survey",
+    "give_back",
+    "lost",
+    "read",
+    "relocated",
+    "resolve",
+    "roots",
 ]
 
 

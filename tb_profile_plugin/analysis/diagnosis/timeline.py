@@ -112,8 +112,10 @@ def _latest_begun(works: Sequence[DeviceWork], kind: Kind) -> tuple[Array, Array
         np.concatenate([none, *(getattr(work, name)[mine] for work, mine in zip(works, chosen, strict=True))])
         for name, none in _NONE.items()
     )
-    order = np.argsort(begin, kind="stable")
-    return _topmost(begin[order], end[order], event[order])
+    if len(works) > 1:
+        order = np.argsort(begin, kind="stable")
+        begin, end, event = begin[order], end[order], event[order]
+    return _topmost(begin, end, event)
 
 
 @jit

@@ -17,6 +17,7 @@ _HOPS = 16
 
 Pieces = tuple[I64, I8, I32, I32]
 """Columns that are filled from the left: where each piece begins (ps), its state, its gap or node, its event."""
+Calls = tuple[I64, I64, I32, I32, I8, I8, I64]
 Threads = tuple[I64, I64, I32, I32, I32, Bool]
 Activities = tuple[I64, I64, I64, I8, I32]
 """As `attributed` takes them."""
@@ -43,15 +44,15 @@ def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I32) -> I64:
 def attributed(
     layers: tuple[Array, Array],
     after: Array,
-    calls: tuple[Array, ...],
+    calls: Calls,
     awaited: Array,
     wide: Array,
-    threads: tuple[Array, ...],
-    activity: tuple[Array, ...],
+    threads: Threads,
+    activity: Activities,
     loop: int,
     latency: int,
     program: bool,
-) -> tuple[Array, Array, Array, Array]:
+) -> Pieces:
     """(edges, state, gap, event) of a device's moments, as `gaps.Moments` has them.
 
     ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the place of the event that ends each gap.
@@ -73,18 +74,19 @@ def attributed(
             break
         rows = _larger(rows, count)
     rows[0][count] = edges[-1]
-    return rows[0][: count + 1], *(column[:count] for column in rows[1:])
+    begin, state, of_gap, event = rows
+    return begin[: count + 1], state[:count], of_gap[:count], event[:count]
 
 
-def _room(size: int) -> tuple[Array, Array, Array, Array]:
+def _room(size: int) -> Pieces:
     return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
 
 
-def _larger(rows: tuple[Array, ...], count: int) -> tuple[Array, Array, Array, Array]:
+def _larger(rows: Pieces, count: int) -> Pieces:
     """The first of the pieces, with twice the room."""
     answer = _room(2 * len(rows[1]))
-    for column, known in zip(answer, rows, strict=True):
-        column[:count] = known[:count]
+    for i in range(len(rows)):
+        answer[i][:count] = rows[i][:count]
     return answer
 
 
@@ -98,7 +100,7 @@ def _attributed(
     edges: I64,
     layer: I8,
     after: I64,
-    calls: tuple[I64, I64, I32, I32, I8, I8, I64],
+    calls: Calls,
     awaited: I64Matrix,
     wide: I64Matrix,
     threads: Threads,
@@ -314,7 +316,7 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     return count + 1
 
 
-def as_peers(moments: tuple[Array, ...], busy_begin: Array, busy_end: Array) -> tuple[Array, Array, Array, Array]:
+def as_peers(moments: Pieces, busy_begin: Array, busy_end: Array) -> Pieces:
     """The same (edges, state, gap, event), but a wait for devices is one for peers while another device works."""
     size = _as_peers(_room(0), *moments, busy_begin, busy_end)
     rows = _room(size)
@@ -324,9 +326,7 @@ def as_peers(moments: tuple[Array, ...], busy_begin: Array, busy_end: Array) -> 
 
 
 @jit
-def _as_peers(
-    rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64
-) -> Int:
+def _as_peers(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64) -> Int:
     """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
     for i in range(len(state)):

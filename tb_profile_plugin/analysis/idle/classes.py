@@ -117,7 +117,9 @@ def activity(host: Host) -> Activity:
         python[loop] = True
     end, classes = _stretched(host, line_of, end, classes)
     begin = _pauses(host, line_of, loop, begin, end, classes)
-    rows, starts = _by_thread(trace.lines, line_of, thread, begin, end, classes, loop if begin is not trace.begin else -1)
+    rows, starts = _by_thread(
+        trace.lines, line_of, thread, begin, end, classes, loop if begin is not trace.begin else -1
+    )
     stretches = _sweep(starts, rows, begin, end, classes)
     came_from = np.full(len(trace), -1, np.int32)
     links = trace.links
@@ -278,9 +280,7 @@ def _stretch_waits(source: I32, target: I32, classes: I8, line_of: I32, begin: I
 
 
 @jit
-def _latest_source(
-    source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32
-) -> None:
+def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32) -> None:
     """For each event the latest of its sources on other threads that began before it, but for launches and the like."""
     for k in range(len(source)):
         s, t = source[k], target[k]

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, Int
+from ...arrays import I8, I32, I64, Array, Bool
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model import collectives, kernels, names
@@ -124,7 +124,6 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
     kinds[copies(host)[plane.name].row] = Kind.COPY
     kind = kinds[rows]
     event = rows + first
-    act = activity(host)
     if host.gpus:
         launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
     else:
@@ -191,14 +190,16 @@ def work_of_cpu(host: Host) -> DeviceWork:
     parent, _ = trace.nesting
     launch, start, own = _climb(event, _led_to(host, act), parent, within)
     _run_at_once(host, event, launch, start)
-    rows = np.append(np.flatnonzero(own), (place := np.searchsorted(event, shard_of))[own[place]])
-    at = np.append(event[own], shard[own[place]]).astype(np.int32)
-    name = plane.events.name[event[rows] - first]
-    used = np.flatnonzero(np.bincount(name))
+    at = event
+    if len(shard) or not own.all():
+        place = np.searchsorted(event, shard_of)
+        rows = np.append(np.flatnonzero(own), place[own[place]])
+        at = np.append(event[own], shard[own[place]].astype(np.int32))
+        event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
-    kinds[[row for row in used.tolist() if _is_collective_op(plane.names[row])]] = Kind.COLLECTIVE
-    columns = event[rows], at, _ends(host, at), kinds[name], launch[rows], start[rows]
-    return _columns(host, CPU_COMPUTE, *columns, True)
+    kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE
+    kind = kinds[plane.events.name[event - np.int32(first)]]
+    return _columns(host, CPU_COMPUTE, event, at, _ends(host, at), kind, launch, start, True)
 
 
 def _led_to(host: Host, act: Activity) -> Array:
@@ -214,12 +215,13 @@ def _led_to(host: Host, act: Activity) -> Array:
 
 def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
     """Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one."""
-    number = host.trace.spread(vocabulary.RUN_ID, event)
-    stated = number != MISSING
-    linked = number[(launch >= 0) & stated]
     at_once = launch < 0
-    if len(linked):
-        at_once &= ~(stated & (number < linked.min()))
+    if any(plane.has_stat(vocabulary.RUN_ID) for plane in host.trace.planes):
+        number = host.trace.spread(vocabulary.RUN_ID, event)
+        stated = number != MISSING
+        linked = number[~at_once & stated]
+        if len(linked):
+            at_once &= ~(stated & (number < linked.min()))
     launch[at_once] = start[at_once] = event[at_once]
 
 
@@ -321,48 +323,56 @@ def _columns(
     ``at`` is the event that tells when and on which line each one ran, but for its ``end``.
     """
     trace, act = host.trace, activity(host)
-    begin = trace.begin[at]
-    order = np.argsort(begin, kind="stable")
-    order = order[end[order] > begin[order]]
-    begin, end = begin[order], end[order]
-    event, kind, launch, start = (each[order] for each in (event.astype(np.int32), kind, launch, start))
-    found = _launched(begin, event, launch, start, trace.begin, trace.end, act.line_of, act.thread, program)
-    launch_begin, launch_end, thread, inside = found
+    order = np.argsort(trace.begin[at], kind="stable")
+    events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
+    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside = found
     early = _early(host, event, launch, launch_end, begin).astype(np.int8)
-    stream = act.line_of[at[order]]
-    given = launch, launch_begin, launch_end, thread, inside, early
-    return DeviceWork(name, event, begin, end, stream, kind, *given, program)
+    return DeviceWork(
+        name, event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, early, program
+    )
 
 
 @jit
-def _launched(
-    begin: I64,
-    event: I32,
-    launch: I32,
-    start: I32,
+def _sorted(
+    order: I64,
+    events: tuple[I32, I32, I64, I8, I32, I32],
     trace_begin: I64,
     trace_end: I64,
     line_of: I32,
     thread_of: I32,
     program: bool,
-) -> tuple[I64, I64, I32, I8]:
-    """(launch_begin, launch_end, thread, inside) as `DeviceWork` has them."""
+) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8]:
+    """(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside) as `DeviceWork` has them, of
+    (event, at, end, kind, launch, start) in that order, without those that take no time.
+    """
+    of_event, at, until_of, of_kind, of_launch, start_of = events
+    size = len(order)
+    event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
+    kind, inside = np.empty(size, np.int8), np.zeros(size, np.int8)
+    launch_begin, launch_end = np.empty(size, np.int64), np.empty(size, np.int64)
+    thread = np.full(size, -1, np.int32)
     first_of = np.full(len(trace_begin), -1, np.int32)
-    launch_begin, launch_end = np.empty(len(begin), np.int64), begin.copy()
-    thread, inside = np.full(len(begin), -1, np.int32), np.zeros(len(begin), np.int8)
+    count = 0
     # Until all are known, where the first thing began that the launch led to stands in its first event's row.
-    for i in range(len(begin)):
-        if launch[i] >= 0:
-            begun = begin[i] if start[i] == launch[i] else trace_begin[start[i]]
-            if first_of[launch[i]] < 0:
-                first_of[launch[i]] = i
-                launch_end[i] = begun
+    for i in order:
+        if until_of[i] <= trace_begin[at[i]]:
+            continue
+        event[count], stream[count], kind[count], launch[count] = of_event[i], line_of[at[i]], of_kind[i], of_launch[i]
+        begin[count], end[count] = trace_begin[at[i]], until_of[i]
+        launch_end[count] = begin[count]
+        if of_launch[i] >= 0:
+            begun = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
+            first = first_of[of_launch[i]]
+            if first < 0:
+                first_of[of_launch[i]] = count
+                launch_end[count] = begun
             else:
-                inside[i] = 1
-                first = first_of[launch[i]]
+                inside[count] = 1
                 launch_end[first] = min(launch_end[first], begun)
-    for k in range(len(begin)):
-        i = len(begin) - 1 - k
+        count += 1
+    for i in range(count - 1, -1, -1):
         if launch[i] < 0:
             launch_begin[i] = begin[i]
             continue
@@ -375,7 +385,18 @@ def _launched(
             until = begin[i]
         launch_end[i] = max(min(until, begin[i]), launch_begin[i])
         thread[i] = thread_of[line_of[launch[i]]]
-    return launch_begin, launch_end, thread, inside
+    return (
+        event[:count],
+        begin[:count],
+        end[:count],
+        stream[:count],
+        kind[:count],
+        launch[:count],
+        launch_begin[:count],
+        launch_end[:count],
+        thread[:count],
+        inside[:count],
+    )
 
 
 def _early(host: Host, event: Array, launch: Array, launch_end: Array, begin: Array) -> Array:
