@@ -13,7 +13,7 @@ from ..jit import jit
 from ..model import collectives, hlotext, kernels, names
 from ..model.copies import copies
 from ..model.host import Host, run_window
-from ..model.steps import Steps
+from ..model.steps import OF_TIME, Steps
 from .hostactivity import host_activities
 from .parts import COPIES, Part
 
@@ -51,10 +51,10 @@ class Breakdown:
 def breakdown(host: Host, steps: Steps) -> Breakdown:
     """The partition of the given steps: devices by time, host activities by the step's own group of events.
 
-    Steps of PyTorch's profiler are of time alone: one begins where the work of the one before it ends, which is later
+    Steps of PyTorch's programs are of time alone: one begins where the work of the one before it ends, which is later
     than the host goes on to it.
     """
-    if steps.source == "profiler":
+    if steps.source in OF_TIME:
         one_group = np.zeros(len(host.trace), np.int32)
         return _partition(host, steps.begin, steps.end, np.zeros(1, np.int32), one_group, steps)
     step_of_group = np.full(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, -1, np.int32)

@@ -17,12 +17,18 @@ _ASKING = re.compile(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNOR
 
 _COMPILING = re.compile(
     r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
-    r"|\w*Compiler::|\w*(?:Client|Executable|Cache)::\w*Compil"
+    r"|\w*Compiler::(?!BufferFrom)|\w*(?:Client|Executable|Cache)::\w*Compil|Compil(?:e|ing)[A-Z ]|PTX->"
 )
-"""Compilation by TensorFlow's XLA, by JAX, and by XLA's own passes and trials of kernels."""
+"""Compilation by TensorFlow's XLA, by JAX, and by XLA's own passes and trials of kernels.
+
+``PjRtCApiCompiler::BufferFromHostBuffer`` of JAX 0.11 is a copy to the device, whatever its class is called.
+"""
 _SLEEPING = re.compile(r"\$time sleep$|\$\S+ sleep$")
 _WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
+
+_ALL_DONE = re.compile(r"(?:cu|cuda|hip)(?:Device|Ctx|Stream)Synchronize$")
+"""Calls of a driver that return when all that was launched is done, on the device or on a stream."""
 
 
 _TORCH_STEP = "ProfilerStep#"
@@ -47,6 +53,11 @@ def is_sleeping(name: str) -> bool:
 def is_waiting(name: str) -> bool:
     """Whether a thread waits for others or for a device."""
     return bool(_WAITING.match(name))
+
+
+def waits_for_all(name: str) -> bool:
+    """Whether a call waits until all that was launched is done."""
+    return bool(_ALL_DONE.match(name))
 
 
 def asks_for_input(name: str) -> bool:

@@ -35,6 +35,8 @@ GRADIENT = 102
 _EXECUTION = (1, EXECUTOR)
 _CROWD = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
+_DRIVERS = 0.5
+"""A line holds driver's calls alone if more of its events than that are some: other threads make calls, too."""
 _SAMPLE = 256
 """So many calls of a line tell on which thread they were made."""
 
@@ -156,7 +158,9 @@ def _calls(trace: Trace, launches: Array) -> _Edges:
     plane, _ = trace.plane_of(int(alone[0]))
     bounds = plane.lines.first_event + trace.rows(plane).start
     line_of = np.searchsorted(bounds, alone, side="right") - 1
-    lines = np.unique(line_of).tolist()
+    driver = plane.stat(vocabulary.CORRELATION_ID).owner
+    share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
+    lines = [line for line in np.unique(line_of).tolist() if share[line] > _DRIVERS]
     threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
     found: list[tuple[Array, Array]] = []
     for line in lines:

@@ -1,8 +1,11 @@
-"""Steps of PyTorch's profiler: what began within a mark ``ProfilerStep#n`` on any thread, and what that launched."""
+"""Steps of PyTorch's programs: what began within a mark of its profiler, or in a turn of the loop, on any thread, and
+what that launched.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +18,16 @@ NUMBERED = re.compile(r"ProfilerStep#(\d+)")
 """Such a mark, which carries its number in its name."""
 
 
+_TURNS = (
+    re.compile(r"enumerate\(Data(?:Loader|Pipe)\)"),
+    re.compile(r"Optimizer\.zero_grad#"),
+    re.compile(r"Optimizer\.step#"),
+)
+"""What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
+_SO_MANY = 3
+"""Fewer of them are no loop."""
+
+
 def marks(trace: Trace) -> Array:
     """int64[k]: the marks on threads; on devices the profiler repeats them, to tell when their work ran."""
     found = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
@@ -22,14 +35,31 @@ def marks(trace: Trace) -> Array:
     return answer
 
 
-def group(trace: Trace, roots: Array) -> Groups:
-    """Groups under marks in order of time, of which none encloses another.
+def _begins(pattern: re.Pattern[str], name: str) -> bool:
+    return bool(pattern.match(name))
+
+
+def turns(trace: Trace) -> Array:
+    """int64[k]: in order of time what each turn of the loop begins with; empty where nothing tells."""
+    for pattern in _TURNS:
+        found = trace.named(partial(_begins, pattern))
+        found = trace.by_time(found[~trace.on_device[found]])
+        # Where several do it in a turn, two models for example, those of one kind are counted.
+        kinds, count = np.unique(trace.name_of[found], return_counts=True)
+        if len(found) and count.max() >= _SO_MANY:
+            answer: Array = found[trace.name_of[found] == kinds[count.argmax()]]
+            return answer
+    return np.empty(0, np.int64)
+
+
+def group(trace: Trace, roots: Array, end: Array) -> Groups:
+    """Groups under marks in order of time, of which none encloses another; ``end`` is int64[k] ps, where each ends.
 
     Backward passes run on threads of their own, where no mark encloses them: so time decides on the host, and on
     devices the launch.
     """
     place = np.searchsorted(trace.begin[roots], trace.begin, "right") - 1
-    inside = (place >= 0) & (trace.begin < trace.end[roots][place.clip(0)]) & ~trace.on_device
+    inside = (place >= 0) & (trace.begin < end[place.clip(0)]) & ~trace.on_device
     of_event = np.where(inside, place, -1).astype(np.int32)
     of_event[roots] = np.arange(len(roots))
     launched = trace.links.kind == LAUNCH
@@ -37,13 +67,15 @@ def group(trace: Trace, roots: Array) -> Groups:
     return Groups(roots, of_event)
 
 
-def spans(trace: Trace, found: Groups) -> tuple[Array, Array]:
+def spans(trace: Trace, found: Groups, until: Array) -> tuple[Array, Array]:
     """Begin and end of the groups: from mark to mark, and each on to the end of what it launched on devices.
+
+    ``until`` is int64[k] ps: where each mark or turn ends on the host.
 
     As PyTorch's own plugin for TensorBoard did (pytorch/kineto, tb_plugin, April 2026): a step begins where the one
     before it ended, the first one not before work ended that was launched earlier.
     """
-    begin, end = trace.begin[found.root], trace.end[found.root].copy()
+    begin, end = trace.begin[found.root], until.copy()
     mine = np.flatnonzero(trace.on_device & (found.of_event >= 0))
     np.maximum.at(end, found.of_event[mine], trace.end[mine])
     end = np.maximum.accumulate(end)

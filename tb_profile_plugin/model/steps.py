@@ -22,12 +22,15 @@ SOURCES = {
     "profiler": "steps of PyTorch's profiler (ProfilerStep)",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
     "loops": "iterations of a TensorFlow training loop",
+    "turns": "turns of PyTorch's training loop (from one batch, or one zero_grad, to the next)",
     "functions": "calls of the function that leads to most of the work",
     "stored": "steps that the profiler had already written into the capture",
     "device": "runs of the program that the device executes most of the time",
     "none": "nothing: no step could be found",
 }
 """What each rule goes by, in the order in which they are tried."""
+OF_TIME = ("profiler", "turns")
+"""Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
 
 _PAUSE = 0.05
 """Share of a step that a device waits before the next one, from which on the last step, which lacks it, is not
@@ -72,7 +75,7 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
         rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
     else:
-        rules = [_marked, _profiled, _numbered, _loops, _functions, _stored, _device]
+        rules = [_marked, _profiled, _numbered, _loops, _turns, _functions, _stored, _device]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -106,11 +109,27 @@ def _profiled(trace: Trace) -> Steps | None:
     marks = trace.by_time(outermost(trace, profiled.marks(trace)))
     if not len(marks):
         return None
-    found = profiled.group(trace, marks)
-    begin, end = profiled.spans(trace, found)
-    number, name = _labels(trace, marks, "profiler")
-    groups, complete = np.arange(len(marks), dtype=np.int32), np.ones(len(marks), bool)
-    return Steps(begin, end, number, name, groups, complete, marks, found.of_event, "profiler")
+    return _of_torch(trace, marks, trace.end[marks], "profiler")
+
+
+def _turns(trace: Trace) -> Steps | None:
+    """What comes after the begin of the last turn is one only if nearly as much happens in it as in the others."""
+    begins = profiled.turns(trace)
+    if not len(begins):
+        return None
+    events = np.flatnonzero(~trace.on_device)
+    ends = np.append(trace.begin[begins[1:]], trace.end[events].max())
+    steps = _of_torch(trace, begins, ends, "turns")
+    counts = np.bincount(steps.of_event + 1, minlength=len(steps) + 1)[1:]
+    return steps if 2 * counts[-1] >= median(counts[:-1]) else _of_torch(trace, begins[:-1], ends[:-1], "turns")
+
+
+def _of_torch(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
+    found = profiled.group(trace, roots, until)
+    begin, end = profiled.spans(trace, found, until)
+    number, name = _labels(trace, roots, source)
+    groups, complete = np.arange(len(roots), dtype=np.int32), np.ones(len(roots), bool)
+    return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
 
 
 def _loops(trace: Trace) -> Steps | None:
@@ -309,7 +328,7 @@ def _runs_ahead(since: Array, following: Array) -> bool:
 def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     """Numbers and names: the program's own (``iter_num``, ``step_num``, ``graph_type``), else counted from 0."""
     count = np.arange(len(roots))
-    if source in ("functions", "stored", "device"):
+    if source in ("turns", "functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
     texts = [trace.names[row] for row in trace.name_of[roots].tolist()]

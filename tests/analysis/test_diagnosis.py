@@ -141,7 +141,7 @@ def test_every_cause_has_a_label_sentences_and_a_remedy(cause: str) -> None:
 
 
 def test_arguments_are_shown_by_what_their_names_say() -> None:
-    known = {"name", "names", "span", "parts", "period", "host", "label", "factor", "size"}
+    known = {"name", "names", "span", "parts", "rest", "period", "host", "label", "factor", "size"}
     for template in TEMPLATES.values():
         for _, argument, _, _ in string.Formatter().parse(template):
             assert argument is None or argument in known or re.search(r"(?:_ps|share|count|steps)$", argument)

@@ -214,6 +214,30 @@ def test_marks_of_pytorch_carry_their_number_in_the_name() -> None:
     )
 
 
+TURN = "enumerate(DataLoader)#Iter.__next__[{0},10] Optimizer.zero_grad#SGD[{1},2] aten::mm[{2},20]"
+
+
+def test_turns_of_a_loop_of_pytorch_are_steps_where_nobody_marks_them() -> None:
+    """From one batch to the next; the loader is asked once more at the end, which is no step."""
+    turns = " ".join(TURN.format(at, at + 12, at + 15) for at in (0, 100, 200, 300))
+    host = draw.host(f"/host:CPU\n  t | {turns} enumerate(DataLoader)#Iter.__next__[400,10]")
+    assert (host.steps.source, names(host)) == ("turns", ["0", "1", "2", "3"])
+    assert (host.steps.begin / 1e6).tolist() == [0, 100, 200, 300]
+    assert (host.steps.end / 1e6).tolist() == [100, 200, 300, 400]
+
+
+def test_without_a_loader_the_optimizer_tells_the_turns() -> None:
+    turns = " ".join(f"Optimizer.zero_grad#SGD[{at},2] aten::mm[{at + 5},50]" for at in (0, 100, 200))
+    host = draw.host(f"/host:CPU\n  t | {turns}")
+    assert (host.steps.source, (host.steps.begin / 1e6).tolist()) == ("turns", [0, 100, 200])
+    assert (host.steps.end / 1e6).tolist() == [100, 200, 255]
+
+
+def test_what_a_program_does_twice_is_no_loop() -> None:
+    host = draw.host("/host:CPU\n  t | Optimizer.step#SGD[0,5] Optimizer.step#SGD[100,5]")
+    assert host.steps.source == "none"
+
+
 DRIVER = """
 /host:CPU
   python | PjitFunction(convert)[0,20] to:XLA[5,10] PjitFunction(step)[30,60] dot:XLA[40,30]

@@ -1,5 +1,7 @@
 """Run planted programs, or all, and capture each with its cause and without: `scripts/planted OUT [NAME …]`.
 
+Those of a GPU are run by name, or all of them by `GPU`, with an interpreter that TB_PROFILE_FRAMEWORKS names.
+
 OUT gets the logdirs NAME/with and NAME/without, each with a measured.json, and expected.json. All of them take a minute
 and a half on two cores.
 """
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 
 from planted.measured import expected
-from planted.table import PROGRAMS
+from planted.table import GPU, PROGRAMS
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -22,7 +24,7 @@ def capture(python: str, out: Path, *names: str) -> Path:
     """Capture these programs, or all, into this folder; those of one file in one process."""
     files: dict[str, list[str]] = {}
     for name in names or PROGRAMS:
-        files.setdefault(PROGRAMS[name].file, []).append(name)
+        files.setdefault((PROGRAMS | GPU)[name].file, []).append(name)
         shutil.rmtree(out / name, ignore_errors=True)
     for file, wanted in files.items():
         command = [python, str(HERE / "programs" / f"{file}.py"), str(out), *wanted]
@@ -34,5 +36,6 @@ def capture(python: str, out: Path, *names: str) -> Path:
 
 if __name__ == "__main__":
     python, out, *names = sys.argv[1:]
+    names = list(GPU) if names == ["GPU"] else names
     capture(python, Path(out).resolve(), *names)
     Path(out, "expected.json").write_text(json.dumps(expected(Path(out)), indent=1) + "\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from planted.table import PROGRAMS, Planted
+from planted.table import GPU, PROGRAMS, Planted
 
 
 @dataclass(frozen=True)
@@ -69,4 +69,4 @@ def expected(out: Path) -> dict[str, Any]:
             "noise_ms": noise_ms(program, run, other),
         }
 
-    return {name: described(name, program) for name, program in PROGRAMS.items() if (out / name).exists()}
+    return {name: described(name, program) for name, program in (PROGRAMS | GPU).items() if (out / name).exists()}

@@ -154,3 +154,106 @@ PROGRAMS = {
         ("late_peer", "exposed_collective", "collective_host", "peer", "python"),
     ),
 }
+
+LATE = (*HOST, "host", "between")
+GPU = {
+    "torch_loader": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",)),
+    "torch_loader_stacks": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",), traced=True),
+    "torch_loader_unmarked": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",), marked=False),
+    "torch_loader_workers": Planted("torch_gpu", "two workers, rows take 10 ms each", ("input",)),
+    "torch_generator": Planted("torch_gpu", GENERATOR, ("python",)),
+    "torch_sleep": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",)),
+    "torch_sleep_stacks": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",), traced=True),
+    "torch_sleep_unmarked": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",), marked=False),
+    "torch_sleep_scheduled": Planted("torch_gpu", "time.sleep(0.02) in steps by profiler.step()", ("python",)),
+    "torch_annotated": Planted("torch_gpu", "FFTs in numpy under a name of their own", ("python",)),
+    "torch_evaluation": Planted("torch_gpu", "an evaluation after each fourth step", PAUSE, "some"),
+    "torch_small_copies": Planted("torch_gpu", "300 small copies to the device", HOST, gain="one copy takes time, too"),
+    "torch_synchronize_each": Planted(
+        "torch_gpu",
+        "synchronize() after each of 200 ops",
+        ("sync", *HOST),
+        gain="ops wait for nobody, but launches do",
+        left="the first op of a step waits for its launch, and the profiler makes launches slow",
+    ),
+    "torch_python_each": Planted(
+        "torch_gpu", "200 µs of Python before each op", ("python",), gain="much of it runs while the device works"
+    ),
+    "torch_item_each": Planted(
+        "torch_gpu",
+        ".item() after each of 300 ops",
+        ("sync", *HOST),
+        gain="ops that are not waited for are dispatched one by one, too",
+        left="300 small ops are still dispatched one by one",
+    ),
+    "torch_tiny_ops": Planted(
+        "torch_gpu",
+        "2,000 small ops, not one CUDA graph",
+        HOST,
+        left="launching a graph of 2,000 nodes takes time, too",
+    ),
+    "torch_optimizer_loop": Planted("torch_gpu", "Adam over 300 parameters one by one, not fused", HOST),
+    "torch_upload": Planted("torch_gpu", "256 MB of pageable memory are copied to the device", ("exposed_copy",)),
+    "torch_upload_ahead": Planted(
+        "torch_gpu", "24 layers, not 12, and copies of pinned memory beside them", ("compute",), "none", BLAMELESS
+    ),
+    "torch_fetch": Planted("torch_gpu", "256 MB are read back", ("exposed_copy",), listed=("exposed_copy", "python")),
+    "torch_empty_cache": Planted("torch_gpu", "torch.cuda.empty_cache() in the step", ("allocator",)),
+    "torch_host_metric": Planted("torch_gpu", "FFTs in numpy in the step", ("python",)),
+    "torch_collecting_garbage": Planted("torch_gpu", "gc.collect() in the step", ("python",)),
+    "torch_busy_thread": Planted(
+        "torch_gpu", "another Python thread computes all the time", ("python", "dispatch"), listed=HOST
+    ),
+    "torch_checkpoint": Planted("torch_gpu", "torch.save() in each fifth step", PAUSE, "some"),
+    "torch_every_tenth": Planted("torch_gpu", "each tenth step computes ten times as much", ("unusual_steps",), "some"),
+    "torch_warm_up": Planted(
+        "torch_gpu", "the first step loads libraries", ("warmup", *HOST), "first", listed=("warmup",)
+    ),
+    "torch_new_shape": Planted("torch_gpu", "torch.compile() and a new shape each step", ("compile", "retrace")),
+    "torch_more_layers": Planted("torch_gpu", "16 layers, not 8", ("compute",), "none", BLAMELESS),
+    "torch_asynchronous": Planted("torch_gpu", "16 layers, not 8, nobody waits", ("compute",), "none", BLAMELESS),
+    "torch_asynchronous_sleep": Planted(
+        "torch_gpu", "time.sleep(0.001) while the device computes", ("compute",), "none", BLAMELESS
+    ),
+    "torch_prefetched": Planted("torch_gpu", "batches from a thread that is ahead", ("compute",), "none", BLAMELESS),
+    "jax_gpu_layers": Planted("jax_gpu", "24 layers, not 12", ("compute",), "none", BLAMELESS, traced=True),
+    "jax_gpu_sleep": Planted("jax_gpu", "time.sleep(0.02) in the step", ("python",), traced=True),
+    "jax_gpu_sleep_unmarked": Planted("jax_gpu", "time.sleep(0.02) in the loop", OUTSIDE, marked=False, traced=True),
+    "jax_gpu_asynchronous": Planted(
+        "jax_gpu", "24 layers, not 12, nobody waits", ("compute",), "none", BLAMELESS, traced=True
+    ),
+    "jax_gpu_asynchronous_unmarked": Planted(
+        "jax_gpu", "24 layers, not 12, nobody waits", ("compute",), "none", BLAMELESS, marked=False, traced=True
+    ),
+    "jax_gpu_asynchronous_sleep": Planted(
+        "jax_gpu", "time.sleep(0.001) while the steps before compute", ("compute",), "none", BLAMELESS, traced=True
+    ),
+    "jax_gpu_upload": Planted(
+        "jax_gpu",
+        "256 MB are copied to the device",
+        ("transfer", "exposed_copy"),
+        gain="the copy is prepared, then made: two causes, each with its own ceiling",
+        traced=True,
+    ),
+    "jax_gpu_fetch": Planted(
+        "jax_gpu",
+        "256 MB are read back",
+        ("sync", "transfer", "exposed_copy"),
+        listed=("sync", "transfer", "exposed_copy", "allocator"),
+        gain="memory for it is allocated, it is copied and copied again: several causes, each with its own ceiling",
+        traced=True,
+    ),
+    "jax_gpu_small_kernels": Planted(
+        "jax_gpu", "a loop of 2,000 small kernels, not one", LATE, gain="they compute, too", traced=True
+    ),
+    "jax_gpu_offload": Planted(
+        "jax_gpu", "weights in the host's memory", ("host_offload", "exposed_copy"), traced=True
+    ),
+    "jax_gpu_scan": Planted(
+        "jax_gpu", "a scan of 500 products with copies, not 250", ("compute", "exposed_copy"), "none", traced=True
+    ),
+    "jax_gpu_every_tenth": Planted(
+        "jax_gpu", "each tenth step computes ten times as much", ("unusual_steps",), "some", traced=True
+    ),
+}
+"""The same on a GPU; all of `PROGRAMS` that use JAX run there, too, but what computes is then no longer the CPU."""

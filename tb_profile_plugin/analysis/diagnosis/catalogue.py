@@ -52,8 +52,8 @@ TEMPLATES: dict[str, str] = {
     "names.share": "{name} ({share})",
     "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
-    "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}",
-    "headline.cpu_compute": "Compute-bound on the CPU: " + _PART + " is compute.{names}",
+    "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}{rest}",
+    "headline.cpu_compute": "Compute-bound on the CPU: " + _PART + " is compute.{names}{rest}",
     "headline.host": "Host-bound: in "
     + _PART
     + " nothing computes, since the host launches work too late: {parts}.{names}",
@@ -140,7 +140,9 @@ TEMPLATES: dict[str, str] = {
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
     "period.none": "",
     "period.every": ", every {count}th",
-    # Parts of a step that waits for its host.
+    "rest.none": "",
+    "rest.some": " Of the rest most is lost to: {parts}.",
+    # Parts of what is lost.
     "parts.one": "{name} {share}",
     # Why a step is not like the others.
     "unusual.longer": "{name} takes {more_ps} more than in the typical step",

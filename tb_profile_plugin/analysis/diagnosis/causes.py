@@ -38,7 +38,7 @@ _COMPILER = "ompil"
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
 _TINY_PYTHON_PS = 20e6
-"""… and so much Python for each (20 µs) belongs to them."""
+"""… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them."""
 NAMES = 10
 """So many names are listed of each cause."""
 
@@ -197,8 +197,9 @@ def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
     if id == "compile" and _is_tracing(typical):
         return "retrace"
     if id in ("dispatch", "launch", "python") and calls >= _TINY_CALLS:
-        work, python = (float(typical.step_ps[STATES.index(state)]) for state in (WORK, "python"))
-        return "eager" if work < calls * _TINY_PS and python < calls * _TINY_PYTHON_PS else id
+        times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
+        of_calls = max(calls * _TINY_PYTHON_PS, times["dispatch"] + times["launch"])
+        return "eager" if times[WORK] < calls * _TINY_PS and times["python"] < of_calls else id
     return id
 
 

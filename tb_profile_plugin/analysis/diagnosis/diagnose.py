@@ -42,8 +42,8 @@ _LEADS = 0.10
 BAD = 0.20
 _FINE = 0.80
 _NOTABLE = 0.02
-"""Shares: of a loss that is a bottleneck; of compute from which on nothing much can be won elsewhere; and of a loss
-that is worth a line."""
+"""Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
+compute from which on nothing much can be won elsewhere; and of a loss that is worth a line."""
 _NOTABLE_PS = 1e9
 """So long a loss (1 ms per step) is worth a line whatever its share."""
 _MOST_OF_HOST = 0.6
@@ -158,7 +158,7 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
         losses = [late[0], *(each for each in losses if each is not late[0])]
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
-    leads = losses and max(losses[0].ps, together if losses[0] in late else 0.0) >= _LEADS * whole
+    leads = losses and (losses[0].ps >= _LEADS * whole or (losses[0] in late and together >= BAD * whole))
     return [*losses, *work, *passes] if leads else [*work, *losses, *passes]
 
 
@@ -174,9 +174,11 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
     lead = ranked[0]
     if lead.id == WORK:
         code = "headline.compute" if _has_devices(hosts) else "headline.cpu_compute"
-        losses = sum(each.ps for each in ranked[1:] if each.id not in _passing(typical))
-        fine = lead.ps >= _FINE * whole and losses < _LEADS * whole
-        return Headline(Sentence(code, _arguments(lead, typical)), "ok" if fine else "info")
+        lost = [each for each in ranked[1:] if each.id not in _passing(typical)]
+        much = sum(each.ps for each in lost) >= _LEADS * whole
+        rest = Sentence("rest.some", {"parts": _parts(lost, whole)}) if much else Sentence("rest.none")
+        fine = lead.ps >= _FINE * whole and not much
+        return Headline(Sentence(code, _arguments(lead, typical) | {"rest": rest}), "ok" if fine else "info")
     late = [each for each in ranked if each.id in HOST]
     together = sum(each.ps for each in late)
     others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *_passing(typical))), default=0.0)

@@ -59,7 +59,7 @@ class HostFigures:
     name_ps: Array
     """int64[windows, names]."""
     name_count: Array
-    """int64[windows, names]: stretches under that name that begin in the window."""
+    """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
     evidence: list[Stretch]
     """The longest stretches of each state, in steps and between them."""
     devices: list[str]
@@ -99,15 +99,13 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
     names, codes = _named(host, line)
-    state_ps, _ = _summed(edges, line.begin, line.end, line.state, len(STATES))
-    name_ps, name_count = _summed(edges, line.begin, line.end, codes, len(names))
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
-        state_ps,
+        _summed(edges, line.begin, line.end, line.state, len(STATES)),
         names,
-        name_ps,
-        name_count,
+        _summed(edges, line.begin, line.end, codes, len(names)),
+        _counted(edges, line.begin, line.event, codes, len(names), len(host.trace)),
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
@@ -139,29 +137,41 @@ def _worked(host: Host) -> tuple[Array, Array]:
 
 def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
     """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
-    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)[0]
+    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)
 
 
 @jit
-def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> tuple[I64Matrix, I64Matrix]:
-    """`sums`, and how many stretches of each code begin in each window; both are disjoint and in order of time."""
-    windows = len(edges) - 1
-    answer = np.zeros((windows, count), np.int64)
-    begun = np.zeros((windows, count), np.int64)
+def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> I64Matrix:
+    """See `sums`; stretches and windows are disjoint and in order of time."""
+    answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
     for i in range(len(begin)):
-        while first < windows and edges[first + 1] <= begin[i]:
+        while first < len(edges) - 1 and edges[first + 1] <= begin[i]:
             first += 1
         if codes[i] < 0:
             continue
-        begun[min(first, windows - 1), codes[i]] += 1
         window = first
-        while window < windows and edges[window] < end[i]:
+        while window < len(edges) - 1 and edges[window] < end[i]:
             time = min(end[i], edges[window + 1]) - max(begin[i], edges[window])
             if time > 0:
                 answer[window, codes[i]] += time
             window += 1
-    return answer, begun
+    return answer
+
+
+@jit
+def _counted(edges: I64, begin: I64, event: I32, codes: I8, count: Int, events: Int) -> I64Matrix:
+    """See `HostFigures.name_count`: what is interrupted and goes on has happened once."""
+    answer = np.zeros((len(edges) - 1, count), np.int64)
+    told = np.full(events, -1, np.int32)
+    window = 0
+    for i in range(len(begin)):
+        while window < len(edges) - 2 and edges[window + 1] <= begin[i]:
+            window += 1
+        if codes[i] >= 0 and told[event[i]] != window:
+            told[event[i]] = window
+            answer[window, codes[i]] += 1
+    return answer
 
 
 def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:

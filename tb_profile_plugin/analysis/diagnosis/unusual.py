@@ -84,7 +84,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
     places = places[typical.steps.duration_ps[places] > usual]
     if not longer or not usual:
         return None
-    many = len(typical.steps) - len(typical.choice.left_out(WARM_UP))
+    many = len(typical.steps)
     took = typical.steps.duration_ps[places]
     every = period(places)
     names: dict[tuple[str, str], float] = {}
@@ -92,7 +92,10 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
         names[each.id, each.name] = names.get((each.id, each.name), 0.0) + each.more_ps / many
     lost = Lost("unusual_steps", float((took - usual).sum()) / many)
     lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items()]
-    lost.of_ps = float(np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)).mean())
+    # Those that warm up count among all steps, but take no longer than the typical one.
+    lost.of_ps = (
+        usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many
+    )
     lost.arguments = {
         "count": len(places),
         "steps": many,

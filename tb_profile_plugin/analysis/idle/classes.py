@@ -18,10 +18,12 @@ from .. import hostnames
 from ..hostops import kernels_of_single_ops
 from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .states import State
+from .waits import silent_waits
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
 _SYNC = int(State.SYNC)
-_CALLBACK_THREAD = re.compile(r"py_xla_callback\b")
+_THREADS = ((State.CALLBACK, re.compile(r"py_xla_callback\b")), (State.COMPILE, re.compile(r".*compile_?thread", re.I)))
+"""What everything is on threads of these names."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,10 @@ def event_classes(host: Host) -> Array:
     python = python_lines(plane)
     unknown = np.flatnonzero(mine == UNKNOWN)
     mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)
-    callback = np.array([bool(_CALLBACK_THREAD.match(name)) for name in plane.lines.name], bool)
-    if callback.any():
-        mine[callback[plane.events.line]] = State.CALLBACK
+    for state, pattern in _THREADS:
+        lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
+        if lines.any():
+            mine[lines[plane.events.line]] = state
     steps = host.steps_named()
     if steps.source in ("markers", "numbers", "chosen"):
         marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)] - rows.start
@@ -117,10 +120,7 @@ def activity(host: Host) -> Activity:
         python[loop] = True
     end, classes = _stretched(host, line_of, end, classes)
     begin = _pauses(host, line_of, loop, begin, end, classes)
-    rows, starts = _by_thread(
-        trace.lines, line_of, thread, begin, end, classes, loop if begin is not trace.begin else -1
-    )
-    stretches = _sweep(starts, rows, begin, end, classes)
+    stretches = _stretches(host, line_of, thread, loop, begin, end, classes)
     came_from = np.full(len(trace), -1, np.int32)
     links = trace.links
     _latest_source(links.source, links.target, links.kind, thread, line_of, trace.begin, came_from)
@@ -234,6 +234,24 @@ def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array)
     return events[after], place[after]
 
 
+def _stretches(
+    host: Host, line_of: Array, thread: Array, loop: int, begin: Array, end: Array, classes: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The first columns of `Activity`; silent waits are events beside the others."""
+    since, until, around = silent_waits(host, loop, classes)
+    moved = begin is not host.trace.begin
+    if len(since):
+        begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
+        classes = np.append(classes, np.full(len(since), State.SYNC, np.int8))
+        line_of = np.append(line_of, np.full(len(since), loop, np.int32))
+    unsorted = loop if moved or len(since) else -1
+    rows, starts = _by_thread(host.trace.lines, line_of, thread, begin, end, classes, unsorted)
+    first, begins, ends, state, event = _sweep(starts, rows, begin, end, classes)
+    told = event >= len(host.trace)
+    event[told] = around[event[told] - len(host.trace)]
+    return first, begins, ends, state, event
+
+
 def _by_thread(
     lines: Array, line_of: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
 ) -> tuple[Array, Array]:
@@ -242,6 +260,8 @@ def _by_thread(
     several = np.unique(np.append(thread[thread != np.arange(len(thread))], unsorted))
     if several[-1] < 0:
         return rows, starts
+    # What is on no line of the trace, but beside its events, stands on one that is not sorted.
+    rows = np.append(rows, np.arange(lines[-1], len(begin), dtype=np.int32))
     owner = thread[line_of[rows]]
     shared = np.isin(owner, several)
     mine = rows[shared]

@@ -33,7 +33,8 @@ class Graph:
     event: Array
     """int64[n]: number of a device's event in the host's trace, else -1."""
     state: Array
-    """int64[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH``, or -1: as its events tell."""
+    """int64[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
+    its events tell."""
     shown: Array
     """bool[n]: device events and the loop's thread, whose ends tell how far the program is."""
     lag: Array

@@ -61,7 +61,7 @@ def _host_time(host: Host, graph: Graph, states: Collection[State]) -> Array:
     """int64[n] ps: how much of each thread's activity is spent on these states; 0 for devices' events."""
     act, dag = activity(host), graph.dag
     answer = np.zeros(len(dag), np.int64)
-    wanted = [int(state) for state in states if state in HOST_CAUSES]
+    wanted = [int(state) for state in states if state in (*HOST_CAUSES, State.EXPOSED_COPY)]
     threads = graph.device < 0
     forced = threads & (graph.state >= 0) & np.isin(graph.state, wanted)
     answer[forced] = (dag.end - dag.begin)[forced]

@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import I64, Array, Int
 from ...jit import jit
 from ...model.host import Host
+from .. import hostnames
 from ..stretches import union
 from .classes import Activity
 from .devices import DeviceWork, Kind
@@ -17,6 +18,8 @@ from .layers import distinct
 from .states import State
 
 NOWHERE = -(1 << 62)
+_SAME = 0.9
+"""A call that lasts for so much of a copy makes it itself."""
 
 
 class Events(NamedTuple):
@@ -47,6 +50,7 @@ def events_of(works: tuple[DeviceWork, ...]) -> Events:
     # Ops of one program may run on any of its threads.
     programs = np.array([work.program for work in works])[device]
     stream = np.where(programs, int(stream.max()) + 1 + device, stream)
+    end = _until_next(begin, end, stream, programs)
     least = [np.repeat(each, len(work)) for work in works for each in (_least_launch(work), _least_pause(work))]
     return Events(
         device,
@@ -63,6 +67,21 @@ def events_of(works: tuple[DeviceWork, ...]) -> Events:
         np.concatenate(least[::2]),
         np.concatenate(least[1::2]),
     )
+
+
+def _until_next(begin: Array, end: Array, stream: Array, programs: Array) -> Array:
+    """int64[d] ps: ends, at most where the next event of the stream begins, if that only sets out a little earlier.
+
+    Kernels may begin while the one before them ends (programmatic dependent launch), and still follow it.
+    """
+    order = np.lexsort((begin, stream))
+    one, next_ = order[:-1], order[1:]
+    follows = (stream[one] == stream[next_]) & ~programs[one]
+    follows &= (begin[next_] < end[one]) & (end[next_] >= end[one])
+    follows &= 2 * (end[one] - begin[next_]) <= np.minimum(end[one] - begin[one], end[next_] - begin[next_])
+    answer: Array = end.copy()
+    answer[one[follows]] = begin[next_[follows]]
+    return answer
 
 
 def _least_launch(work: DeviceWork) -> int:
@@ -114,10 +133,10 @@ class Threads:
         launched = events.launch >= 0
         line, lines = events.thread[launched], np.arange(len(self.lines))
         calls = self.at(line, events.launch_begin[launched]), self.at(line, events.launch_end[launched])
-        waits = self._waits()
+        waits, copying = self._waits(), self._copying()
         idle = self.at(handed.thread, handed.since), self.at(handed.thread, handed.at)
         marks = self._marks()
-        edges = (lines * self.span, (lines + 1) * self.span - 1, *calls, *waits, *idle, marks)
+        edges = (lines * self.span, (lines + 1) * self.span - 1, *calls, *waits, *copying, *idle, marks)
         anchors = distinct(np.concatenate((*edges, self.at(handed.origin, handed.given))))
         rank = anchors // self.span
         same = rank[1:] == rank[:-1]
@@ -127,11 +146,13 @@ class Threads:
         self.line_of_node = self.lines[rank]
         state = np.full(len(begin), -1, np.int64)
         state[_covered(self.from_, *union(*calls))] = State.LAUNCH
+        state[_covered(self.from_, *union(*copying)) & (state < 0)] = State.EXPOSED_COPY
         waiting = np.flatnonzero(_covered(self.from_, *union(*waits)) & (state < 0))
-        awaited = self._awaited(begin[waiting], end[waiting])
+        awaited = self._awaited(begin[waiting], end[waiting], self.line_of_node[waiting])
         waiting, awaited = waiting[awaited >= 0], awaited[awaited >= 0]
         begin[waiting], state[waiting] = events.end[awaited], State.SYNC
-        self.wait_source, self.wait_target = awaited, waiting
+        over, done = self._over(begin, state)
+        self.wait_source, self.wait_target = np.concatenate((awaited, done)), np.concatenate((waiting, over))
         takes = np.searchsorted(self.until, idle[1])
         given = np.searchsorted(self.until, self.at(handed.origin, handed.given))
         exact = (given < len(self.until)) & (takes < len(self.until))
@@ -168,18 +189,50 @@ class Threads:
         kept = begin < end
         return begin[kept], end[kept]
 
+    def _over(self, begin: Array, state: Array) -> tuple[Array, Array]:
+        """(nodes, events): calls that wait until devices are done, made when they were, and what had ended last by then
+        of what the thread had launched. A faster host would have to wait there.
+        """
+        trace, act, events = self.host.trace, self.act, self.events
+        calls = trace.named(hostnames.waits_for_all)
+        line = act.thread[act.line_of[calls]].astype(np.int64)
+        calls, line = calls[np.isin(line, self.lines)], line[np.isin(line, self.lines)]
+        node = np.searchsorted(self.from_, self.at(line, trace.begin[calls]), "right") - 1
+        apart = (node >= 0) & (state[node] != State.SYNC)
+        nodes, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for each in np.unique(line[apart]).tolist():
+            mine = np.flatnonzero(events.thread == each)
+            mine = mine[np.argsort(events.end[mine], kind="stable")]
+            some = np.unique(node[apart & (line == each)])
+            last = np.searchsorted(events.end[mine], begin[some], "right") - 1
+            nodes.append(some[last >= 0])
+            done.append(mine[last[last >= 0]])
+        return np.concatenate(nodes), np.concatenate(done)
+
+    def _copying(self) -> tuple[Array, Array]:
+        """(begin, end): where calls last as long as the copies that they make, which seem to end a moment later, since
+        the clocks of a device and its host differ; encoded.
+        """
+        events = self.events
+        made = np.flatnonzero((events.launch >= 0) & (events.kind == Kind.COPY))
+        until = self.host.trace.end[events.launch[made]]
+        begin, end = events.begin[made], events.end[made]
+        late = (until < end) & (until - begin >= _SAME * (end - begin))
+        made, until = made[late], until[late]
+        return self.at(events.thread[made], events.launch_end[made]), self.at(events.thread[made], until)
+
     def _marks(self) -> Array:
         """Begins and ends of the steps, on the loop's thread; encoded."""
         steps = self.host.steps_named()
         times = np.clip(np.concatenate((steps.begin, steps.end)), self.low, self.low + self.span - 1)
         return self.at(np.full(len(times), self.act.loop), times) if self.act.loop >= 0 else times[:0]
 
-    def _awaited(self, begin: Array, end: Array) -> Array:
-        """int64[k]: the event that ended last within each stretch and was launched before it, or -1."""
+    def _awaited(self, begin: Array, end: Array, line: Array) -> Array:
+        """int64[k]: the event that ended last within each stretch and was launched before it, or by another thread."""
         events = self.events
         order = np.argsort(events.end, kind="stable")
-        launch = np.where(events.launch >= 0, events.launch_begin, NOWHERE)[order]
-        found = _ended_last(begin, end, np.ascontiguousarray(events.end[order]), np.ascontiguousarray(launch))
+        launch = np.where(events.launch >= 0, events.launch_begin, NOWHERE)
+        found = _ended_last(begin, end, line, *(each[order] for each in (events.end, launch, events.thread)))
         return np.where(found >= 0, order[found.clip(0)], -1)
 
 
@@ -241,13 +294,13 @@ def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int
 
 
 @jit
-def _ended_last(begin: I64, end: I64, ends: I64, launch: I64) -> I64:
+def _ended_last(begin: I64, end: I64, line: I64, ends: I64, launch: I64, thread: I64) -> I64:
     answer = np.full(len(begin), -1, np.int64)
     for i in range(len(begin)):
         k = np.searchsorted(ends, end[i], "right") - 1
         tries = 0
         while k >= 0 and ends[k] > begin[i] and tries < 256:
-            if launch[k] <= begin[i]:
+            if launch[k] <= begin[i] or thread[k] != line[i]:
                 answer[i] = k
                 break
             k -= 1

@@ -1,0 +1,482 @@
+"""PyTorch on a GPU: what keeps the device waiting, each planted in the same small training loop."""
+
+import gc
+import os
+import queue
+import tempfile
+import threading
+import time
+
+import numpy as np
+import torch
+from clock import main
+from torch.profiler import record_function
+from torch.utils.data import DataLoader, Dataset
+from torch_loop import SIZE, Model, loop, scheduled
+
+
+class Slow(Dataset):
+    """Rows whose reading sleeps."""
+
+    def __init__(self, seconds, count=400):
+        self.seconds, self.count = seconds, count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if self.seconds:
+            time.sleep(self.seconds)
+        return torch.ones(SIZE, dtype=torch.bfloat16)
+
+
+def loading(clock, seconds, workers, **how):
+    """What counts is how long the loop waits for the loader."""
+    model, batches = Model(), iter(DataLoader(Slow(seconds), batch_size=8, num_workers=workers))
+
+    def work(number):
+        began = time.perf_counter()
+        batch = next(batches)
+        clock.plant(began)
+        model.step(batch.cuda().expand(8, SIZE).repeat(SIZE // 64, 1))
+
+    loop(clock, work, **how)
+
+
+def torch_loader(clock, cause):
+    loading(clock, 0.003 if cause else 0, 0)
+
+
+def torch_loader_stacks(clock, cause):
+    loading(clock, 0.003 if cause else 0, 0, stacks=True)
+
+
+def torch_loader_unmarked(clock, cause):
+    loading(clock, 0.003 if cause else 0, 0, marked=False)
+
+
+def torch_loader_workers(clock, cause):
+    loading(clock, 0.01 if cause else 0, 2)
+
+
+def torch_generator(clock, cause):
+    """No DataLoader: a plain generator, which PyTorch does not mark."""
+    model = Model()
+
+    def batches():
+        while True:
+            if cause:
+                began = time.perf_counter()
+                time.sleep(0.02)
+                clock.plant(began)
+            yield model.batch
+
+    source = batches()
+    loop(clock, lambda number: model.step(next(source)))
+
+
+def sleeping(clock, cause, **how):
+    model = Model()
+
+    def work(number):
+        model.step()
+        if cause:
+            began = time.perf_counter()
+            time.sleep(0.02)
+            clock.plant(began)
+
+    loop(clock, work, **how)
+
+
+def torch_sleep(clock, cause):
+    sleeping(clock, cause)
+
+
+def torch_sleep_stacks(clock, cause):
+    sleeping(clock, cause, stacks=True)
+
+
+def torch_sleep_unmarked(clock, cause):
+    sleeping(clock, cause, marked=False)
+
+
+def torch_sleep_scheduled(clock, cause):
+    model = Model()
+
+    def work(number):
+        model.step()
+        if cause:
+            began = time.perf_counter()
+            time.sleep(0.02)
+            clock.plant(began)
+
+    scheduled(clock, work)
+
+
+def torch_annotated(clock, cause):
+    """What is slow has a name by record_function()."""
+    model, values = Model(), np.random.rand(512, 1024)
+
+    def work(number):
+        if cause:
+            began = time.perf_counter()
+            with record_function("augment"):
+                np.abs(np.fft.fft2(values)).sum()
+            clock.plant(began)
+        model.step()
+
+    loop(clock, work)
+
+
+def torch_evaluation(clock, cause):
+    """An evaluation after each fourth step."""
+    model = Model()
+
+    def work(number):
+        model.step()
+        if cause and number % 4 == 3:
+            began = time.perf_counter()
+            with torch.no_grad(), record_function("evaluate"):
+                for _ in range(10):
+                    model.net(model.batch).float().square().mean().item()
+            clock.plant(began)
+
+    loop(clock, work, steps=16)
+
+
+def torch_small_copies(clock, cause):
+    """300 small tensors are copied to the device one by one; without: one that holds them all."""
+    model, rows = Model(), [torch.ones(64, 64) for _ in range(300)]
+
+    def work(number):
+        if cause:
+            began = time.perf_counter()
+            for row in rows:
+                row.cuda()
+            clock.plant(began)
+        else:
+            torch.stack(rows).cuda()
+        model.step()
+
+    loop(clock, work)
+
+
+def torch_synchronize_each(clock, cause):
+    """synchronize() after each of 200 ops that take 60 µs."""
+    x = torch.ones(2048, 2048, device="cuda", dtype=torch.bfloat16)
+
+    def work(number):
+        value = x
+        for _ in range(200):
+            value = torch.mm(value, x)
+            if cause:
+                torch.cuda.synchronize()
+        torch.cuda.synchronize()
+
+    loop(clock, work)
+
+
+def torch_python_each(clock, cause):
+    """200 µs of Python before each of 100 ops."""
+    x = torch.ones(2048, 2048, device="cuda", dtype=torch.bfloat16)
+
+    def work(number):
+        value = x
+        for _ in range(100):
+            if cause:
+                began = time.perf_counter()
+                sum(range(8000))
+                clock.plant(began)
+            value = torch.mm(value, x)
+        torch.cuda.synchronize()
+
+    loop(clock, work)
+
+
+def torch_item_each(clock, cause):
+    """.item() after each of 300 small ops."""
+    x = torch.eye(256, device="cuda")
+
+    def work(number):
+        value = x
+        for _ in range(300):
+            value = torch.tanh(value @ x)
+            if cause:
+                value[0, 0].item()
+        torch.cuda.synchronize()
+
+    loop(clock, work)
+
+
+def torch_tiny_ops(clock, cause):
+    """2,000 small ops launched one by one; without: the same as one CUDA graph."""
+    x = torch.ones(64, 64, device="cuda")
+
+    def body():
+        value = x
+        for _ in range(1000):
+            value = torch.tanh(value * 0.5)
+        return value
+
+    body()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        body()
+
+    def work(number):
+        if cause:
+            body()
+        else:
+            graph.replay()
+        torch.cuda.synchronize()
+
+    loop(clock, work)
+
+
+def torch_optimizer_loop(clock, cause):
+    """Adam over 300 parameters one by one; without: all in one kernel."""
+    weights = [torch.nn.Parameter(torch.ones(64, 64, device="cuda")) for _ in range(300)]
+    kind = {"foreach": False, "fused": False} if cause else {"fused": True}
+    optimizer, model = torch.optim.Adam(weights, 1e-4, **kind), Model()
+    for weight in weights:
+        weight.grad = torch.ones_like(weight)
+
+    def work(number):
+        optimizer.step()
+        model.step()
+
+    loop(clock, work)
+
+
+def torch_upload(clock, cause):
+    """256 MB of pageable memory are copied to the device in each step."""
+    model, images = Model(), torch.ones(64 << 20)
+
+    def work(number):
+        if cause:
+            began = time.perf_counter()
+            images.cuda()
+            torch.cuda.synchronize()
+            clock.plant(began)
+        model.step()
+
+    loop(clock, work)
+
+
+def torch_upload_ahead(clock, cause):
+    """Nothing to blame: pinned memory is copied on another stream while longer steps compute."""
+    model, images = Model(layers=24 if cause else 12), torch.ones(16 << 20).pin_memory()
+    stream = torch.cuda.Stream()
+
+    def work(number):
+        with torch.cuda.stream(stream):
+            images.to("cuda", non_blocking=True)
+        model.step()
+
+    loop(clock, work)
+
+
+def torch_fetch(clock, cause):
+    """256 MB are read back in each step."""
+    model, images = Model(), torch.ones(64 << 20, device="cuda")
+
+    def work(number):
+        model.step()
+        if cause:
+            began = time.perf_counter()
+            images.cpu()
+            clock.plant(began)
+
+    loop(clock, work)
+
+
+def torch_empty_cache(clock, cause):
+    """The allocator's cache is emptied in each step."""
+    model = Model()
+
+    def work(number):
+        large = [torch.empty(32 << 20, device="cuda") for _ in range(40)]
+        del large
+        model.step()
+        if cause:
+            torch.cuda.empty_cache()
+
+    loop(clock, work)
+
+
+def torch_host_metric(clock, cause):
+    """A metric worked out by numpy on the host."""
+    model, values = Model(), np.random.rand(512, 1024)
+
+    def work(number):
+        model.step()
+        if cause:
+            began = time.perf_counter()
+            np.abs(np.fft.fft2(values)).sum()
+            clock.plant(began)
+
+    loop(clock, work)
+
+
+def torch_collecting_garbage(clock, cause):
+    model, kept = Model(), [[number] for number in range(300_000)]
+
+    def work(number):
+        model.step()
+        if cause:
+            began = time.perf_counter()
+            gc.collect()
+            clock.plant(began)
+
+    loop(clock, work)
+    del kept
+
+
+def torch_busy_thread(clock, cause):
+    """Another Python thread computes all the time, and many small ops need the interpreter."""
+    over = threading.Event()
+
+    def busy():
+        while not over.is_set():
+            sum(range(1000))
+
+    thread = threading.Thread(target=busy)
+    if cause:
+        thread.start()
+    model = Model()
+    loop(clock, lambda number: model.step())
+    over.set()
+    if cause:
+        thread.join()
+
+
+def torch_checkpoint(clock, cause):
+    """torch.save() in each fifth step."""
+    model, weights = Model(), torch.ones(64 << 20, device="cuda")
+    with tempfile.TemporaryDirectory() as folder:
+
+        def work(number):
+            model.step()
+            if cause and number % 5 == 2:
+                began = time.perf_counter()
+                torch.save(weights, os.path.join(folder, "checkpoint.pt"))
+                clock.plant(began)
+
+        loop(clock, work, steps=15)
+
+
+def torch_every_tenth(clock, cause):
+    """Each tenth step computes ten times as much."""
+    model = Model()
+
+    def work(number):
+        for _ in range(10 if cause and number % 10 == 4 else 1):
+            model.dispatch()
+        torch.cuda.synchronize()
+
+    loop(clock, work, steps=30)
+
+
+def torch_warm_up(clock, cause):
+    """The first step is the first of all: libraries and kernels are loaded."""
+    model = Model(layers=4, size=1024 if cause else 1088)
+
+    def work(number):
+        if cause and number == 0:
+            began = time.perf_counter()
+            torch.linalg.svd(torch.rand(700, 700, device="cuda"))
+            torch.fft.fft(torch.rand(700, 700, device="cuda")).sum().item()
+            clock.plant(began)
+        model.step()
+
+    loop(clock, work, warm=0 if cause else 3)
+
+
+def torch_new_shape(clock, cause):
+    """torch.compile() with a new shape each step."""
+
+    @torch.compile(dynamic=False)
+    def step(x):
+        return torch.tanh(x * 2 + 1).sum()
+
+    torch._dynamo.config.cache_size_limit = 64
+    inputs = [torch.ones(1000 + 8 * number if cause else 1000, 512, device="cuda") for number in range(9)]
+    step(inputs[-1])
+    loop(clock, lambda number: step(inputs[number]).item(), steps=6, warm=0)
+
+
+def torch_more_layers(clock, cause):
+    """Nothing to blame: more layers take longer."""
+    model = Model(layers=16 if cause else 8)
+    loop(clock, lambda number: model.step())
+
+
+def torch_asynchronous(clock, cause):
+    """Nothing to blame: nobody waits for the loss."""
+    model = Model(layers=16 if cause else 8)
+    loop(clock, lambda number: model.dispatch(), waits=False)
+
+
+def torch_asynchronous_sleep(clock, cause):
+    """Nothing to blame: a sleep while the device still computes what was launched."""
+    model = Model(layers=16)
+
+    def work(number):
+        model.dispatch()
+        if cause:
+            time.sleep(0.001)
+
+    loop(clock, work, waits=False)
+
+
+def torch_prefetched(clock, cause):
+    """Nothing to blame: a thread sleeps 5 ms for each batch, and is ahead."""
+    model, ready = Model(layers=24), queue.Queue(maxsize=2)
+
+    def fill():
+        while True:
+            if cause:
+                time.sleep(0.005)
+            ready.put(model.batch)
+
+    threading.Thread(target=fill, daemon=True).start()
+    loop(clock, lambda number: model.step(ready.get()))
+
+
+main(
+    [
+        torch_loader,
+        torch_loader_stacks,
+        torch_loader_unmarked,
+        torch_loader_workers,
+        torch_generator,
+        torch_sleep,
+        torch_sleep_stacks,
+        torch_sleep_unmarked,
+        torch_sleep_scheduled,
+        torch_annotated,
+        torch_evaluation,
+        torch_small_copies,
+        torch_synchronize_each,
+        torch_python_each,
+        torch_item_each,
+        torch_tiny_ops,
+        torch_optimizer_loop,
+        torch_upload,
+        torch_upload_ahead,
+        torch_fetch,
+        torch_empty_cache,
+        torch_host_metric,
+        torch_collecting_garbage,
+        torch_busy_thread,
+        torch_checkpoint,
+        torch_every_tenth,
+        torch_warm_up,
+        torch_new_shape,
+        torch_more_layers,
+        torch_asynchronous,
+        torch_asynchronous_sleep,
+        torch_prefetched,
+    ]
+)
