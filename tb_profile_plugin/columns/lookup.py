@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import I32, I64, U8, U64, Bool, Int
+from ..arrays import I32, I64, U8, U64, Array, Bool, Int
 from ..columns.kinds import INT, UINT
 from ..columns.pool import payload
 from ..jit import jit
@@ -36,8 +37,16 @@ def counted(codes: I32, size: Int) -> I64:
     return answer
 
 
+def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
+    """int64[k]: where codes stand that are wanted; ``counts`` are `counted` of the codes."""
+    mask = np.zeros(len(counts), bool)
+    mask[[code for code in wanted if code < len(counts)]] = True
+    answer: Array = _places(codes, mask, counts[mask].sum())
+    return answer
+
+
 @jit
-def places(codes: I32, wanted: Bool, count: Int) -> I64:
+def _places(codes: I32, wanted: Bool, count: Int) -> I64:
     """int64[count]: where codes stand that are wanted, which so many are."""
     answer = np.empty(count, np.int64)
     at = 0

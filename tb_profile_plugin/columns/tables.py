@@ -15,7 +15,7 @@ from ..arrays import Array, Int
 from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
-from .lookup import SECRET, counted, first_equal, first_number, owners, places, whole_numbers
+from .lookup import SECRET, counted, first_equal, first_number, owners, rows_of, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Stats:
 
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of stats of these names."""
-        return _rows_of(self.name, self.counts, wanted)
+        return rows_of(self.name, self.counts, wanted)
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
@@ -150,7 +150,7 @@ class Events:
 
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names."""
-        return _rows_of(self.name, self.counts, wanted)
+        return rows_of(self.name, self.counts, wanted)
 
     @lazy
     def end(self) -> Array:
@@ -242,15 +242,6 @@ class StatColumn:
         answer = np.full(size, default, np.int64)
         answer[self.owner[::-1]] = self.numbers[::-1]
         return answer
-
-
-def _rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
-    """int64[k]: rows whose code is wanted."""
-    used = [code for code in wanted if code < len(counts)]
-    mask = np.zeros(len(counts), bool)
-    mask[used] = True
-    answer: Array = places(codes, mask, counts[mask].sum())
-    return answer
 
 
 def _distinct(values: Array) -> tuple[Array, Array]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool
+from ...arrays import I8, I32, I64, Array, Bool, Int
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model import collectives, kernels, names
@@ -325,12 +325,9 @@ def _columns(
     trace, act = host.trace, activity(host)
     order = np.argsort(trace.begin[at], kind="stable")
     events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
-    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
-    event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside = found
-    early = _early(host, event, launch, launch_end, begin).astype(np.int8)
-    return DeviceWork(
-        name, event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, early, program
-    )
+    *columns, count = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    work = DeviceWork(name, *(column[:count] for column in columns), np.zeros(count, np.int8), program)
+    return replace(work, early=_early(host, work).astype(np.int8))
 
 
 @jit
@@ -342,9 +339,9 @@ def _sorted(
     line_of: I32,
     thread_of: I32,
     program: bool,
-) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8]:
-    """(event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside) as `DeviceWork` has them, of
-    (event, at, end, kind, launch, start) in that order, without those that take no time.
+) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8, Int]:
+    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: of (event, at, end, kind,
+    launch, start) in that order, without those that take no time.
     """
     of_event, at, until_of, of_kind, of_launch, start_of = events
     size = len(order)
@@ -385,28 +382,17 @@ def _sorted(
             until = begin[i]
         launch_end[i] = max(min(until, begin[i]), launch_begin[i])
         thread[i] = thread_of[line_of[launch[i]]]
-    return (
-        event[:count],
-        begin[:count],
-        end[:count],
-        stream[:count],
-        kind[:count],
-        launch[:count],
-        launch_begin[:count],
-        launch_end[:count],
-        thread[:count],
-        inside[:count],
-    )
+    return event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, count
 
 
-def _early(host: Host, event: Array, launch: Array, launch_end: Array, begin: Array) -> Array:
+def _early(host: Host, work: DeviceWork) -> Array:
     """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
-    known = launch >= 0
+    known = work.launch >= 0
     if known.all():
-        return np.zeros(len(event), bool)
-    answer: Array = ~known & (begin < (launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
+        return np.zeros(len(work), bool)
+    answer: Array = ~known & (work.begin < (work.launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
-        ids = host.trace.spread(name, event)
+        ids = host.trace.spread(name, work.event)
         stated = ids[known & (ids != MISSING)]
         if len(stated):
             answer |= ~known & (ids != MISSING) & (ids < stated.min())
