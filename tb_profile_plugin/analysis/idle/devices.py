@@ -325,8 +325,9 @@ def _columns(
     trace, act = host.trace, activity(host)
     order = np.argsort(trace.begin[at], kind="stable")
     events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
-    *columns, count = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
-    work = DeviceWork(name, *(column[:count] for column in columns), np.zeros(count, np.int8), program)
+    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    columns: list[Array] = [column[: found[-1]] for column in found[:-1]]
+    work = DeviceWork(name, *columns, early=np.zeros(found[-1], np.int8), program=program)
     return replace(work, early=_early(host, work).astype(np.int8))
 
 
