@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import digests
 import numpy as np
 from scipy import stats
 
@@ -15,10 +16,14 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.typical import choose
 from tb_profile_plugin.compare.change import ratio
+from tb_profile_plugin.compare.engine import compare
 from tb_profile_plugin.compare.estimate import estimate
+from tb_profile_plugin.compare.side import side
+from tb_profile_plugin.compare.verdict import verdict
 
 LENGTHS, CORRELATIONS = (6, 10, 20, 50), (0.0, 0.4, 0.7)
 BLOCK = 3
+TESTS = ("verdict", "interval", "welch", "mann-whitney")
 TRACES = Path(__file__).resolve().parent.parent / "tests" / "traces"
 
 
@@ -42,7 +47,14 @@ def chosen(samples):
     choice = choose(times, np.zeros_like(times), np.ones(len(times), bool))
     warm = [i for i, reason in enumerate(choice.reason) if reason in ("", "extreme", "unusual")]
     place = {step: i for i, step in enumerate(warm)}
-    return estimate(times[warm].tolist(), [place[i] for i in choice.kept.tolist()])
+    return times[warm].tolist(), [place[i] for i in choice.kept.tolist()]
+
+
+def told_apart(a, b):
+    """(by the interval alone, by the verdict): whether two captures of such steps differ."""
+    interval = ratio([estimate(*a)], [estimate(*b)])
+    sides = [side([(name, digests.digest(times, kept=kept))]) for name, (times, kept) in (("a", a), ("b", b))]
+    return interval.p is not None and interval.p < 0.05, verdict(compare(*sides)).code in ("slower", "faster")
 
 
 def alarms(make, pairs):
@@ -50,11 +62,12 @@ def alarms(make, pairs):
     found = Counter()
     for _ in range(pairs):
         a, b = make(), make()
-        p = ratio([chosen(a)], [chosen(b)]).p
-        found["compare"] += p is not None and p < 0.05
+        by_interval, by_verdict = told_apart(chosen(a), chosen(b))
+        found["verdict"] += by_verdict
+        found["interval"] += by_interval
         found["welch"] += stats.ttest_ind(a, b, equal_var=False).pvalue < 0.05
         found["mann-whitney"] += stats.mannwhitneyu(a, b).pvalue < 0.05
-    return {name: found[name] / pairs for name in ("compare", "welch", "mann-whitney")}
+    return {name: found[name] / pairs for name in TESTS}
 
 
 def main(pairs):
@@ -75,13 +88,13 @@ def main(pairs):
         kinds += [(f"{name} n={n}", lambda n=n, real=real: resampled(rng, n, real)) for n in (10, 20)]
     each = max(1, pairs // len(kinds))
     total = Counter()
-    print(f"{'':30} {'compare':>9} {'welch':>9} {'mann-whitney':>13}   of {each} pairs")
+    print(f"{'':30} {' '.join(f'{name:>13}' for name in TESTS)}   of {each} pairs")
     for name, make in kinds:
         found = alarms(make, each)
         total.update(found)
-        print(f"{name:30} {found['compare']:9.1%} {found['welch']:9.1%} {found['mann-whitney']:13.1%}")
+        print(f"{name:30} {' '.join(f'{found[test]:13.1%}' for test in TESTS)}")
     mean = {name: share / len(kinds) for name, share in total.items()}
-    print(f"{'all':30} {mean['compare']:9.1%} {mean['welch']:9.1%} {mean['mann-whitney']:13.1%}")
+    print(f"{'all':30} {' '.join(f'{mean[test]:13.1%}' for test in TESTS)}")
 
 
 if __name__ == "__main__":

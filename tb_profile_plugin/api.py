@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 
 from . import compat, store, tools
+from .analysis.chosen import TYPICAL, checked
 from .analysis.deviceops import device_ops
+from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.hostops import host_ops
 from .analysis.kernelstats import launches
 from .analysis.steptime import NEEDS
-from .analysis.typical import TYPICAL
 from .contract.answer import Json
 from .frames import events, figures
 from .frames.frame import Frame
@@ -63,6 +64,12 @@ class Capture(Session):
     def summary(self, host: str = "") -> Summary:
         """The most important on a page: as ``tb-profile summary`` writes it, and as a notebook shows it."""
         return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
+
+    def scaled(
+        self, op: str, factor: float = 0.5, host: str = "", *, steps: str = TYPICAL, step_event: str = ""
+    ) -> Scaled:
+        """What a step would take at least if one op took another time; see `analysis.diagnosis.scaled`."""
+        return scaled(self.select(host), op, factor, step_event, checked(steps))
 
     def events(
         self, host: str = "", *, line: str = "", name: str = "", begin_ps: int | None = None, end_ps: int | None = None

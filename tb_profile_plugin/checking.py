@@ -22,6 +22,7 @@ from .terminal import say, shown, warn
 if TYPE_CHECKING:
     from .analysis.digest.record import Digest
     from .compare.side import Side
+    from .compare.verdict import Verdict
     from .gate.config import Config
     from .gate.decide import Outcome
 
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 def add(verbs: Any) -> None:
     """Add the verb to the command's parser."""
     verb = verbs.add_parser("check", help="hold sessions to budgets and to a baseline")
-    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions or digests")
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions, digests or reports")
     verb.add_argument(
-        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions or digests, not a folder's"
+        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions, digests or reports, not a folder's"
     )
     verb.add_argument(
         "--config", metavar="FILE", type=Path, default=Path("pyproject.toml"), help="default: %(default)s"
@@ -59,6 +60,8 @@ def add(verbs: Any) -> None:
 
 
 def _check(asked: argparse.Namespace) -> int:
+    from .compare.engine import compare
+    from .compare.verdict import verdict
     from .gate.config import load
     from .gate.decide import BROKEN, decide, exit_code
 
@@ -72,7 +75,7 @@ def _check(asked: argparse.Namespace) -> int:
     new, base = replace(new, items=config.items_per_step), base and replace(base, items=config.items_per_step)
     outcomes = decide(config, new, base, asked.missing_baseline == "pass")
     result = exit_code(outcomes, asked.strict)
-    _write(asked, config, outcomes, result)
+    _write(asked, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
     if asked.update_baseline:
         if result == BROKEN and not asked.force:
             warn("The baseline stays as it is, since a budget is broken; --force changes it all the same.")
@@ -117,31 +120,33 @@ def _update(asked: argparse.Namespace, config: Config, digests: list[Digest]) ->
         warn(f"Wrote {path}")
 
 
-def _write(asked: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int) -> None:
+def _write(
+    asked: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, told: Verdict | None
+) -> None:
     from .gate import output as written
 
     files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
         (asked.junit, lambda: written.junit(outcomes)),
-        (asked.markdown, lambda: written.markdown(outcomes, config.name).encode("utf-8", "replace")),
-        (asked.json, lambda: written.lines(outcomes, result).encode("utf-8", "replace")),
+        (asked.markdown, lambda: written.markdown(outcomes, config.name, told).encode("utf-8", "replace")),
+        (asked.json, lambda: written.lines(outcomes, result, told).encode("utf-8", "replace")),
     )
     for path, content in files:
         if path:
             with output(path) as file:
                 file.write(content())
-    sys.stdout.write(written.text(outcomes))
+    sys.stdout.write(written.text(outcomes, told))
     if asked.github:
         for line in written.github(outcomes):
             say(line)
         summary = os.environ.get(GITHUB_SUMMARY)
         if summary:
             with open(summary, "a", encoding="utf-8", errors="replace") as file:
-                file.write(written.markdown(outcomes, config.name))
+                file.write(written.markdown(outcomes, config.name, told))
 
 
 def _init(asked: argparse.Namespace) -> int:
     """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
-    from .gate.metrics import value_of
+    from .gate.measure import value_of
     from .gate.quantity import BYTES
     from .gate.quantity import written as shown_as
 

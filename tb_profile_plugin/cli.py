@@ -142,6 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events to count as steps")
+    verb.add_argument("--op", default="", help="say instead what a step would take if this op took another time")
+    verb.add_argument("--factor", type=float, default=0.5, help="with --op: times as long (default: %(default)s)")
     verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
@@ -273,6 +275,9 @@ def _export(asked: argparse.Namespace) -> None:
 
 
 def _why(asked: argparse.Namespace) -> None:
+    if asked.op:
+        _scaled(asked)
+        return
     from .report import why
 
     given = {"steps": asked.steps, "step_event": asked.step_event}
@@ -286,6 +291,18 @@ def _why(asked: argparse.Namespace) -> None:
     }
     with output(asked.out) as file:
         file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
+def _scaled(asked: argparse.Namespace) -> None:
+    stored = stored_at(asked.session)
+    from .api import Capture
+
+    found = Capture(stored).scaled(
+        asked.op, asked.factor, asked.host, steps=asked.steps or "typical", step_event=asked.step_event
+    )
+    text = json.dumps(found.as_json()) if asked.format == "json" else found.sentence.text
+    with output(asked.out) as file:
+        file.write(f"{text}\n".encode("utf-8", "replace"))
 
 
 def _tool(asked: argparse.Namespace) -> None:

@@ -19,7 +19,9 @@ from .terminal import warn
 if TYPE_CHECKING:
     from .analysis.digest.record import Digest
 
-_SIDE = "a logdir (its newest session), a run folder, a capture or a digest's file; #steps=10-40 chooses steps"
+_SIDE = (
+    "a logdir (its newest session), a run folder, a capture, a digest's file or a report; #steps=10-40 chooses steps"
+)
 
 
 def add(verbs: Any) -> None:

@@ -56,6 +56,15 @@ def digest(
     parts: dict[str, Any] = {}
     for key, times in columns.items():
         parts[key.partition("/")[0]] = parts.get(key.partition("/")[0], np.zeros_like(whole)) + times
-    steps = Steps(list(range(len(ps))), list(ps), list(ps), reason, [len(columns)] * len(ps), [0] * len(ps), list(ps))
+    steps = Steps(
+        list(range(len(ps))),
+        list(ps),
+        list(ps),
+        reason,
+        [len(columns)] * len(ps),
+        [0] * len(ps),
+        list(ps),
+        [0] * len(ps),
+    )
     told_parts = [Part(id, int(times[inside].sum()), variance(times, inside)) for id, times in parts.items()]
     return Digest(FACTS | facts, steps, told_parts, rows, list(kernels), [], list(programs), [])

@@ -37,6 +37,7 @@ def main(long: str, short: str, program: str, *more: str) -> None:
         ["timeline", long],
         ["frames", long],
         ["cache", long],
+        ["compare", long],
         ["hosts", short],
         ["cluster", short],
         ["startup"],

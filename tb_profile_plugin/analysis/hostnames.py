@@ -23,7 +23,7 @@ _COMPILING = re.compile(
 
 ``PjRtCApiCompiler::BufferFromHostBuffer`` of JAX 0.11 is a copy to the device, whatever its class is called.
 """
-_SLEEPING = re.compile(r"\$time sleep$|\$\S+ sleep$")
+_SLEEPING = re.compile(r"\$time sleep$|\$\S+ sleep$|\$?<built-in function sleep>$")
 _WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
 

@@ -9,9 +9,9 @@ import numpy as np
 from ..arrays import Array
 from ..model.host import Host
 from . import steptime
+from .chosen import TYPICAL
 from .diagnosis.figures import figures
 from .idle.states import State
-from .typical import TYPICAL
 
 NEEDS = (*steptime.NEEDS, figures)
 """Per-host functions that `input_cost` rests on."""

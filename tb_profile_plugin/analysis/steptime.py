@@ -13,8 +13,9 @@ from ..model.per_host import per_host
 from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
 from .breakdown import breakdown, whole_capture
+from .chosen import ALL
 from .parts import COMMUNICATION, Part
-from .typical import ALL, Choice, choose
+from .typical import Choice, choose
 
 PS_PER_MS = 1e9
 

@@ -6,19 +6,12 @@ typical step sum to it. Warm-up is where MSER puts it (White, 1997): what remain
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array
-from ..problems import Problem, ProblemError
-
-TYPICAL, ALL = "typical", "all"
-"""Choices of steps; the third is a range of their places in order of time, such as ``5-20``."""
-
-KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
-"""Why a step is not among those that figures go over; `KEPT` where it is."""
+from .chosen import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, PLACES, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING = 0.01
 """Share of a step that compiles, from which on the step warms up: unless more than half of them do."""
@@ -30,7 +23,6 @@ _ROBUST = 1.4826
 """Of normally distributed samples, the standard deviation by their median absolute deviation."""
 _TRIMMED = 10
 """One of so many steps is left out as the shortest, and one as the longest: five steps are the fewest for that."""
-_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 
 @dataclass(frozen=True)
@@ -47,15 +39,6 @@ class Choice:
         return np.array([place for place, reason in enumerate(self.reason) if reason in reasons], np.int64)
 
 
-def checked(wanted: str) -> str:
-    """The choice as it is meant; raises `ProblemError` for what is none."""
-    found = _RANGE.fullmatch(wanted)
-    if wanted in (TYPICAL, ALL) or (found and int(found[1]) <= int(found[2])):
-        return wanted
-    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last place, such as 5-20."
-    raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))
-
-
 def choose(duration: Array, compiling: Array, complete: Array, wanted: str = TYPICAL) -> Choice:
     """The steps in order of time that figures go over.
 
@@ -63,7 +46,7 @@ def choose(duration: Array, compiling: Array, complete: Array, wanted: str = TYP
     all are cut, or where they are asked for by their places. Where a range holds no step, all are kept.
     """
     places = np.arange(len(duration))
-    asked = _RANGE.fullmatch(wanted)
+    asked = PLACES.fullmatch(wanted)
     if asked:
         kept = (places >= int(asked[1])) & (places <= int(asked[2]))
         return _choice(places[kept] if kept.any() else places, len(places), NOT_CHOSEN)

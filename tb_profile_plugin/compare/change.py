@@ -21,6 +21,8 @@ _ALL_ORDERS = 16
 """Captures up to which all ways of dividing them are tried."""
 _ROBUST = 1.4826
 """Of normally distributed samples, the standard deviation by their median absolute deviation."""
+_CLIP = 0.1
+"""A share of the steps at either end that most steps are without."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
 
@@ -48,6 +50,8 @@ class Change:
     """The smallest change that these captures would tell in 4 of 5 cases."""
     runs: bool
     """Whether differences between runs of one program are in the interval."""
+    among_steps: float | None = None
+    """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
@@ -73,6 +77,10 @@ def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
     return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
 
 
+Pairs = Sequence[tuple[int, int]]
+"""Places of captures of both sides that were recorded one after the other."""
+
+
 class Runs(NamedTuple):
     """How much runs of one program differ, as far as it is known from earlier ones."""
 
@@ -87,11 +95,16 @@ def spread(
     variances: Sequence[Sequence[float | None]],
     freedoms: Sequence[Sequence[float]],
     between: Runs | None = None,
+    pairs: Pairs | None = None,
 ) -> Spread | None:
     """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
 
-    What is known of how runs differ counts where a side has a single one. None where nothing tells how values vary.
+    What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
+    neighbours are held against each other. None where nothing tells how values vary.
     """
+    if pairs:
+        differences = [new[other] - base[one] for one, other in pairs]
+        return Spread(math.sqrt(_variance(differences) / len(pairs)), len(pairs) - 1.0)
     if min(len(base), len(new)) >= 2:
         return welch(base, new)
     every = [each for side in variances for each in side]
@@ -113,6 +126,31 @@ def between_runs(captures: Sequence[Estimate]) -> Runs | None:
     logs = [math.log(float(each.mean)) for each in captures]
     jumps = sorted(abs(b - a) for a, b in pairwise(logs))
     return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+
+
+def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
+    """Of four or more captures among which another one is judged: rare runs that take far longer count, too."""
+    found = between_runs(captures)
+    if found is None:
+        return None
+    logs = [math.log(float(each.mean)) for each in captures]
+    return found._replace(deviation=max(found.deviation, math.sqrt(_variance(logs))))
+
+
+def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
+    """By how much the steps of two captures differ among themselves, as a ratio of their means, minus 1.
+
+    Means that differ by more than that, in their direction, have most steps of one capture above most of the other:
+    four of five of each lie apart. None where a capture has steps that take no time.
+    """
+    (low, high), (other_low, other_high) = (
+        [quantile_of(sorted(each), at) for at in (_CLIP, 1 - _CLIP)] for each in (base, new)
+    )
+    before, after = means
+    if min(low, other_low, before, after) <= 0:
+        return None
+    room = (high / before) * (after / other_low) if after >= before else (other_high / after) * (before / low)
+    return max(0.0, room - 1)
 
 
 def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
@@ -139,18 +177,20 @@ def p_of(difference: float, found: Spread) -> float:
 
 
 def log_ratio(
-    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
 ) -> tuple[float, Spread | None]:
     """The logarithm of the new side's mean over the base's."""
     before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
     variances = [[each.log_variance for each in side] for side in (base, new)]
     freedoms = [[each.freedom for each in side] for side in (base, new)]
-    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between)
+    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between, pairs)
 
 
-def ratio(base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None) -> Change:
+def ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+) -> Change:
     """How much longer the new side's steps take, as a share of the base's."""
-    difference, found = log_ratio(base, new, between)
+    difference, found = log_ratio(base, new, between, pairs)
     runs = min(len(base), len(new)) >= 2 or between is not None
     # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
     before, after = (sum((each.mean for each in side), Fraction(0)) / len(side) for side in (base, new))

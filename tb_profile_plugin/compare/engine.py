@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ..analysis.digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
-from .change import ALPHA, Change, Runs, Spread, between_runs, p_of, ratio, spread
-from .estimate import inflation_of
+from .change import ALPHA, Change, Runs, Spread, among_steps, how_runs_differ, p_of, ratio, spread
+from .estimate import inflation_of, warm_steps
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
 from .side import Side, Sides
@@ -140,7 +140,7 @@ class Comparison:
 def compare(base: Side, new: Side, runs: Runs | None = None) -> Comparison:
     """The new side against the base; how runs differ is taken from the side that has many where the other has one."""
     sides = Sides(base, new)
-    runs = runs or between_runs(max(sides, key=lambda side: len(side.digests)).in_time())
+    runs = runs or how_runs_differ(max(sides, key=lambda side: len(side.digests)).in_time())
     found = facts_of.facts(sides)
     pairs = matched([each.ops for each in base.digests], [each.ops for each in new.digests])
     if base.items == new.items:
@@ -167,7 +167,10 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     base, new = sides.both(lambda side: side.steps(on_devices))
     if not (base and new):
         return None
-    found, (one, other) = ratio(base, new, runs), sides
+    found, (one, other) = ratio(base, new, runs, sides.by_turns), sides
+    if not found.runs:
+        times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
+        found = replace(found, among_steps=among_steps(*times, (float(base[0].mean), float(new[0].mean))))
     if one.items == other.items:
         return found
 
@@ -228,7 +231,7 @@ def _difference(sides: Sides, columns: _Both, scales: tuple[_Scales, _Scales]) -
             for each, inflation in zip(column.variances, scale.inflation, strict=True)
         ]
         variances.append(scaled)
-    found = spread(means[0], means[1], variances, [scale.freedom for scale in scales])
+    found = spread(means[0], means[1], variances, [scale.freedom for scale in scales], pairs=sides.by_turns)
     one = Difference(sides.base.mean(columns[0].sums), sides.new.mean(columns[1].sums))
     return one if found is None else _with_interval(one, found)
 

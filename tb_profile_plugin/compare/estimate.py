@@ -93,7 +93,12 @@ def inflation_of(samples: Sequence[float]) -> float:
 
 def of_steps(digest: Digest, on_devices: bool = False) -> Estimate:
     """The steps of a digest, or what devices do in them."""
+    place = {step: i for i, step in enumerate(digest.steps.warm)}
+    return estimate(warm_steps(digest, on_devices), [place[i] for i in digest.steps.kept])
+
+
+def warm_steps(digest: Digest, on_devices: bool = False) -> list[int]:
+    """What the steps take that tell how much they vary, or what devices do in them."""
     steps = digest.steps
-    times, warm = steps.device_ps if on_devices else steps.ps, steps.warm
-    place = {step: i for i, step in enumerate(warm)}
-    return estimate([times[i] for i in warm], [place[i] for i in steps.kept])
+    times = steps.device_ps if on_devices else steps.ps
+    return [times[i] for i in steps.warm]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, prod
 from typing import Any
 
 from ..analysis.digest.record import Digest, DigestOp
@@ -24,6 +24,7 @@ _MISSING = frozenset({"devices_unrecorded", "no_device_events"})
 _HEAVIEST = 10
 _SIZES = re.compile(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 """Of arrays that have two dimensions or more, none of them empty."""
+_ARRAYS = re.compile(r"([a-z][a-z0-9]*)\[([0-9,]*)\]")
 _SHIFT = 0.05
 """A share of the compute that changes by so much is told."""
 _PYTHON = "python_tracer_level"
@@ -133,9 +134,9 @@ def _notes(sides: Sides) -> Iterator[Fact]:
 
         yield from _differing(sides, f"version.{name}", f"Version of {name}", version, NOTE)
     yield from _differing(sides, "compiles", "Compilations in steps that count", _compiles, NOTE)
-    base, new = sides.both(_precision)
+    base, new = sides.both(lambda side: precision(side.digests))
     for kind in sorted({*base, *new}) if base and new else ():
-        yield from _shifted(f"precision.{kind}", f"Compute with {kind} results", base.get(kind, 0), new.get(kind, 0))
+        yield from _shifted(f"precision.{kind}", f"Compute on {kind} arrays", base.get(kind, 0), new.get(kind, 0))
     cores = sides.both(_tensor_cores)
     if cores[0] is not None and cores[1] is not None:
         yield from _shifted("tensor_cores", "Kernels on tensor cores", cores[0], cores[1])
@@ -150,16 +151,23 @@ def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
         yield Fact(id, label, f"{100 * base:.0f} %", f"{100 * new:.0f} %", NOTE)
 
 
-def _precision(side: Side) -> dict[str, float]:
-    """Shares of the compute by the type of its results; empty where no shape is known."""
+def precision(digests: Sequence[Digest]) -> dict[str, float]:
+    """Shares of the compute by the type of the arrays that it works on; empty where no shape is known."""
     times: Counter[str] = Counter()
-    for each in side.digests:
+    for each in digests:
         for op in each.ops:
-            kind = _TYPES.get(op.shape.lstrip("(").partition("[")[0])
+            kind = _TYPES.get(_largest(op))
             if op.part == "compute" and kind:
                 times[kind] += op.sum_ps
     whole = sum(times.values())
     return {kind: ps / whole for kind, ps in times.items()} if whole else {}
+
+
+def _largest(op: DigestOp) -> str:
+    """Type of the largest array among an op's result and what it takes; empty where none is known."""
+    arrays = _ARRAYS.findall(f"{op.shape},{op.operands}")
+    sizes = [prod(int(each) for each in dimensions.split(",") if each) for _, dimensions in arrays]
+    return arrays[sizes.index(max(sizes))][0] if arrays else ""
 
 
 def _tensor_cores(side: Side) -> float | None:

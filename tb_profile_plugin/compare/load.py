@@ -1,4 +1,4 @@
-"""Digests of what people name: sessions, kept from the last time they were asked for, and files of digests."""
+"""Digests of what people name: sessions, kept from the last time they were asked for, files of digests, and reports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..analysis.chosen import TYPICAL
 from ..analysis.digest.record import VERSION, Digest
-from ..analysis.typical import TYPICAL
 from ..problems import Problem, ProblemError
-from ..store import StoredSession, resolve
+from ..store import PAGES, StoredSession, resolve
 from ..store.kept import Kept, pack, unpack
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _BEGIN = b'{\n"causes":'
 
 
 class Source(NamedTuple):
-    """A session, or a digest that lies in a file, as it was named: ``PATH#steps=10-40&host=worker-0``."""
+    """A session, or a digest that lies in a file or a report, as it was named: ``PATH#steps=10-40&host=worker-0``."""
 
     name: str
     stored: StoredSession | None
@@ -54,6 +54,10 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         content = file.read_bytes()
         if content.startswith(_BEGIN):
             return Source(file.stem, None, Digest.from_json(content, path))
+    if file.suffix in PAGES and file.is_file():
+        from ..analysis.digest import embedded
+
+        return Source(file.stem, None, embedded.read(file))
     stored = resolve(path)
     return Source(stored.name, stored, None, **chosen)
 
@@ -72,8 +76,8 @@ def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest
     if known or not one.stored:
         assert known, "a source is a session or a digest"
         return known
+    from ..analysis.chosen import checked
     from ..analysis.digest.digest import digest
-    from ..analysis.typical import checked
 
     opened = session()
     found = digest(opened, one.host, one.step_event, checked(one.steps))

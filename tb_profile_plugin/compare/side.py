@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ..analysis.digest.record import Digest
 from ..runtime.memo import lazy
@@ -56,15 +56,45 @@ class Side:
         return found
 
 
-class Sides(NamedTuple):
+_TURNS = 4
+"""Pairs of captures from which on they alone tell how much such pairs differ."""
+
+
+@dataclass(frozen=True)
+class Sides:
     """What is compared with what."""
 
     base: Side
     new: Side
 
+    def __iter__(self) -> Iterator[Side]:
+        """The base first."""
+        yield self.base
+        yield self.new
+
     def both(self, told: Callable[[Side], T]) -> tuple[T, T]:
         """Something of each side."""
         return told(self.base), told(self.new)
+
+    @lazy
+    def by_turns(self) -> list[tuple[int, int]] | None:
+        """Places of captures that were recorded one after the other, one of each side; None where they were not.
+
+        What drifts on the machine meanwhile meets both alike, and leaves when they are held against each other.
+        """
+        times = [
+            (int(digest.facts["origin_ns"]), which, place)
+            for which, side in enumerate(self)
+            for place, digest in enumerate(side.digests)
+        ]
+        known = len({time for time, _, _ in times}) == len(times) and all(
+            len(side.steps()) == len(side.digests) for side in self
+        )
+        if not known or not len(self.base.digests) == len(self.new.digests) >= _TURNS:
+            return None
+        ordered = sorted(times)
+        turns = [dict(each[1:] for each in ordered[i : i + 2]) for i in range(0, len(ordered), 2)]
+        return [(turn[0], turn[1]) for turn in turns] if all(len(turn) == 2 for turn in turns) else None
 
 
 def side(captures: Sequence[tuple[str, Digest]], items: int = 1) -> Side:

@@ -26,6 +26,10 @@ _EXPLAINED = 0.80
 _MOST_REASONS = 4
 _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
+_ANYTHING = 9.0
+"""An interval that goes so far beyond the base is told as no interval."""
+_MANY = 100_000
+"""So many steps nobody records."""
 _DEPENDENT = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
 
@@ -63,6 +67,8 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
+    if not change.runs and (change.among_steps is None or abs(middle) <= math.log1p(change.among_steps)):
+        return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
             return code, "shown"  # type: ignore[return-value]
@@ -94,7 +100,7 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        return f"Cannot tell: anything from {between}. {times}"
+        return f"Cannot tell: {_unclear(change, between)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
@@ -103,6 +109,21 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     return f"{sentence} ({percent(ends[0])} to {percent(ends[1])}){only}. {times}"
+
+
+def _unclear(change: Change, between: str) -> str:
+    low, high = change.low or 0.0, change.high or 0.0
+    zero = low <= 0 <= high
+    if (
+        high > _ANYTHING
+        or low < 1 / (1 + _ANYTHING) - 1
+        or (not zero and not change.runs and change.among_steps is None)
+    ):
+        return f"{'captures' if change.runs else 'steps'} differ too much from one another"
+    if zero or change.among_steps is None:
+        return f"anything from {between}"
+    told = f"{percent(change.estimate)} ({between}) between these two captures"
+    return f"{told}, whose steps differ by {percent(change.among_steps)} among themselves"
 
 
 def _times(found: Comparison) -> str:
@@ -172,9 +193,12 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
     fewest = min(len(side.digests) for side in found.sides)
     estimates = [*found.sides.base.steps(), *found.sides.new.steps()]
     if code in ("unclear", "same") and change.least is not None:
-        yield f"Told apart could be {percent(change.least)} with these captures."
+        least = max(change.least, change.among_steps or 0.0)
+        if least < _ANYTHING:
+            yield f"Told apart could be {percent(least)} with these captures."
         needed = steps_needed(estimates, threshold)
-        if code == "unclear" and needed is not None and fewest == 1:
+        more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
+        if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."

@@ -9,7 +9,7 @@ import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..analysis.typical import ALL
+from ..analysis.chosen import ALL
 from ..contract.named import Named
 
 if TYPE_CHECKING:

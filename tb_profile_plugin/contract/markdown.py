@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..terminal import shown
+
+MOST = 60_000
+"""Characters that a comment of a pull request can hold, and some to spare."""
 
 
 def escaped(text: str) -> str:
@@ -18,3 +23,13 @@ def code(text: str) -> str:
     """The same as code, also in tables."""
     plain = shown(" ".join(text.replace("`", "'").split()))
     return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
+
+
+def within(lines: Iterable[str]) -> str:
+    """The lines, without those that make it longer than a comment may be."""
+    kept, left = [], MOST
+    for line in lines:
+        if len(line) < left:
+            kept.append(line)
+            left -= len(line) + 1
+    return "\n".join(kept) + "\n"

@@ -176,6 +176,15 @@ SHAPES: Schema = {
             "sessions": _list("SessionEntry"),
         },
     ),
+    "Scaled": _object(
+        "The typical step with one op of the devices faster or slower, in ps.",
+        {
+            "op_ps": _says(_WHOLE, "What the op takes of a step, as recorded."),
+            "period_ps": _says(_WHOLE, "From step to step, as recorded."),
+            "gain_ps": _says({"type": "integer"}, "What that would be shorter, at most; negative where longer."),
+            "text": _TEXT,
+        },
+    ),
     "Contents": _object(
         "What a host's capture tells about the machines and people it comes from.",
         {

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..analysis import health, stepfacts
 from ..analysis.bottlenecks import bottlenecks
+from ..analysis.chosen import ALL, TYPICAL
 from ..analysis.diagnosis import diagnose
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
-from ..analysis.typical import ALL, TYPICAL
 from ..arrays import Array
 from ..model import clock
 from ..model.host import Host

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.chosen import TYPICAL, checked
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
 from ..analysis.kernelstats import kernel_stats
 from ..analysis.ops import ON_DEVICE, ON_HOST
 from ..analysis.steptime import SHARES, host_steps
-from ..analysis.typical import TYPICAL, checked
 from ..arrays import Array
 from ..contract.answer import Table
 from ..model import clock

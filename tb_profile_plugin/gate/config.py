@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..problems import Problem, ProblemError
-from .metrics import known
-from .quantity import Quantity
+from .metrics import find, there_is
+from .quantity import SHARE, Quantity
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -27,7 +27,7 @@ class Budget:
 
     metric: str
     max: Quantity | None = None
-    """Of the metric itself …"""
+    """Of the metric itself; for one that is better the higher, what it may not fall below …"""
     max_change: Quantity | None = None
     """… and of its change against the baseline; one of the two is there."""
     severity: str = ERROR
@@ -42,6 +42,7 @@ class Config:
     baseline: str = ""
     """A folder of digests, below that of the configuration."""
     threshold: float = 0.01
+    """Of the verdict that is told beside budgets: what matters, as a share of the step."""
     alpha: float = 0.05
     min_captures: int = 3
     """Fewer on a side prove nothing about changes of times, unless earlier runs tell how runs differ."""
@@ -51,7 +52,9 @@ class Config:
     budgets: tuple[Budget, ...] = ()
 
 
-_BUDGET = frozenset({"metric", "max", "max-change", "severity"})
+_LIMITS = {False: ("max", "max-change"), True: ("min", "min-change")}
+"""By whether more is better."""
+_BUDGET = frozenset({"metric", "severity", *_LIMITS[False], *_LIMITS[True]})
 _PLAIN: dict[str, type] = {
     "name": str,
     "baseline": str,
@@ -81,8 +84,8 @@ def load(path: Path) -> Config:
     return _config(table, text, path)
 
 
-def _bad(message: str, where: str) -> ProblemError:
-    return ProblemError(Problem("bad_config", message, "docs/check.md lists what there is.", where))
+def _bad(message: str, where: str, remedy: str = "docs/check.md lists what there is.") -> ProblemError:
+    return ProblemError(Problem("bad_config", message, remedy, where))
 
 
 def _config(table: Mapping[str, Any], text: str, path: Path) -> Config:
@@ -123,15 +126,20 @@ def budget(table: Mapping[str, Any], where: str = "") -> Budget:
         if not isinstance(value, (str, int)) or isinstance(value, bool):
             raise _bad(f"{key} = {value!r} is no text.", where)
     metric = str(table.get("metric", ""))
-    if not known(metric):
-        raise _bad(f"There is no metric {metric!r}.", where)
-    limits = {key: _quantity(str(table[key]), where) for key in ("max", "max-change") if key in table}
-    if len(limits) != 1:
-        raise _bad("A budget has max or max-change, one of them.", where)
+    found = find(metric)
+    if not found:
+        raise _bad(f"There is no metric {metric!r}.", where, there_is(metric))
+    known = _LIMITS[found.metric.higher]
+    limits = [_quantity(str(table[key]), where) if key in table else None for key in known]
+    if sum(key in table for keys in _LIMITS.values() for key in keys) != 1 or limits == [None, None]:
+        better = "more" if found.metric.higher else "less"
+        raise _bad(f"A budget of {metric} has {' or '.join(known)}, one of them: {better} is better.", where)
+    if limits[1] and limits[1].kind == SHARE and limits[1].value <= -1:
+        raise _bad(f"{metric} cannot become less by {table[known[1]]}.", where)
     severity = str(table.get("severity", ERROR))
     if severity not in (ERROR, WARN):
         raise _bad(f"severity is {ERROR} or {WARN}.", where)
-    return Budget(metric, limits.get("max"), limits.get("max-change"), severity)
+    return Budget(metric, limits[0], limits[1], severity)
 
 
 def _quantity(text: str, where: str) -> Quantity:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..compare.change import Runs, between_runs
+from ..compare.change import Runs, how_runs_differ
 from ..compare.facts import STOPS, facts
 from ..compare.side import Side, Sides
 from ..compare.student import above, quantile
 from ..problems import Problem, ProblemError
 from .config import ERROR, Budget, Config
-from .metrics import Measured, change_of, exact, higher_is_better, share_of, value_of
-from .quantity import SHARE, written
+from .measure import Measured, change_of, metric_of, share_of, value_of
+from .metrics import Metric
+from .quantity import SHARE, TIME, written
 
 State = Literal["met", "broken", "unclear", "unjudged"]
 OK, BROKEN, UNJUDGED = 0, 3, 4
@@ -44,7 +45,7 @@ class Outcome:
         """Whether the estimate is beyond the limit, proven or not."""
         if self.value is None or self.limit is None:
             return False
-        return self.value < self.limit if higher_is_better(self.budget.metric) else self.value > self.limit
+        return self.value < self.limit if metric_of(self.budget.metric).higher else self.value > self.limit
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,22 @@ class _Case:
     why: str = ""
     """Why it is not judged; empty where it is."""
 
+    @property
+    def metric(self) -> Metric:
+        """What it is of."""
+        return metric_of(self.budget.metric)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is judged by an interval."""
+        return self.metric.exact is None
+
 
 def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = False) -> list[Outcome]:
     """Of each budget; ``base`` is None where there is no baseline. Raises `ProblemError` for one that cannot be."""
-    runs = between_runs(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
+    runs = how_runs_differ(max([new, *([base] if base else [])], key=lambda side: len(side.digests)).in_time())
     cases = [_case(each, config, new, base, runs) for each in config.budgets]
-    noisy = [case for case in cases if not exact(case.budget.metric) and not case.why]
+    noisy = [case for case in cases if case.varies and not case.why]
     levels = _levels(noisy, config.alpha)
     answer = []
     for case in cases:
@@ -75,12 +86,12 @@ _NO_BASELINE = "there is no baseline"
 def _case(budget: Budget, config: Config, new: Side, base: Side | None, runs: Runs | None) -> _Case:
     limit = budget.max or budget.max_change
     assert limit, "a budget has one of both"
-    timed = not exact(budget.metric)
+    timed = metric_of(budget.metric).exact is None
     fewest = min(new.kept)
     if timed and fewest < config.min_steps:
         return _Case(budget, None, limit.value, f"only {fewest} steps count, {config.min_steps} are asked for")
     if budget.max:
-        relative = limit.kind == SHARE and timed
+        relative = limit.kind == SHARE and metric_of(budget.metric).kind == TIME
         measured = share_of(budget.metric, new) if relative else value_of(budget.metric, new)
     elif base is None:
         return _Case(budget, None, limit.value, _NO_BASELINE)
@@ -121,11 +132,11 @@ def _beyond(case: _Case) -> float:
 def _distance(case: _Case) -> tuple[float, tuple[float, float] | None]:
     measured = case.measured
     assert measured, "a case that is judged is measured"
-    if measured.logarithm:
-        distance = math.log1p(measured.value) - math.log1p(case.limit)
+    if measured.logarithm is not None:
+        distance = measured.logarithm - math.log1p(case.limit)
     else:
         distance = measured.value - case.limit
-    return distance, measured.spread
+    return -distance if case.metric.higher else distance, measured.spread
 
 
 def _outcome(case: _Case, level: float, passes: bool) -> Outcome:
@@ -138,17 +149,19 @@ def _outcome(case: _Case, level: float, passes: bool) -> Outcome:
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
     told = measured.value, low, high, case.limit, measured.kind
-    if exact(budget.metric):
-        over = measured.value < case.limit if higher_is_better(budget.metric) else measured.value > case.limit
+    higher = case.metric.higher
+    if not case.varies:
+        over = measured.value < case.limit if higher else measured.value > case.limit
         return Outcome(budget, "broken" if over else "met", f"{what} is {value}, the limit {limit}.", *told)
     if low is None or high is None:
         return Outcome(budget, "unclear", f"{what} is {value}, the limit {limit}; too few steps to judge it.", *told)
     between = f"{value} ({written(low, measured.kind)} to {written(high, measured.kind)})"
-    if low > case.limit:
-        return Outcome(budget, "broken", f"{what} is {between}, more than {limit}.", *told)
-    if high <= case.limit:
-        return Outcome(budget, "met", f"{what} is {between}, at most {limit}.", *told)
-    return Outcome(budget, "unclear", f"{what} is {between}: that it is at most {limit} is not clear.", *told)
+    most = "at least" if higher else "at most"
+    if high < case.limit if higher else low > case.limit:
+        return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *told)
+    if low >= case.limit if higher else high <= case.limit:
+        return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *told)
+    return Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *told)
 
 
 def _what(budget: Budget) -> str:
@@ -160,9 +173,8 @@ def _interval(measured: Measured, level: float) -> tuple[float | None, float | N
         return None, None
     error, freedom = measured.spread
     reach = quantile(1 - level, freedom) * error if error else 0.0
-    if measured.logarithm:
-        middle = math.log1p(measured.value)
-        return math.expm1(middle - reach), math.expm1(middle + reach)
+    if measured.logarithm is not None:
+        return math.expm1(measured.logarithm - reach), math.expm1(measured.logarithm + reach)
     return measured.value - reach, measured.value + reach
 
 
@@ -174,7 +186,7 @@ def _proves(config: Config, new: Side, base: Side | None) -> bool:
 
 def _held_back(one: Outcome, config: Config) -> Outcome:
     """The outcome, unclear where it would be a change of times that so few captures do not prove."""
-    if one.state != "broken" or not one.budget.max_change or exact(one.budget.metric):
+    if one.state != "broken" or not one.budget.max_change or metric_of(one.budget.metric).exact:
         return one
     more = f"{config.min_captures} captures a side, or {_TELL_RUNS} baselines, would prove it"
     return replace(one, state="unclear", text=f"{one.text.rstrip('.')}; {more}.")

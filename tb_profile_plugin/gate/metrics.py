@@ -1,182 +1,248 @@
-"""What can be demanded of a session, and what one or several sessions have of it."""
+"""What can be demanded of a session, by name, and what one digest has of it."""
 
 from __future__ import annotations
 
-import math
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import NamedTuple
 
-from ..analysis.diagnosis.timeline import STATES
-from ..analysis.digest.record import Digest, DigestOp
-from ..compare.change import Runs, Spread, log_ratio, spread
+from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.digest.record import Digest, DigestKernel, DigestOp
+from ..analysis.idle.states import State
 from ..compare.estimate import Estimate, estimate, inflation_of
-from ..compare.side import Side
+from ..compare.facts import precision
+from ..compare.student import quantile_of
 from .quantity import BYTES, COUNT, SHARE, TIME
 
-DOCS = {
-    "step": "Time from step to step.",
-    "part.<id>": "Time of a part, as Why names it: " + ", ".join(STATES) + ".",
-    "device.idle": "Time in which no device works.",
-    "op:<glob>": "Time of ops of that name or origin.",
-    "scope:<glob>": "Time of ops within a scope of that name.",
-    "tensor_core_share": "Of the kernels' time, what runs on tensor cores; at least, since more is better.",
-    "launches": "Ops and kernels that begin in a step: the count that most steps have.",
-    "compiles": "Outermost events that trace, lower or compile in steps that count.",
-    "programs": "XLA programs that the other side does not have; only as max-change.",
-    "memory.peak:<glob>": "The most that an allocator has in use.",
-    "memory.growth:<glob>": "What it has in use at the end beyond the begin.",
-    "health.errors": "Findings of the capture itself that are errors.",
-}
-"""By name."""
-_EXACT = frozenset({"launches", "compiles", "programs", "health.errors", "tensor_core_share"})
-_BETTER_HIGHER = frozenset({"tensor_core_share"})
-
-
-def known(metric: str) -> bool:
-    """Whether there is such a metric."""
-    head, mark, rest = metric.partition(":")
-    if mark:
-        return bool(rest) and f"{head}:<glob>" in DOCS
-    if metric.startswith("part."):
-        return metric.removeprefix("part.") in STATES
-    return metric in DOCS and "<" not in metric
-
-
-def exact(metric: str) -> bool:
-    """Whether it is a count or a size, of which a difference is one."""
-    return metric in _EXACT or metric.startswith("memory.")
-
-
-def higher_is_better(metric: str) -> bool:
-    """Whether a limit is what it may not fall below."""
-    return metric in _BETTER_HIGHER
+Exact = Callable[[Digest, str], float | None]
+Varying = Callable[[Digest, str], Estimate]
+PARTS = tuple(state.name.lower() for state in State)
+"""Ids of parts: what each moment of a step is spent on."""
+_GLOB, _ID = ":<glob>", ".<id>"
+_TAIL, _TAIL_STEPS, _DRAWS = 0.95, 50, 500
+"""Of fewer steps nothing tells how their 95th percentile varies."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What a side, or a change of two sides, has of a metric."""
+class Metric:
+    """See the module; either of both functions is there, but for `programs`, which two sides have."""
 
-    value: float
-    kind: str
-    """See `quantity`."""
-    spread: Spread | None = None
-    """None for exact metrics, and where nothing tells how it varies."""
-    logarithm: bool = False
-    """Whether the spread is that of the logarithm of 1 + value."""
-
-
-def value_of(metric: str, side: Side) -> Measured | None:
-    """Of one side: the mean of times, the largest of exact metrics; None where it does not have it."""
-    if exact(metric):
-        found = [each for each in map(_exact_value(metric), side.digests) if each is not None]
-        kind = BYTES if metric.startswith("memory.") else SHARE if metric == "tensor_core_share" else COUNT
-        pick = min if higher_is_better(metric) else max
-        return Measured(pick(found), kind) if found else None
-    means = [float(each) / side.items for each in (one.mean for one in _estimates(metric, side))]
-    return Measured(math.fsum(means) / len(means), TIME, _own_spread(_estimates(metric, side), side.items))
+    doc: str
+    kind: str = TIME
+    """See `quantity`; times are ps per step."""
+    exact: Exact | None = None
+    """Of a count, a size or a share, of which a difference is one: None where the capture does not tell it."""
+    varying: Varying | None = None
+    """Of what differs from step to step, and from run to run."""
+    higher: bool = False
+    """Whether more is better, so that a limit is what it may not fall below."""
+    ids: Sequence[str] = ()
+    """What may stand for ``<id>`` in its name."""
 
 
-def share_of(metric: str, side: Side) -> Measured | None:
-    """The same as a share of the step."""
-    whole, part = value_of("step", side), value_of(metric, side)
-    if not whole or not part or not whole.value:
-        return None
-    error = part.spread and Spread(part.spread.error / whole.value, part.spread.freedom)
-    return Measured(part.value / whole.value, SHARE, error)
+class Chosen(NamedTuple):
+    """A metric as it was asked for."""
+
+    metric: Metric
+    choice: str
+    """What stood for ``<glob>`` or ``<id>``."""
 
 
-def change_of(metric: str, base: Side, new: Side, relative: bool, runs: Runs | None) -> Measured | None:
-    """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
-    if metric == "programs":
-        own, other = ({each for digest in side.digests for each in digest.programs} for side in (new, base))
-        return Measured(len(own - other), COUNT)
-    one, other_one = value_of(metric, base), value_of(metric, new)
-    if one is None or other_one is None or (relative and not one.value):
-        return None
-    difference = other_one.value - one.value
-    if exact(metric):
-        return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
-    if metric == "step" and relative:
-        logarithm, found = log_ratio(base.steps(), new.steps(), runs)
-        scale = base.items / new.items
-        return Measured(math.exp(logarithm) * scale - 1, SHARE, found, logarithm=True)
-    sides = [(_estimates(metric, side), side.items) for side in (base, new)]
-    means = [[float(each.mean) / items for each in own] for own, items in sides]
-    variances = [[each.variance and each.variance / items**2 for each in own] for own, items in sides]
-    whole = value_of("step", base)
-    scaled = Runs(runs.deviation * whole.value, runs.freedom) if runs and whole else None
-    found = spread(means[0], means[1], variances, [[each.freedom for each in own] for own, _ in sides], scaled)
-    if not relative:
-        return Measured(difference, TIME, found)
-    return Measured(difference / one.value, SHARE, found and Spread(found.error / one.value, found.freedom))
+def find(name: str) -> Chosen | None:
+    """The metric of that name; None where there is none."""
+    if name in METRICS and "<" not in name:
+        return Chosen(METRICS[name], "")
+    head, _, rest = name.partition(":")
+    if rest and head + _GLOB in METRICS:
+        return Chosen(METRICS[head + _GLOB], rest)
+    head, _, rest = name.partition(".")
+    found = METRICS.get(head + _ID)
+    return Chosen(found, rest) if found and rest in found.ids else None
 
 
-def _own_spread(found: Sequence[Estimate], items: int) -> Spread | None:
-    """Of one side by itself: of a single capture by its steps, of several by how they differ."""
-    if len(found) > 1:
-        means = [float(each.mean) / items for each in found]
-        mean = math.fsum(means) / len(means)
-        variance = math.fsum((each - mean) ** 2 for each in means) / (len(means) - 1)
-        return Spread(math.sqrt(variance / len(means)), len(means) - 1.0)
-    one = found[0]
-    return None if one.variance is None else Spread(math.sqrt(one.variance) / items, max(1.0, one.freedom - 1))
+def there_is(name: str) -> str:
+    """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
+    found = METRICS.get(name.partition(".")[0] + _ID)
+    if found:
+        return f"Ids are {', '.join(found.ids)}."
+    near = get_close_matches(name, METRICS, 1)
+    return (
+        f"{f'Is {near[0]} meant? ' if near else ''}There are {', '.join(METRICS)}; docs/check.md tells what they are."
+    )
 
 
-def _estimates(metric: str, side: Side) -> list[Estimate]:
-    return [_estimate(metric, each) for each in side.digests]
+def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:
+    """Of one time for each step."""
+
+    def told(digest: Digest, _choice: str) -> Estimate:
+        times, warm = of(digest), digest.steps.warm
+        place = {step: i for i, step in enumerate(warm)}
+        return estimate([times[i] for i in warm], [place[i] for i in digest.steps.kept])
+
+    return told
 
 
-def _estimate(metric: str, digest: Digest) -> Estimate:
-    steps, warm = digest.steps, digest.steps.warm
-    place = {step: i for i, step in enumerate(warm)}
-    kept = [place[i] for i in steps.kept]
-    times = [steps.ps[i] for i in warm]
-    if metric == "step":
-        return estimate(times, kept)
-    if metric == "device.idle":
-        return estimate([steps.ps[i] - steps.device_ps[i] for i in warm], kept)
-    if metric.startswith("part."):
-        id = metric.removeprefix("part.")
-        rows = [(each.sum_ps, each.variance) for each in digest.parts if each.id == id]
-    else:
-        rows = [(op.sum_ps, op.variance) for op in digest.ops if _chosen(metric, op)]
+def _tail(digest: Digest, _choice: str) -> Estimate:
+    """The 95th percentile, and by resampling neighbours together how it varies."""
+    steps = digest.steps
+    times = [steps.ps[i] for i in steps.warm]
+    value, n = round(quantile_of(sorted(times), _TAIL)), len(times)
+    if n < _TAIL_STEPS:
+        return Estimate(value, 1, None, 1.0, 2.0)
+    chance, block = random.Random(digest.id), max(1, round(n ** (1 / 3)))
+    drawn = []
+    for _ in range(_DRAWS):
+        starts = [chance.randrange(n) for _ in range(-(-n // block))]
+        drawn.append(quantile_of(sorted(times[(at + i) % n] for at in starts for i in range(block)), _TAIL))
+    mean = sum(drawn) / _DRAWS
     inflation = inflation_of(times)
-    known = [variance for _, variance in rows if variance is not None]
-    variance = float(sum(known)) * inflation if len(known) == len(rows) and len(times) > 2 else None
-    return Estimate(sum(ps for ps, _ in rows), len(kept), variance, inflation, max(2.0, len(kept) / inflation))
+    variance = sum((each - mean) ** 2 for each in drawn) / (_DRAWS - 1)
+    return Estimate(value, 1, variance, inflation, max(2.0, n / inflation))
 
 
-def _chosen(metric: str, op: DigestOp) -> bool:
-    kind, _, pattern = metric.partition(":")
-    path = op.origin or op.name
-    if kind == "op":
-        return fnmatchcase(op.name, pattern) or fnmatchcase(path, pattern)
-    return any(fnmatchcase(part, pattern) for part in path.split("/")[:-1])
+def _summed(rows: Callable[[Digest, str], list[tuple[int, int | None]]]) -> Varying:
+    """Of sums over the kept steps, each with its variance."""
+
+    def told(digest: Digest, choice: str) -> Estimate:
+        steps, found = digest.steps, rows(digest, choice)
+        inflation, kept = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.kept)
+        known = [variance for _, variance in found if variance is not None]
+        whole = len(known) == len(found) and len(steps.warm) > 2
+        variance = float(sum(known)) * inflation if whole else None
+        return Estimate(sum(ps for ps, _ in found), kept, variance, inflation, max(2.0, kept / inflation))
+
+    return told
 
 
-def _exact_value(metric: str) -> Callable[[Digest], float | None]:
-    head, _, pattern = metric.partition(":")
-    return {
-        "launches": _launches,
-        "compiles": lambda digest: sum(digest.steps.compiles[i] for i in digest.steps.kept),
-        "health.errors": lambda digest: len(digest.facts["errors"]),
-        "tensor_core_share": _tensor_cores,
-        "memory.peak": lambda digest: _memory(digest, pattern, "peak_bytes"),
-        "memory.growth": lambda digest: _memory(digest, pattern, "growth_bytes"),
-    }.get(head, lambda digest: None)
+def _mean(of: Callable[[Digest, str], Fraction]) -> Varying:
+    """Of what a digest has one value of: only captures tell how it varies."""
+
+    def told(digest: Digest, choice: str) -> Estimate:
+        value = of(digest, choice)
+        return Estimate(value.numerator, value.denominator, None, 1.0, 2.0)
+
+    return told
 
 
-def _launches(digest: Digest) -> float | None:
+def _ops(digest: Digest, pattern: str) -> list[DigestOp]:
+    paths = [(op, op.origin or op.name) for op in digest.ops]
+    return [op for op, path in paths if fnmatchcase(op.name, pattern) or fnmatchcase(path, pattern)]
+
+
+def _scoped(digest: Digest, pattern: str) -> list[DigestOp]:
+    paths = [(op, (op.origin or op.name).split("/")[:-1]) for op in digest.ops]
+    return [op for op, path in paths if any(fnmatchcase(part, pattern) for part in path)]
+
+
+def _kernels(digest: Digest, pattern: str) -> Fraction:
+    found: list[DigestKernel] = [each for each in digest.kernels if fnmatchcase(each.name, pattern)]
+    return Fraction(sum(each.total_ps for each in found), len(digest.steps.ps))
+
+
+def _cause(digest: Digest, id: str) -> Fraction:
+    return Fraction(sum(each.per_step_ps for each in digest.causes if each.id == id))
+
+
+def _most_have(digest: Digest, _choice: str) -> float | None:
     counts = [digest.steps.launches[i] for i in digest.steps.kept]
     return max(sorted(set(counts)), key=counts.count) if counts else None
 
 
-def _tensor_cores(digest: Digest) -> float | None:
+def _launches(digest: Digest, pattern: str) -> float:
+    return sum(op.launches for op in _ops(digest, pattern)) / len(digest.steps.kept)
+
+
+def _tensor_cores(digest: Digest, _choice: str) -> float | None:
     whole = sum(kernel.total_ps for kernel in digest.kernels)
     return sum(kernel.total_ps for kernel in digest.kernels if kernel.tensor_core) / whole if whole else None
 
 
-def _memory(digest: Digest, pattern: str, column: str) -> float | None:
-    found = [int(getattr(each, column)) for each in digest.memory if fnmatchcase(each.allocator, pattern)]
-    return sum(found) if found else None
+def _precision(kind: str) -> Exact:
+    def told(digest: Digest, _choice: str) -> float | None:
+        found = precision([digest])
+        return found.get(kind, 0.0) if found else None
+
+    return told
+
+
+def _memory(column: str, per_step: bool = False) -> Exact:
+    def told(digest: Digest, pattern: str) -> float | None:
+        found = [int(getattr(each, column)) for each in digest.memory if fnmatchcase(each.allocator, pattern)]
+        return sum(found) / (len(digest.steps.ps) if per_step else 1) if found else None
+
+    return told
+
+
+METRICS = {
+    "step": Metric("Time from step to step.", varying=_series(lambda digest: digest.steps.ps)),
+    "step.p95": Metric("What 95 % of the steps take at most, those beyond what is typical included.", varying=_tail),
+    "items_per_second": Metric(
+        "Steps per second, or items where the configuration says how many a step works through.",
+        COUNT,
+        varying=_series(lambda digest: digest.steps.ps),
+        higher=True,
+    ),
+    "part.<id>": Metric(
+        "Time of a part, as Why names it.",
+        varying=_summed(lambda digest, id: [(each.sum_ps, each.variance) for each in digest.parts if each.id == id]),
+        ids=PARTS,
+    ),
+    "cause.<id>": Metric("Time of a cause, as Why finds it.", varying=_mean(_cause), ids=tuple(LABELS)),
+    "device.idle": Metric(
+        "Time in which no device works.",
+        varying=_series(
+            lambda digest: [ps - own for ps, own in zip(digest.steps.ps, digest.steps.device_ps, strict=True)]
+        ),
+    ),
+    "op:<glob>": Metric(
+        "Time of ops of that name or origin.",
+        varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _ops(digest, glob)]),
+    ),
+    "scope:<glob>": Metric(
+        "Time of ops within a scope of that name.",
+        varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _scoped(digest, glob)]),
+    ),
+    "kernel:<glob>": Metric(
+        "Time of kernels of that name per step of the capture, hidden or not.", varying=_mean(_kernels)
+    ),
+    "hosts.spread": Metric(
+        "How much longer steps take on the slowest host than on the fastest.",
+        varying=_series(lambda digest: digest.steps.spread_ps),
+    ),
+    "tensor_core_share": Metric(
+        "Of the kernels' time, what runs on tensor cores.", SHARE, exact=_tensor_cores, higher=True
+    ),
+    "precision.16": Metric(
+        "Of the compute, what works on 16-bit arrays.", SHARE, exact=_precision("16-bit"), higher=True
+    ),
+    "precision.32": Metric("Of the compute, what works on 32-bit arrays.", SHARE, exact=_precision("32-bit")),
+    "precision.64": Metric("Of the compute, what works on 64-bit arrays.", SHARE, exact=_precision("64-bit")),
+    "launches": Metric("Ops and kernels that begin in a step: the count that most steps have.", COUNT, _most_have),
+    "launches:<glob>": Metric("The same of ops of that name or origin: the mean over the steps.", COUNT, _launches),
+    "compiles": Metric(
+        "Outermost events that trace, lower or compile in steps that count.",
+        COUNT,
+        lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.kept),
+    ),
+    "programs": Metric("XLA programs that the other side does not have; only as max-change.", COUNT, lambda *_: None),
+    "memory.peak:<glob>": Metric("The most that an allocator has in use.", BYTES, _memory("peak_bytes")),
+    "memory.growth:<glob>": Metric(
+        "What it has in use at the end beyond the begin, per step.", BYTES, _memory("growth_bytes", per_step=True)
+    ),
+    "memory.fragmentation:<glob>": Metric(
+        "The most of its free memory that is in pieces.", SHARE, lambda digest, glob: _fragmentation(digest, glob)
+    ),
+    "health.errors": Metric(
+        "Findings of the capture itself that are errors.", COUNT, lambda digest, _: len(digest.facts["errors"])
+    ),
+}
+"""By name; a name with ``<glob>`` or ``<id>`` stands for many."""
+
+
+def _fragmentation(digest: Digest, pattern: str) -> float | None:
+    found = [each.fragmentation_ppm for each in digest.memory if fnmatchcase(each.allocator, pattern)]
+    return max(found) / 1e6 if found else None

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
+from ..compare.verdict import Verdict
 from ..contract.answer import Json
-from ..contract.markdown import code, escaped
+from ..contract.markdown import code, escaped, within
 from ..terminal import shown
+from .config import ERROR
 from .decide import Outcome, State
 
 VERSION = 1
@@ -19,10 +21,11 @@ _XML = str.maketrans(
 )
 
 
-def text(outcomes: Sequence[Outcome]) -> str:
-    """For a terminal."""
+def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
+    """For a terminal; with what a comparison with the baseline found, where there is one."""
     lines = [f"{_SIGNS[each.state]} {each.text}" for each in outcomes]
-    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes)))
+    why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)] if told else []
+    return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
@@ -32,7 +35,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(told)}."
 
 
-def as_json(outcomes: Sequence[Outcome], exit_code: int) -> Json:
+def as_json(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> Json:
     """For scripts."""
     return {
         "version": VERSION,
@@ -47,33 +50,32 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int) -> Json:
             }
             for each in outcomes
         ],
+        "verdict": told and vars(told),
     }
 
 
 def junit(outcomes: Sequence[Outcome]) -> bytes:
-    """A test case per budget; what is unclear or not judged is skipped, so that it is seen."""
-    counts = Counter(each.state for each in outcomes)
-    failed = [each for each in outcomes if each.state == "broken" and each.budget.severity == "error"]
-    skipped = len(outcomes) - counts["met"] - len(failed)
-    counted = {"tests": len(outcomes), "failures": len(failed), "errors": 0, "skipped": skipped}
-    totals = {key: str(value) for key, value in counted.items()}
-    suite = ElementTree.Element("testsuite", {"name": "tb-profile"} | totals)
+    """A test case per budget; what is unclear or not judged is skipped, so that it is seen.
+
+    Figures are properties of the whole suite: the schema that Jenkins holds reports to has none of a case.
+    """
+    failed = [each for each in outcomes if each.state == "broken" and each.budget.severity == ERROR]
+    counts = {"tests": str(len(outcomes)), "failures": str(len(failed)), "errors": "0"}
+    skipped = sum(each.state != "met" for each in outcomes) - len(failed)
+    suites = ElementTree.Element("testsuites", counts)
+    suite = ElementTree.SubElement(suites, "testsuite", {"name": "tb-profile", "skipped": str(skipped)} | counts)
+    properties = ElementTree.SubElement(suite, "properties")
     for place, each in enumerate(outcomes, 1):
-        name = f"{place} {each.budget.metric}{' change' if each.budget.max_change else ''}"
-        case = ElementTree.SubElement(
-            suite, "testcase", {"classname": "tb-profile.check", "name": _xml(name), "time": "0"}
-        )
-        properties = ElementTree.SubElement(case, "properties")
+        name = _xml(f"{place} {each.budget.metric}{' change' if each.budget.max_change else ''}")
         for key in ("value", "low", "high", "limit", "kind"):
             value = getattr(each, key)
             if value not in (None, ""):
-                ElementTree.SubElement(properties, "property", {"name": key, "value": str(value)})
+                ElementTree.SubElement(properties, "property", {"name": f"{name}: {key}", "value": str(value)})
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "tb-profile.check", "name": name, "time": "0"})
         if each in failed:
             ElementTree.SubElement(case, "failure", {"message": _xml(each.text), "type": "budget"})
         elif each.state != "met":
             ElementTree.SubElement(case, "skipped", {"message": _xml(each.text)})
-    suites = ElementTree.Element("testsuites", totals)
-    suites.append(suite)
     ElementTree.indent(suites)
     written: bytes = ElementTree.tostring(suites, "utf-8", xml_declaration=True)
     return written + b"\n"
@@ -83,20 +85,25 @@ def _xml(text: str) -> str:
     return text.translate(_XML).encode("utf-8", "replace").decode()
 
 
-def markdown(outcomes: Sequence[Outcome], name: str) -> str:
-    """For a pull request or a summary of steps."""
-    return "\n".join(_markdown(outcomes, name)) + "\n"
+def markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None = None) -> str:
+    """For a pull request or a summary of steps: what a comment can hold."""
+    return within(_markdown(outcomes, name, told))
 
 
-def _markdown(outcomes: Sequence[Outcome], name: str) -> Iterator[str]:
+def _markdown(outcomes: Sequence[Outcome], name: str, told: Verdict | None) -> Iterator[str]:
     yield f"<!-- tb-profile:check-{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
     yield f"**{escaped(summary(outcomes))}**"
     yield ""
     yield "| | budget | |"
     yield "|---|---|---|"
-    for each in outcomes[:100]:
+    for each in outcomes:
         metric = code(each.budget.metric)
         yield f"| {_SIGNS[each.state]} {each.state} | {metric} | {escaped(each.text)} |"
+    if told:
+        yield ""
+        yield f"Against the baseline: {escaped(told.text)}"
+        yield ""
+        yield from (f"- {escaped(reason)}" for reason in told.reasons)
 
 
 def github(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -115,6 +122,6 @@ def _property(text: str) -> str:
     return _message(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def lines(outcomes: Sequence[Outcome], exit_code: int) -> str:
+def lines(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = None) -> str:
     """`as_json` as text."""
-    return f"{json.dumps(as_json(outcomes, exit_code), allow_nan=False)}\n"
+    return f"{json.dumps(as_json(outcomes, exit_code, told), allow_nan=False)}\n"

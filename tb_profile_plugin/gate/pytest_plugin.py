@@ -37,6 +37,13 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARKER}(**limits): what profiled steps of a test may take, e.g. launches=410")
 
 
+def _bound(name: str) -> str:
+    from .metrics import find
+
+    found = find(name)
+    return "min" if found and found.metric.higher else "max"
+
+
 class Metric:
     """One figure of a run, and what it is held to; each check gives the metric again."""
 
@@ -46,7 +53,7 @@ class Metric:
     @property
     def value(self) -> float | None:
         """Times in ps; None where the capture does not tell it."""
-        from .metrics import value_of
+        from .measure import value_of
 
         found = value_of(self._name, self._run.side)
         return found.value if found else None
@@ -56,9 +63,14 @@ class Metric:
         self._run.check({"metric": self._name, "max": limit})
         return self
 
+    def min(self, limit: str | int) -> Metric:
+        """At least that, of what is better the higher."""
+        self._run.check({"metric": self._name, "min": limit})
+        return self
+
     def change(self, limit: str) -> Metric:
-        """At most that against the baseline, where there is one."""
-        self._run.check({"metric": self._name, "max-change": limit})
+        """At most that against the baseline, where there is one; at least, of what is better the higher."""
+        self._run.check({"metric": self._name, f"{_bound(self._name)}-change": limit})
         return self
 
 
@@ -184,7 +196,8 @@ def profile_budget(request: pytest.FixtureRequest) -> Callable[..., Any]:
             run._finish()
             for marker in request.node.iter_markers(MARKER):
                 for metric, limit in marker.kwargs.items():
-                    run.check({"metric": _METRICS.get(metric, metric), "max": limit})
+                    name = _METRICS.get(metric, metric)
+                    run.check({"metric": name, _bound(name): limit})
             run._keep()
 
     return budget

@@ -36,13 +36,14 @@ def share(text: str) -> float:
 
 def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
     """The sides of these names; nothing that decodes is imported where all digests are known."""
-    from ..compare.load import source
+    from ..compare.load import kept_digest, source
     from ..compare.side import side
     from ..store.kept import Kept
 
     kept = Kept(not asked.no_cache)
-    found = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
-    _expect([one for names in found for one in names], kept)
+    sources = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    found = [[one._replace(digest=kept_digest(one, kept)) for one in names] for names in sources]
+    _expect([one for names in found for one in names])
     labels = _labels(found, named)
     return [
         side([(label, loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
@@ -50,10 +51,8 @@ def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequ
     ]
 
 
-def _expect(found: Sequence[Source], kept: Kept) -> None:
-    from ..compare.load import kept_digest
-
-    files = [file for one in found if one.stored and kept_digest(one, kept) is None for file in one.stored.files]
+def _expect(found: Sequence[Source]) -> None:
+    files = [file for one in found if one.stored and one.digest is None for file in one.stored.files]
     if files:
         expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
 

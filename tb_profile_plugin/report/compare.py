@@ -17,7 +17,7 @@ from ..compare.match import TIERS
 from ..compare.side import Side
 from ..compare.verdict import Verdict, percent
 from ..contract.answer import Json
-from ..contract.markdown import code, escaped
+from ..contract.markdown import code, escaped, within
 from ..terminal import shown
 
 VERSION = 1
@@ -88,6 +88,7 @@ def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
         "unit": unit,
         "base_ms": _ms(found.whole.base),
         "new_ms": _ms(found.whole.new),
+        "among_steps": change.among_steps,
         "between_runs": found.runs.deviation if found.runs else None,
     }
 
@@ -197,7 +198,7 @@ def _called(row: OpRow) -> str:
 
 def markdown(found: Comparison, told: Verdict, name: str = "compare") -> str:
     """For a pull request: an update of the same name can take its place."""
-    return "\n".join(_markdown(found, told, name)) + "\n"
+    return within(_markdown(found, told, name))
 
 
 def _markdown(found: Comparison, told: Verdict, name: str) -> Iterator[str]:

@@ -41,6 +41,15 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
 .still .quiet { color: var(--quiet); }
 .still svg { display: block; width: 10rem; height: .7rem; }
 .still rect { fill: var(--fill); }
+.still svg.lanes { width: 100%; height: auto; }
+.lanes text { fill: var(--ink); font: 10px system-ui, sans-serif; }
+.lanes rect { stroke: var(--paper); stroke-width: .3; }
+.lanes .c0 { fill: #9dc3f0; } .lanes .c1 { fill: #f3c08b; } .lanes .c2 { fill: #a9d6a4; }
+.lanes .c3 { fill: #e6a9b4; } .lanes .c4 { fill: #c9b6e4; } .lanes .c5 { fill: #d8cf8f; }
+@media (prefers-color-scheme: dark) {
+  .lanes .c0 { fill: #2b5788; } .lanes .c1 { fill: #7d4f1c; } .lanes .c2 { fill: #33663a; }
+  .lanes .c3 { fill: #7a3846; } .lanes .c4 { fill: #56418a; } .lanes .c5 { fill: #635b1c; }
+}
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --paper: #fff; --line: #999; --fill: #b44500; }
   html, body { background: #fff !important; }
@@ -49,13 +58,20 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
   .still { max-width: none; padding: 0; }
   thead { display: table-header-group; }
   tr { break-inside: avoid; }
+  .still .quiet { color: #444; }
+  .still svg.lanes { break-inside: avoid; }
+  .lanes text { fill: #000; }
+  .lanes .c0 { fill: #9dc3f0; } .lanes .c1 { fill: #f3c08b; } .lanes .c2 { fill: #a9d6a4; }
+  .lanes .c3 { fill: #e6a9b4; } .lanes .c4 { fill: #c9b6e4; } .lanes .c5 { fill: #d8cf8f; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
 
 
-def page(summary: Json, about: str, script: str, packed: bytes) -> str:
+def page(summary: Json, about: str, script: str, packed: bytes, held: str = "", drawn: str = "") -> str:
     """The file: ``summary`` as `summary.summary` makes it, what it holds in a sentence, the bundle, compressed answers.
+
+    ``held`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without scripts.
 
     Raises `ProblemError` for a bundle that would end its own element.
     """
@@ -69,14 +85,15 @@ def page(summary: Json, about: str, script: str, packed: bytes) -> str:
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
-            _still(summary, about),
+            _still(summary, about, drawn),
             f'<script type="application/octet-stream" id="answers">{base64.b64encode(packed).decode()}</script>',
+            held,
             f"<script>{script}</script></body></html>",
         ]
     )
 
 
-def _still(summary: Json, about: str) -> str:
+def _still(summary: Json, about: str, drawn: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
     told = (
         f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps are {facts['steps_are']}."
@@ -95,6 +112,7 @@ def _still(summary: Json, about: str) -> str:
                 "Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])
             ),
             _list("Doubts", [f"{each['message']} {each['remedy']}" for each in summary["findings"]]),
+            drawn,
             "</article>",
         ]
     )

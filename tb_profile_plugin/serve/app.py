@@ -22,6 +22,8 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
+    from ..model.session import Session
+
 logger = logging.getLogger(__name__)
 
 _EXACT = {route.path: route for route in ROUTES if not route.path.endswith("/*")}
@@ -69,6 +71,10 @@ class App:
             # Others who wait get the same error, and it would keep what the frames on its way held.
             clear_frames(error.__traceback__)
         return client.hurried(response(environ, start_response))
+
+    def session(self, run: str) -> Session:
+        """The session of that name, as the routes know it; raises `ProblemError` (404) for an unknown one."""
+        return self._workspace.session(run)
 
     def look(self) -> None:
         """Look for sessions, for those who ask later."""

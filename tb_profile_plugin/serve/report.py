@@ -11,20 +11,27 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from werkzeug.test import Client
 
 from .. import store
+from ..analysis.digest import embedded
+from ..analysis.digest.digest import digest
+from ..analysis.digest.record import Digest
 from ..export import share
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from ..report import summary
 from ..report.page import page
+from ..report.picture import picture
 from ..runtime import cancellation
 from ..store import Logdir
 from ..store.kept import pack, to_json
+from ..timeline.tiles import timeline
 from .answers import STATIC
 from .app import App
 
@@ -56,7 +63,8 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
     if not bundle.is_file():
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
     with _logdir(session, as_is) as logdir:
-        asked = _Asked(Client(App(logdir, hide_capture=True, keep=False)))
+        app = App(logdir, hide_capture=True, keep=False)
+        asked = _Asked(Client(app))
         run = logdir.sessions()[0].name
         entry = {"folder": ""}
         listed = asked.get("sessions")
@@ -67,13 +75,45 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
         tools = [tool for tool in asked.get("tools", run=run) if not (tool["streamed"] or tool["page"])]
         tools = [tool for tool in tools if not any(param["kind"] == "session" for param in tool["params"])]
         held, left_out = _answers(asked, tools, run, logdir.sessions()[0].hosts[0], most_bytes)
+        element, drawn = _digest(app.session(run))
         asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)
     name = run if as_is else _ALIAS
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are numbers."
     told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
-    html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)))
+    html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)), element, drawn)
     shown = [tool["title"] for tool in tools if tool["name"] in held and not tool["unavailable"]]
     return Report(html, tuple(shown), tuple(left_out))
+
+
+def _digest(session: Session) -> tuple[str, str]:
+    """The element that holds the session's digest, by which a report can be compared, and a drawing of a typical step.
+
+    Both are empty where there is no digest.
+    """
+    try:
+        found = digest(session)
+    except ProblemError:
+        return "", ""
+    return embedded.element(found), _drawn(session, found)
+
+
+def _drawn(session: Session, found: Digest) -> str:
+    """The kept step that is nearest to the mean, on the first host that can be read and has it."""
+    steps, kept = found.steps, found.steps.kept
+    mean = sum(steps.ps[i] for i in kept) / len(kept)
+    number = steps.number[min(kept, key=lambda i: abs(steps.ps[i] - mean))]
+    for name in session.hosts:
+        try:
+            host = session.host(name)
+        except ProblemError:
+            continue
+        at = np.flatnonzero(host.steps.number == number)
+        if len(at):
+            begin, end = int(host.steps.begin[at[0]]), int(host.steps.end[at[0]])
+            svg = picture(timeline(host), begin, end)
+            where = f", {host.name}" if len(session.hosts) > 1 else ""
+            return f"<h2>A typical step: {escape(host.steps.name[at[0]] + where)}</h2>{svg}" if svg else ""
+    return ""
 
 
 class _Asked:

@@ -16,6 +16,7 @@ from .whole import BLOCK, Buffer, give_back, head
 
 __all__ = [
     "BLOCK",
+    "PAGES",
     "Buffer",
     "Logdir",
     "Root",
@@ -29,6 +30,10 @@ __all__ = [
     "resolve",
     "roots",
 ]
+
+
+PAGES = (".html", ".htm")
+"""How names of pages end, which are no captures."""
 
 
 def resolve(path: str | os.PathLike[str]) -> StoredSession:
@@ -59,6 +64,11 @@ def _newest(logdir: str) -> StoredSession:
 
 
 def _single(path: Path) -> StoredSession:
+    if path.suffix in PAGES:
+        remedy = "Open it in a browser, or name it to tb-profile compare or check; for all else name the capture."
+        raise ProblemError(
+            Problem("no_capture", "This is a page, such as tb-profile report writes.", remedy, str(path))
+        )
     facts = path.stat()
     host = host_of(path.name) or path.stem
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ..analysis.chosen import checked
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, digest
-from ..analysis.typical import checked
 from ..compare.causes import causes
 from ..compare.engine import Comparison, OpRow
 from ..compare.engine import compare as compared

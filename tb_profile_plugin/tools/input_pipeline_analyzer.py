@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import advice, health, parts, steptime, tfdata_diagnosis
+from ..analysis.chosen import checked
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
 from ..analysis.hostops import host_ops
 from ..analysis.inputcost import input_cost
@@ -14,7 +15,6 @@ from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS, StepTimes
 from ..analysis.tfdata_functions import READERS, transforming_ps
-from ..analysis.typical import checked
 from ..contract.answer import Answer, Column, Table
 from ..contract.steps import (
     BOTTLENECKS,

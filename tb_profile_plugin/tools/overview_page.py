@@ -10,6 +10,7 @@ import numpy as np
 
 from ..analysis import advice, health, stepfacts, steptime, tfdata
 from ..analysis.advice import Hint
+from ..analysis.chosen import checked
 from ..analysis.deviceops import device_ops, is_training
 from ..analysis.diagnosis import diagnose as diagnosis
 from ..analysis.diagnosis.causes import WORK, Cause
@@ -19,7 +20,6 @@ from ..analysis.hostops import host_ops
 from ..analysis.opcosts import rates
 from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
-from ..analysis.typical import checked
 from ..analysis.words import duration
 from ..contract.answer import Answer, Column, Table, by_field
 from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis import health, stepfacts
+from ..analysis.chosen import checked
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Device, Diagnosis, diagnose
 from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
-from ..analysis.typical import checked
 from ..contract import devicework
 from ..contract.answer import Answer, Column, Table, by_column, time_column
 from ..contract.steps import CHOICE, headline

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tb_profile_plugin.analysis import typical
-from tb_profile_plugin.analysis.typical import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, Choice, choose
+from tb_profile_plugin.analysis.chosen import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, checked
+from tb_profile_plugin.analysis.typical import Choice, choose
 from tb_profile_plugin.problems import ProblemError
 
 MS = 10**9
@@ -29,7 +30,7 @@ def test_warm_up_by_the_least_standard_error() -> None:
 
 
 def test_a_first_step_far_from_the_others_warms_up_however_few_there_are() -> None:
-    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP
+    assert chosen([100, 10, 11, 10]).reason[0] == WARM_UP, checked
 
 
 def test_what_begins_faster_does_not_warm_up() -> None:
@@ -66,7 +67,7 @@ def test_choices(wanted: str, kept: list[int]) -> None:
 @pytest.mark.parametrize("wanted", ["", "5", "7-3", "a-b", "1-99999999999", "-1-3", "all "])
 def test_what_is_no_choice(wanted: str) -> None:
     with pytest.raises(ProblemError, match="chooses no steps"):
-        typical.checked(wanted)
+        checked(wanted)
 
 
 @given(st.lists(st.integers(1, 10**15), max_size=40), st.sampled_from(["typical", "all", "2-5"]))

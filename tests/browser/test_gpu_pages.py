@@ -113,3 +113,21 @@ def test_captures_without_gpus_say_why(site: Sites, page: Page, traces: Path) ->
     for tool, reason in (("kernel_stats", "holds no GPU"), ("memory_profile", "no event of a memory allocator")):
         page.goto(server.link(run="custom_loop/run", tool=tool))
         expect(server.main(page)).to_contain_text(reason, timeout=LONG)
+
+
+def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:
+    """The address keeps which op and how fast; the figures come from the server."""
+    captured = Path(__file__).resolve().parents[1] / "planted" / "captured"
+    server = site("standalone", captured / "jax_gpu_layers" / "with")
+    (run,) = page.request.get(server.url + "runs").json()
+    page.goto(server.link(run=run, tool="why"))
+    section = server.main(page).locator("section", has_text="What if one op were faster?")
+    expect(section.locator(".headline")).to_contain_text("at 0.5 times its")
+    section.get_by_label("Times as long, in percent").fill("0")
+    expect(section.locator(".headline")).to_contain_text("at 0 times its")
+    section.get_by_label("Op").select_option(index=1)
+    expect(section.locator(".headline")).to_contain_text("loop_subtract_fusion")
+    assert "scaled_op=loop_subtract_fusion" in page.url
+    assert "scaled_to=0" in page.url
+    page.reload()
+    expect(section.locator(".headline")).to_contain_text("With loop_subtract_fusion at 0 times its")

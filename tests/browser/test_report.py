@@ -73,6 +73,7 @@ def test_it_reads_without_scripts(context: BrowserContext, file: str) -> None:
         "Where the time goes",
         "Why, and what would help",
     ]
+    assert page.locator(".still svg.lanes text").first.is_visible()
     assert page.locator(".still svg rect").count() > 1 and found == []
 
 

@@ -1,12 +1,15 @@
 """The verbs compare and check as they are called: exit codes, files, baselines, and what hostile names become."""
 
 import json
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import digests
 import pytest
+import xmlschema
 
 from tb_profile_plugin import cli
 from tb_profile_plugin.analysis.digest.record import Digest
@@ -17,6 +20,7 @@ from tb_profile_plugin.gate.decide import Outcome
 from tb_profile_plugin.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
+JUNIT = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
 TRACE = str(TRACES / "jax_steps")
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 EXACT = (
@@ -62,19 +66,16 @@ def test_files(config: Path, tmp_path: Path) -> None:
     assert (
         check(TRACE, "--config", config, *(text for kind, path in paths.items() for text in (f"--{kind}", path))) == 3
     )
-    suite = ElementTree.parse(paths["junit"]).getroot()
+    JUNIT.validate(paths["junit"])
+    (suite,) = ElementTree.parse(paths["junit"]).getroot()
     assert {key: suite.get(key) for key in ("tests", "failures", "skipped")} == {
         "tests": "2",
         "failures": "1",
         "skipped": "1",
     }
     assert [case.get("name") for case in suite.iter("testcase")] == ["1 launches", "2 step change"]
-    assert [each.tag for case in suite.iter("testcase") for each in case] == [
-        "properties",
-        "failure",
-        "properties",
-        "skipped",
-    ]
+    assert [each.tag for case in suite.iter("testcase") for each in case] == ["failure", "skipped"]
+    assert [each.get("name") for each in suite.iter("property")][:1] == ["1 launches: value"]
     assert "✗ broken | `launches`" in paths["markdown"].read_text()
     found = json.loads(paths["json"].read_text())
     assert found["exit_code"] == 3 and [each["state"] for each in found["budgets"]] == ["broken", "unjudged"]
@@ -100,11 +101,14 @@ def test_hostile_names_stay_names() -> None:
     (line,) = output.github(hostile())
     assert "\n" not in line and line.count("::") >= 2 and line.split("::")[1].startswith("error title=")
     assert "," not in line.split("::")[1] and "%0A" in line and line.endswith("%25 is 3.")
+    JUNIT.validate(output.junit(hostile()).decode())
     tree = ElementTree.fromstring(output.junit(hostile()))
     assert tree.find("testsuite/testcase/failure") is not None
     shown = output.markdown(hostile(), "a-->b")
     assert "@all`" not in shown.replace("`op:", "") or "&#64;all" in shown
     assert shown.splitlines()[0] == "<!-- tb-profile:check-ab -->" and len(shown.splitlines()) == 6
+    many = output.markdown([replace(each, text="@" * 9000) for each in hostile() * 3] + hostile() * 2000, "x")
+    assert 50_000 < len(many) < 65_536 and many.endswith("|\n")
     assert "\x1b" not in output.text(hostile()) and len(output.text(hostile()).splitlines()) == 2
 
 
@@ -161,6 +165,7 @@ def test_captures_keep_the_budgets_to_begin_with(name: str, tmp_path: Path, caps
     path.write_text(capsys.readouterr().out)
     assert check(capture, "--config", path, "--missing-baseline", "pass") == 0
     assert check(capture, "--config", path, "--baseline", capture, "--junit", report) == 0
+    JUNIT.validate(report)
     cases = ElementTree.parse(report).getroot().iter("testcase")
     assert [case.find("failure") for case in cases].count(None) >= 4
 
@@ -225,3 +230,29 @@ def test_wrong_options_of_compare(arguments: str) -> None:
     with pytest.raises(SystemExit) as raised:
         compare("a", "b", *arguments.split())
     assert raised.value.code == 2
+
+
+def test_why_is_told_beside_the_budgets(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(CHANGE.replace("[[", 'threshold = "50%"\n[[', 1))
+    one, other = written(tmp_path, "a"), written(tmp_path, "b", 10**8)
+    paths = [text for kind in ("markdown", "json") for text in (f"--{kind}", tmp_path / kind)]
+    assert check(other, "--baseline", one, "--config", config, *paths) == 0
+    assert "Against the baseline: No difference that matters" in capsys.readouterr().out
+    config.write_text(CHANGE)
+    assert check(other, "--baseline", one, "--config", config, *paths) == 0
+    assert "Against the baseline: Slower by 10 %" in capsys.readouterr().out
+    assert "- Compute: 100 µs more" in (tmp_path / "markdown").read_text()
+    assert json.loads((tmp_path / "json").read_text())["verdict"]["code"] == "slower"
+    assert check(other, "--config", config, "--missing-baseline", "pass") == 0
+    assert "Against" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", [["compare", TRACE, TRACE], ["check", TRACE, "--baseline", TRACE, "--config"]])
+def test_what_is_known_takes_nothing_that_decodes(verb: list[str], config: Path) -> None:
+    """No time is measured: what takes it is not imported."""
+    arguments = [*verb, str(config)] if verb[-1] == "--config" else verb
+    config.write_text(CHANGE)
+    cli.main(arguments)
+    program = f"import sys; from tb_profile_plugin import cli; cli.main({arguments!r}); print('numpy' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert said.stdout.splitlines()[-1] == "False"

@@ -78,7 +78,7 @@ def test_what_cannot_be_judged_is_code_4() -> None:
 
 def test_counts_and_sizes_are_exact() -> None:
     counted = digests.digest(A, {"compute/dot": A})
-    lots = replace(counted, steps=replace(counted.steps, launches=[7] * 10), memory=[Memory("GPU_0_bfc", 2**30, 0)])
+    lots = replace(counted, steps=replace(counted.steps, launches=[7] * 10), memory=[Memory("GPU_0_bfc", 2**30, 0, 0)])
     assert judged({"metric": "launches", "max": 1}, one(counted)).state == "met"
     assert judged({"metric": "launches", "max": 6}, one(lots)).state == "broken"
     assert judged({"metric": "launches", "max-change": "+0"}, one(lots), one(counted)).state == "broken"
@@ -179,6 +179,7 @@ def test_a_configuration(tmp_path: Path) -> None:
         (HEAD + 'threshold = "much"' + BUDGET, "is no limit"),
         (HEAD + BUDGET + 'unit = "x"', "'unit' is not known in a budget.*c.toml:3"),
         (HEAD + BUDGET + 'max-change = "+1%"', "one of them"),
+        (HEAD + BUDGET.replace("max =", "max-change =").replace("1 s", "-100%"), "cannot become less by -100%"),
         (HEAD + BUDGET + 'severity = "fatal"', "severity is"),
         (HEAD + BUDGET.replace("step", "stp"), "no metric 'stp'.*c.toml:3"),
         (HEAD + BUDGET.replace("step", "part.nothing"), "no metric"),

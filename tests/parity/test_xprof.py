@@ -17,9 +17,9 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis import steptime
+from tb_profile_plugin.analysis.chosen import ALL
 from tb_profile_plugin.analysis.diagnosis import typical_times
 from tb_profile_plugin.analysis.steptime import StepTimes
-from tb_profile_plugin.analysis.typical import ALL
 from tb_profile_plugin.compat import pod_viewer, steptable
 
 ROOT = Path(__file__).resolve().parents[2]

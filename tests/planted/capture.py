@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from planted.measured import expected
@@ -27,11 +28,17 @@ def capture(python: str, out: Path, *names: str) -> Path:
         files.setdefault((PROGRAMS | GPU)[name].file, []).append(name)
         shutil.rmtree(out / name, ignore_errors=True)
     for file, wanted in files.items():
-        command = [python, str(HERE / "programs" / f"{file}.py"), str(out), *wanted]
-        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
-        if done.returncode:
-            raise RuntimeError(f"{file} failed:\n{done.stderr[-3000:]}")
+        run(python, out, file, wanted)
     return out
+
+
+def run(python: str, out: Path, file: str, names: Sequence[str], without_first: bool = False) -> None:
+    """Capture programs of one file in one process."""
+    command = [python, str(HERE / "programs" / f"{file}.py"), str(out), *names]
+    environment = ENVIRONMENT | {"PLANTED_TURNED": "1" if without_first else ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        raise RuntimeError(f"{file} failed:\n{done.stderr[-3000:]}")
 
 
 if __name__ == "__main__":

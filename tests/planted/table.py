@@ -157,17 +157,17 @@ PROGRAMS = {
 
 LATE = (*HOST, "host", "between")
 GPU = {
-    "torch_loader": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",)),
-    "torch_loader_stacks": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",), traced=True),
-    "torch_loader_unmarked": Planted("torch_gpu", "a Dataset whose rows take 3 ms each", ("input",), marked=False),
-    "torch_loader_workers": Planted("torch_gpu", "two workers, rows take 10 ms each", ("input",)),
-    "torch_generator": Planted("torch_gpu", GENERATOR, ("python",)),
-    "torch_sleep": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",)),
-    "torch_sleep_stacks": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",), traced=True),
-    "torch_sleep_unmarked": Planted("torch_gpu", "time.sleep(0.02) in the step", ("python",), marked=False),
-    "torch_sleep_scheduled": Planted("torch_gpu", "time.sleep(0.02) in steps by profiler.step()", ("python",)),
-    "torch_annotated": Planted("torch_gpu", "FFTs in numpy under a name of their own", ("python",)),
-    "torch_evaluation": Planted("torch_gpu", "an evaluation after each fourth step", PAUSE, "some"),
+    "torch_loader": Planted("torch_host", "a Dataset whose rows take 3 ms each", ("input",)),
+    "torch_loader_stacks": Planted("torch_host", "a Dataset whose rows take 3 ms each", ("input",), traced=True),
+    "torch_loader_unmarked": Planted("torch_host", "a Dataset whose rows take 3 ms each", ("input",), marked=False),
+    "torch_loader_workers": Planted("torch_host", "two workers, rows take 10 ms each", ("input",)),
+    "torch_generator": Planted("torch_host", GENERATOR, ("python",)),
+    "torch_sleep": Planted("torch_host", "time.sleep(0.02) in the step", ("python",)),
+    "torch_sleep_stacks": Planted("torch_host", "time.sleep(0.02) in the step", ("python",), traced=True),
+    "torch_sleep_unmarked": Planted("torch_host", "time.sleep(0.02) in the step", ("python",), marked=False),
+    "torch_sleep_scheduled": Planted("torch_host", "time.sleep(0.02) in steps by profiler.step()", ("python",)),
+    "torch_annotated": Planted("torch_host", "FFTs in numpy under a name of their own", ("python",)),
+    "torch_evaluation": Planted("torch_host", "an evaluation after each fourth step", PAUSE, "some"),
     "torch_small_copies": Planted("torch_gpu", "300 small copies to the device", HOST, gain="one copy takes time, too"),
     "torch_synchronize_each": Planted(
         "torch_gpu",
@@ -177,7 +177,7 @@ GPU = {
         left="the first op of a step waits for its launch, and the profiler makes launches slow",
     ),
     "torch_python_each": Planted(
-        "torch_gpu", "200 µs of Python before each op", ("python",), gain="much of it runs while the device works"
+        "torch_host", "200 µs of Python before each op", ("python",), gain="much of it runs while the device works"
     ),
     "torch_item_each": Planted(
         "torch_gpu",
@@ -199,12 +199,12 @@ GPU = {
     ),
     "torch_fetch": Planted("torch_gpu", "256 MB are read back", ("exposed_copy",), listed=("exposed_copy", "python")),
     "torch_empty_cache": Planted("torch_gpu", "torch.cuda.empty_cache() in the step", ("allocator",)),
-    "torch_host_metric": Planted("torch_gpu", "FFTs in numpy in the step", ("python",)),
-    "torch_collecting_garbage": Planted("torch_gpu", "gc.collect() in the step", ("python",)),
+    "torch_host_metric": Planted("torch_host", "FFTs in numpy in the step", ("python",)),
+    "torch_collecting_garbage": Planted("torch_host", "gc.collect() in the step", ("python",)),
     "torch_busy_thread": Planted(
-        "torch_gpu", "another Python thread computes all the time", ("python", "dispatch"), listed=HOST
+        "torch_host", "another Python thread computes all the time", ("python", "dispatch"), listed=HOST
     ),
-    "torch_checkpoint": Planted("torch_gpu", "torch.save() in each fifth step", PAUSE, "some"),
+    "torch_checkpoint": Planted("torch_host", "torch.save() in each fifth step", PAUSE, "some"),
     "torch_every_tenth": Planted("torch_gpu", "each tenth step computes ten times as much", ("unusual_steps",), "some"),
     "torch_warm_up": Planted(
         "torch_gpu", "the first step loads libraries", ("warmup", *HOST), "first", listed=("warmup",)
@@ -215,7 +215,7 @@ GPU = {
     "torch_asynchronous_sleep": Planted(
         "torch_gpu", "time.sleep(0.001) while the device computes", ("compute",), "none", BLAMELESS
     ),
-    "torch_prefetched": Planted("torch_gpu", "batches from a thread that is ahead", ("compute",), "none", BLAMELESS),
+    "torch_prefetched": Planted("torch_host", "batches from a thread that is ahead", ("compute",), "none", BLAMELESS),
     "jax_gpu_layers": Planted("jax_gpu", "24 layers, not 12", ("compute",), "none", BLAMELESS, traced=True),
     "jax_gpu_sleep": Planted("jax_gpu", "time.sleep(0.02) in the step", ("python",), traced=True),
     "jax_gpu_sleep_unmarked": Planted("jax_gpu", "time.sleep(0.02) in the loop", OUTSIDE, marked=False, traced=True),

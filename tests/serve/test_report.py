@@ -93,7 +93,7 @@ def test_no_name_ends_its_element(tmp_path: Path) -> None:
         for stat in event.stats:
             stat.str_value = stat.str_value and hostile
     html = report(draw.session(tmp_path, host=drawn), as_is=True).html
-    assert html.count("<script") == html.count("</script>") == 2
+    assert html.count("<script") == html.count("</script>") == 3
     assert "<img" not in html and "&lt;img src=x" in html
 
 
@@ -142,6 +142,12 @@ def test_a_capture_without_anything_is_told(tmp_path: Path) -> None:
     made = report(draw.session(tmp_path, host=draw.space("/host:CPU")))
     heading = re.search(r"<h1>(.*)</h1>", made.html)
     assert heading and "no event" in heading[1]
+
+
+def test_a_typical_step_is_drawn() -> None:
+    html = report(tb_profile_plugin.open(TRACES / "two_workers")).html
+    drawn = re.search(r"<h2>A typical step: train \d+, host-1</h2><svg class=\"lanes\".*?</svg>", html, re.DOTALL)
+    assert drawn and drawn[0].count("<rect") > 20 and len(drawn[0]) < 300_000
 
 
 def test_python_writes_it_too(tmp_path: Path) -> None:

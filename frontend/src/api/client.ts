@@ -6,7 +6,7 @@ import type * as schema from "../base/schema";
 import { readSlab, type Slab } from "../base/slab";
 import { Answer, type Choice, type Source } from "../base/table";
 import { beginning } from "../base/text";
-import type { Contents, Problem, Progress, SessionDetails, SessionList, ToolEntry } from "./types";
+import type { Contents, Problem, Progress, Scaled, SessionDetails, SessionList, ToolEntry } from "./types";
 
 /** A failed request, with what to tell the user. */
 export class RequestError extends Error {
@@ -168,6 +168,7 @@ export const api = {
   session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
+  scaledOp: (query: Query, signal?: AbortSignal) => get<Scaled>("scaled_op", query, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
   answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) => {
     const query = { ...options, run, tag: tool, host };

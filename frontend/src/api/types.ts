@@ -5,6 +5,7 @@ export type {
   Param,
   Problem,
   Progress,
+  Scaled,
   SessionDetails,
   SessionEntry,
   SessionFacts,

@@ -227,6 +227,24 @@ export interface SessionList {
   sessions: SessionEntry[];
 }
 /**
+ * The typical step with one op of the devices faster or slower, in ps.
+ */
+export interface Scaled {
+  /**
+   * What the op takes of a step, as recorded.
+   */
+  op_ps: number;
+  /**
+   * From step to step, as recorded.
+   */
+  period_ps: number;
+  /**
+   * What that would be shorter, at most; negative where longer.
+   */
+  gain_ps: number;
+  text: string;
+}
+/**
  * What a host's capture tells about the machines and people it comes from.
  */
 export interface Contents {

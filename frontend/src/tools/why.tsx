@@ -11,6 +11,7 @@ import { linkTo, type PageProps } from "./page";
 import { Chosen } from "./steps/chosen";
 import { Causes } from "./why/causes";
 import { Behind } from "./why/figures";
+import { OpSlider } from "./why/slider";
 import { Unusual } from "./why/unusual";
 import { WallClock } from "./why/wallclock";
 
@@ -61,6 +62,7 @@ export default function WhyPage(props: PageProps) {
         <WallClock answer={answer} note={coverage === null ? "" : `steps cover ${percent(coverage, 0)}`} />
       </div>
       <Causes page={props} />
+      <OpSlider page={props} />
       <Unusual page={props} />
       <Behind page={props} />
     </>

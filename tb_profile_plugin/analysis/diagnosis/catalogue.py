@@ -140,6 +140,13 @@ TEMPLATES: dict[str, str] = {
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
     "period.none": "",
     "period.every": ", every {count}th",
+    # What a step would last if an op took another time.
+    "scaled.shorter": "With {name} at {factor} times its {op_ps} a step takes {time_ps} instead of {step_ps}, at most "
+    "{share} less.",
+    "scaled.longer": "With {name} at {factor} times its {op_ps} a step takes {time_ps} instead of {step_ps}, {share} "
+    "more.",
+    "scaled.same": "With {name} at {factor} times its {op_ps} a step still takes {time_ps}: others wait for something "
+    "else meanwhile.",
     "rest.none": "",
     "rest.some": " Of the rest most is lost to: {parts}.",
     # Parts of what is lost.

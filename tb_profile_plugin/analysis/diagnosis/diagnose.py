@@ -12,8 +12,9 @@ from ...model.framework import framework
 from ...model.host import Host
 from ...model.recorded import one_op_of
 from .. import stepfacts, steptime
+from ..chosen import TYPICAL
 from ..hostactivity import is_unrecorded
-from ..typical import SETTLED, TYPICAL
+from ..typical import SETTLED
 from .calls import calls_per_step
 from .catalogue import Sentence
 from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times

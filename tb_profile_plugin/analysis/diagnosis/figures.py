@@ -178,7 +178,7 @@ def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
     """The states and names that took most time, and for each stretch which of them it is, or -1: int8[stretches]."""
     trace = host.trace
     rows = np.flatnonzero(_used(line.event, trace.name_of, len(trace.names)))
-    texts = [_told(trace.names[row]) for row in rows.tolist()]
+    texts = [told_as(trace.names[row]) for row in rows.tolist()]
     words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     text = np.zeros(len(trace.names), np.int32)
     text[rows] = [words[each] for each in texts]
@@ -221,7 +221,7 @@ def _placed(state: I8, event: I32, name_of: I32, text: I32, words: Int, place: I
     return answer
 
 
-def _told(name: str) -> str:
+def told_as(name: str) -> str:
     """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
     said = hlotext.parse(name)
     host_memory = said is not None and (said.reads_host or said.writes_host)

@@ -8,6 +8,10 @@ from functools import lru_cache
 from ...model import kernelnames, names
 
 _FRAME = re.compile(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
+_BUILT_IN = re.compile(
+    r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>"
+)
+"""A function in C as PyTorch's profiler has it, with the address of what it is called on."""
 _NUMBER = re.compile(r"_\d+$")
 _SYMBOL = re.compile(r"_Z|.*<.*::|.*::.*<")
 """A kernel's name as compilers write it."""
@@ -30,6 +34,9 @@ def shown(name: str) -> str:
 
 
 def _told(name: str) -> str:
+    built_in = _BUILT_IN.fullmatch(name)
+    if built_in:
+        return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]
     frame = _FRAME.fullmatch(name)
     if frame:
         if frame["file"]:

@@ -10,8 +10,9 @@ import numpy as np
 from ...arrays import Array
 from ...model.host import Host
 from ...model.recorded import one_op_of
+from ..chosen import NOT_CHOSEN, WARM_UP
 from ..steptime import StepTimes, slowest
-from ..typical import NOT_CHOSEN, WARM_UP, Choice
+from ..typical import Choice
 from .figures import HostFigures, figures
 from .timeline import STATES
 from .whatif import what_if
@@ -96,10 +97,10 @@ class Typical:
 def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: bool) -> Typical:
     """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it, with `Typical.replayed` if asked."""
     steps = slowest(hosts, step_event, wanted)
-    windows = [_windows(host, figures(host, step_event), steps, step_event) for host in hosts]
+    rows = [windows(host, figures(host, step_event), steps, step_event) for host in hosts]
     times = [
-        [_mean(figures(host, step_event).state_ps, rows) for rows in each]
-        for host, each in zip(hosts, windows, strict=True)
+        [_mean(figures(host, step_event).state_ps, some) for some in each]
+        for host, each in zip(hosts, rows, strict=True)
     ]
     in_step, in_gap = (np.array(each) for each in zip(*times, strict=True))
     late = _late_peer(hosts, in_step + in_gap)
@@ -107,11 +108,11 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: 
     names: dict[tuple[str, str], Array] = {}
     for i in kept:
         found = figures(hosts[i], step_event)
-        columns = [_mean(each, rows) for rows in windows[i] for each in (found.name_ps, found.name_count)]
+        columns = [_mean(each, some) for some in rows[i] for each in (found.name_ps, found.name_count)]
         for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
-    replayed = _replayed([(hosts[i], windows[i]) for i in kept], step_event) if replays else None
+    replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else None
     return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late, replayed)
 
 
@@ -147,7 +148,7 @@ def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
     return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
 
 
-def _windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
+def windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
     """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
 
     Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.

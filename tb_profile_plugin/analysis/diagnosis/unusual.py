@@ -9,8 +9,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...model.host import Host
+from ..chosen import UNUSUAL, WARM_UP
 from ..steptime import StepTimes
-from ..typical import UNUSUAL, WARM_UP, period
+from ..typical import period
 from .catalogue import Sentence
 from .causes import Lost
 from .figures import figures

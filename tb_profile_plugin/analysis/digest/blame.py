@@ -56,8 +56,9 @@ class HostBlame:
     """int64[n, rows]: how long those last, over all streams, hidden or not."""
     programs: list[tuple[str, str]]
     """Name and fingerprint of each XLA program that ran."""
-    memory: dict[str, tuple[int, int]]
-    """By allocator: the most in use within the capture, and bytes held at its end beyond its begin."""
+    memory: dict[str, tuple[int, int, int]]
+    """By allocator: the most in use within the capture, bytes held at its end beyond its begin, and the most of its
+    free memory that was in pieces, in millionths."""
     levels: dict[str, int]
     versions: dict[str, str]
 
@@ -182,9 +183,10 @@ def _compiles(host: Host, edges: Array) -> Array:
     return answer
 
 
-def _memory(host: Host) -> dict[str, tuple[int, int]]:
+def _memory(host: Host) -> dict[str, tuple[int, int, int]]:
     found = {}
     for name, each in allocations(host).items():
         if len(each):
-            found[name] = int(each.in_use.max()), int(each.in_use[-1] - each.in_use[0])
+            pieces = round(1e6 * min(max(float(each.fragmentation.max()), 0.0), 1.0))
+            found[name] = int(each.in_use.max()), int(each.in_use[-1] - each.in_use[0]), pieces
     return found

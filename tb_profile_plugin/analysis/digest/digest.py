@@ -18,11 +18,12 @@ from ...model.per_host import need
 from ...model.session import Session
 from ...model.steps import SOURCES
 from .. import health, kernelstats
+from ..chosen import TYPICAL
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.timeline import STATES
 from ..idle.devices import Kind
-from ..typical import TYPICAL, Choice, choose
+from ..typical import Choice, choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
 from .record import OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
@@ -46,7 +47,7 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     """Of the session's hosts, or of one; ``wanted`` chooses the steps as `typical.choose` takes it."""
     hosts = session.select(host, [need(each, step_event=step_event) for each in dict.fromkeys(NEEDS)])
     found = [host_blame(each, step_event) for each in hosts]
-    which, at, complete = _aligned(found)
+    which, at, complete, shortest = _aligned(found)
     joined = _Joined(found, which, at)
     choice = _chosen(joined, complete, wanted)
     steps = Steps(
@@ -57,6 +58,7 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         joined.of(lambda each: each.launches[:, _works(each)].sum(axis=1)).tolist(),
         joined.of(lambda each: each.compiles).tolist(),
         joined.of(lambda each: each.state_ps[:, : len(Kind)].sum(axis=1)).tolist(),
+        (joined.period - shortest).tolist(),
     )
     kept, warm = np.array(steps.kept, np.int64), np.array(steps.warm, np.int64)
     inside = np.isin(warm, kept)
@@ -119,20 +121,24 @@ class _Joined:
         return answer
 
 
-def _aligned(found: Sequence[HostBlame]) -> tuple[Array, Array, Array]:
-    """(host, row, complete): for each number of a step who took longest; it is complete if it is on all hosts."""
+def _aligned(found: Sequence[HostBlame]) -> tuple[Array, Array, Array, Array]:
+    """(host, row, complete, shortest): by number of a step who took longest; it is complete if it is on all hosts.
+
+    ``shortest`` is what it took on the host that took shortest, int64 ps.
+    """
     host = np.repeat(np.arange(len(found)), [len(each) for each in found])
     row = np.concatenate([np.arange(len(each)) for each in found])
     number = np.concatenate([each.number for each in found])
     whole = np.concatenate([each.complete for each in found])
-    if len(found) == 1:
-        return host, row, whole
     period = np.concatenate([each.step_ps + each.gap_ps for each in found])
+    if len(found) == 1:
+        return host, row, whole, period
     order = np.lexsort((-period, number))
-    first = order[np.append(True, np.diff(number[order]) != 0)]
+    begins = np.append(True, np.diff(number[order]) != 0)
+    first, last = order[begins], order[np.append(begins[1:], True)]
     _, place = np.unique(number, return_inverse=True)
     complete = np.bincount(place.reshape(-1), ~whole) == 0
-    return host[first], row[first], complete
+    return host[first], row[first], complete, period[last]
 
 
 def _chosen(joined: _Joined, complete: Array, wanted: str) -> Choice:
@@ -227,9 +233,9 @@ def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
 
 
 def _memory(found: Sequence[HostBlame]) -> list[Memory]:
-    largest: dict[str, tuple[int, int]] = {}
+    largest: dict[str, tuple[int, int, int]] = {}
     for each in found:
-        for name, (peak, growth) in each.memory.items():
-            known = largest.get(name, (0, 0))
-            largest[name] = max(known[0], peak), max(known[1], growth, key=abs)
+        for name, (peak, growth, pieces) in each.memory.items():
+            known = largest.get(name, (0, 0, 0))
+            largest[name] = max(known[0], peak), max(known[1], growth, key=abs), max(known[2], pieces)
     return [Memory(name, *sizes) for name, sizes in sorted(largest.items())]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from ...problems import Problem, ProblemError
 from ...runtime.memo import lazy
-from ..typical import EXTREME, KEPT, UNUSUAL
+from ..chosen import EXTREME, KEPT, UNUSUAL
+from ..diagnosis.catalogue import LABELS
 
 VERSION = 1
 KIND = "digest"
@@ -41,6 +42,8 @@ class Steps:
     compiles: list[int]
     device_ps: list[int]
     """What of `ps` a device computes, communicates or copies."""
+    spread_ps: list[int]
+    """How much longer `ps` is than on the host that took shortest."""
 
     @property
     def kept(self) -> list[int]:
@@ -104,6 +107,8 @@ class Memory:
     peak_bytes: int
     growth_bytes: int
     """In use at the end of the capture beyond its begin."""
+    fragmentation_ppm: int
+    """The most of its free memory that was in pieces, in millionths."""
 
 
 @dataclass(frozen=True)
@@ -146,28 +151,19 @@ class Digest:
 
     @staticmethod
     def from_json(text: str | bytes, where: str = "") -> Digest:
-        """The digest again; raises `ProblemError` for what is none, or of another version."""
+        """The digest again, whoever wrote it; raises `ProblemError` for what is none, or of another version."""
         try:
             data = json.loads(text)
             if data["kind"] != KIND or data["version"] != VERSION:
                 remedy = "Make it again of the session, with this version."
                 raise ProblemError(Problem("bad_digest", "This is no digest of this version.", remedy, where))
-            return Digest(
-                dict(data["facts"]),
-                Steps(**data["steps"]),
-                [Part(**each) for each in data["parts"]],
-                [DigestOp(**each) for each in data["ops"]],
-                [DigestKernel(**each) for each in data["kernels"]],
-                [Memory(**each) for each in data["memory"]],
-                [(str(name), str(print)) for name, print in data["programs"]],
-                [DigestCause(each["id"], each["per_step_ps"], each["names"]) for each in data["causes"]],
-            )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            return _checked(data)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             remedy = "Make it again of the session."
             raise ProblemError(Problem("bad_digest", "This is no digest.", remedy, where)) from error
 
 
-_LISTS = ("parts", "ops", "kernels", "memory", "causes")
+_LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Memory, "causes": DigestCause}
 
 
 def _lines(value: Any) -> str:
@@ -178,3 +174,60 @@ def _lines(value: Any) -> str:
 
 def _plain(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+_MOST = 4_000
+"""Entries of any list but those of steps: a digest that we make has far fewer."""
+_LARGEST = 2**128
+"""Beyond any variance, ps squared."""
+_SIGNED = frozenset({"number", "growth_bytes", "origin_ns"})
+"""What may be below 0."""
+_FACTS: dict[str, str] = (
+    dict.fromkeys(("device", "framework", "step_rule", "steps_are", "step_kind", "step_event", "chosen"), "str")
+    | dict.fromkeys(("devices", "hosts", "origin_ns"), "int")
+    | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
+)
+"""What every digest knows; it may know more."""
+
+
+def _checked(data: dict[str, Any]) -> Digest:
+    """Of plain data; raises ValueError, TypeError or KeyError for what would not be the content of a digest."""
+    facts = dict(data["facts"])
+    _demand(all(_is(kind, name, facts[name]) for name, kind in _FACTS.items()))
+    steps = _made(Steps, data["steps"])
+    _demand(len({len(each) for each in vars(steps).values()}) == 1 and len(steps.kept) > 0)
+    lists = {name: [_made(kind, each) for each in data[name]] for name, kind in _LISTS.items()}
+    programs = [(str(name), str(mark)) for name, mark in data["programs"]]
+    _demand(max(map(len, (programs, *lists.values()))) <= _MOST)
+    named = [*(op.part for op in lists["ops"]), *(each.id for name in ("parts", "causes") for each in lists[name])]
+    _demand(LABELS.keys() >= set(named))
+    return Digest(facts, steps, programs=programs, **lists)
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    """One of these dataclasses, if it is given what its fields are declared as."""
+    _demand(all(_is(str(each.type), each.name, given[each.name]) for each in fields(kind)))
+    return kind(**given)
+
+
+def _demand(true: bool) -> None:
+    if not true:
+        raise ValueError
+
+
+def _is(kind: str, name: str, value: Any) -> bool:
+    """Whether it is plain data of that type as annotations write it."""
+    if kind.endswith(" | None"):
+        return value is None or _is(kind.removesuffix(" | None"), name, value)
+    if kind == "int":
+        return type(value) is int and (0 if name not in _SIGNED else -_LARGEST) <= value < _LARGEST
+    if kind == "list[int]":
+        return type(value) is list and all(_is("int", name, each) for each in value)
+    if kind == "list[str]":
+        return type(value) is list and all(type(each) is str for each in value)
+    if kind == "list[tuple[str, int]]":
+        return type(value) is list and all(type(text) is str and _is("int", name, ps) for text, ps in value)
+    if kind.startswith("dict[str, "):
+        own = kind.removeprefix("dict[str, ").removesuffix("]")
+        return type(value) is dict and all(_is(own, name, each) for each in value.values())
+    return type(value) is {"str": str, "bool": bool}[kind]

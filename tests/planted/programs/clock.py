@@ -1,6 +1,7 @@
 """What a program measures of itself while it is captured, and how programs of a file are run."""
 
 import json
+import os
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -57,12 +58,20 @@ class Clock:
         Path(self.folder, "measured.json").write_text(json.dumps(measured) + "\n")
 
 
+KINDS = ("with", "without")
+
+
+def kinds():
+    """Which comes first: the other way round where PLANTED_TURNED says so, so that what drifts meets both alike."""
+    return KINDS[::-1] if os.environ.get("PLANTED_TURNED") else KINDS
+
+
 def main(programs):
     """Run the programs named on the command line, or all, with the cause and without: `program.py OUT [NAME …]`."""
     out, *names = sys.argv[1:]
     named = {program.__name__: program for program in programs}
     for name in names or named:
-        for kind in ("with", "without"):
+        for kind in kinds():
             clock = Clock(Path(out, name, kind))
             named[name](clock, kind == "with")
             clock.write()

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from clock import Clock
+from clock import Clock, kinds
 
 NAME = "tf_late_worker"
 
@@ -73,5 +73,5 @@ def work(folder, late):
 if "TF_CONFIG" in os.environ:
     work(sys.argv[1], sys.argv[2] == "with")
 else:
-    for kind in ("with", "without"):
+    for kind in kinds():
         start(Path(sys.argv[1], NAME, kind), kind)

@@ -1,147 +1,10 @@
-"""PyTorch on a GPU: what keeps the device waiting, each planted in the same small training loop."""
+"""PyTorch on a GPU: launches, waits, copies and memory that keep the device waiting; and what only computes."""
 
-import gc
-import os
-import queue
-import tempfile
-import threading
 import time
 
-import numpy as np
 import torch
 from clock import main
-from torch.profiler import record_function
-from torch.utils.data import DataLoader, Dataset
-from torch_loop import SIZE, Model, loop, scheduled
-
-
-class Slow(Dataset):
-    """Rows whose reading sleeps."""
-
-    def __init__(self, seconds, count=400):
-        self.seconds, self.count = seconds, count
-
-    def __len__(self):
-        return self.count
-
-    def __getitem__(self, index):
-        if self.seconds:
-            time.sleep(self.seconds)
-        return torch.ones(SIZE, dtype=torch.bfloat16)
-
-
-def loading(clock, seconds, workers, **how):
-    """What counts is how long the loop waits for the loader."""
-    model, batches = Model(), iter(DataLoader(Slow(seconds), batch_size=8, num_workers=workers))
-
-    def work(number):
-        began = time.perf_counter()
-        batch = next(batches)
-        clock.plant(began)
-        model.step(batch.cuda().expand(8, SIZE).repeat(SIZE // 64, 1))
-
-    loop(clock, work, **how)
-
-
-def torch_loader(clock, cause):
-    loading(clock, 0.003 if cause else 0, 0)
-
-
-def torch_loader_stacks(clock, cause):
-    loading(clock, 0.003 if cause else 0, 0, stacks=True)
-
-
-def torch_loader_unmarked(clock, cause):
-    loading(clock, 0.003 if cause else 0, 0, marked=False)
-
-
-def torch_loader_workers(clock, cause):
-    loading(clock, 0.01 if cause else 0, 2)
-
-
-def torch_generator(clock, cause):
-    """No DataLoader: a plain generator, which PyTorch does not mark."""
-    model = Model()
-
-    def batches():
-        while True:
-            if cause:
-                began = time.perf_counter()
-                time.sleep(0.02)
-                clock.plant(began)
-            yield model.batch
-
-    source = batches()
-    loop(clock, lambda number: model.step(next(source)))
-
-
-def sleeping(clock, cause, **how):
-    model = Model()
-
-    def work(number):
-        model.step()
-        if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
-
-    loop(clock, work, **how)
-
-
-def torch_sleep(clock, cause):
-    sleeping(clock, cause)
-
-
-def torch_sleep_stacks(clock, cause):
-    sleeping(clock, cause, stacks=True)
-
-
-def torch_sleep_unmarked(clock, cause):
-    sleeping(clock, cause, marked=False)
-
-
-def torch_sleep_scheduled(clock, cause):
-    model = Model()
-
-    def work(number):
-        model.step()
-        if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
-
-    scheduled(clock, work)
-
-
-def torch_annotated(clock, cause):
-    """What is slow has a name by record_function()."""
-    model, values = Model(), np.random.rand(512, 1024)
-
-    def work(number):
-        if cause:
-            began = time.perf_counter()
-            with record_function("augment"):
-                np.abs(np.fft.fft2(values)).sum()
-            clock.plant(began)
-        model.step()
-
-    loop(clock, work)
-
-
-def torch_evaluation(clock, cause):
-    """An evaluation after each fourth step."""
-    model = Model()
-
-    def work(number):
-        model.step()
-        if cause and number % 4 == 3:
-            began = time.perf_counter()
-            with torch.no_grad(), record_function("evaluate"):
-                for _ in range(10):
-                    model.net(model.batch).float().square().mean().item()
-            clock.plant(began)
-
-    loop(clock, work, steps=16)
+from torch_loop import Model, loop
 
 
 def torch_small_copies(clock, cause):
@@ -171,23 +34,6 @@ def torch_synchronize_each(clock, cause):
             value = torch.mm(value, x)
             if cause:
                 torch.cuda.synchronize()
-        torch.cuda.synchronize()
-
-    loop(clock, work)
-
-
-def torch_python_each(clock, cause):
-    """200 µs of Python before each of 100 ops."""
-    x = torch.ones(2048, 2048, device="cuda", dtype=torch.bfloat16)
-
-    def work(number):
-        value = x
-        for _ in range(100):
-            if cause:
-                began = time.perf_counter()
-                sum(range(8000))
-                clock.plant(began)
-            value = torch.mm(value, x)
         torch.cuda.synchronize()
 
     loop(clock, work)
@@ -305,67 +151,6 @@ def torch_empty_cache(clock, cause):
     loop(clock, work)
 
 
-def torch_host_metric(clock, cause):
-    """A metric worked out by numpy on the host."""
-    model, values = Model(), np.random.rand(512, 1024)
-
-    def work(number):
-        model.step()
-        if cause:
-            began = time.perf_counter()
-            np.abs(np.fft.fft2(values)).sum()
-            clock.plant(began)
-
-    loop(clock, work)
-
-
-def torch_collecting_garbage(clock, cause):
-    model, kept = Model(), [[number] for number in range(300_000)]
-
-    def work(number):
-        model.step()
-        if cause:
-            began = time.perf_counter()
-            gc.collect()
-            clock.plant(began)
-
-    loop(clock, work)
-    del kept
-
-
-def torch_busy_thread(clock, cause):
-    """Another Python thread computes all the time, and many small ops need the interpreter."""
-    over = threading.Event()
-
-    def busy():
-        while not over.is_set():
-            sum(range(1000))
-
-    thread = threading.Thread(target=busy)
-    if cause:
-        thread.start()
-    model = Model()
-    loop(clock, lambda number: model.step())
-    over.set()
-    if cause:
-        thread.join()
-
-
-def torch_checkpoint(clock, cause):
-    """torch.save() in each fifth step."""
-    model, weights = Model(), torch.ones(64 << 20, device="cuda")
-    with tempfile.TemporaryDirectory() as folder:
-
-        def work(number):
-            model.step()
-            if cause and number % 5 == 2:
-                began = time.perf_counter()
-                torch.save(weights, os.path.join(folder, "checkpoint.pt"))
-                clock.plant(began)
-
-        loop(clock, work, steps=15)
-
-
 def torch_every_tenth(clock, cause):
     """Each tenth step computes ten times as much."""
     model = Model()
@@ -430,36 +215,10 @@ def torch_asynchronous_sleep(clock, cause):
     loop(clock, work, waits=False)
 
 
-def torch_prefetched(clock, cause):
-    """Nothing to blame: a thread sleeps 5 ms for each batch, and is ahead."""
-    model, ready = Model(layers=24), queue.Queue(maxsize=2)
-
-    def fill():
-        while True:
-            if cause:
-                time.sleep(0.005)
-            ready.put(model.batch)
-
-    threading.Thread(target=fill, daemon=True).start()
-    loop(clock, lambda number: model.step(ready.get()))
-
-
 main(
     [
-        torch_loader,
-        torch_loader_stacks,
-        torch_loader_unmarked,
-        torch_loader_workers,
-        torch_generator,
-        torch_sleep,
-        torch_sleep_stacks,
-        torch_sleep_unmarked,
-        torch_sleep_scheduled,
-        torch_annotated,
-        torch_evaluation,
         torch_small_copies,
         torch_synchronize_each,
-        torch_python_each,
         torch_item_each,
         torch_tiny_ops,
         torch_optimizer_loop,
@@ -467,16 +226,11 @@ main(
         torch_upload_ahead,
         torch_fetch,
         torch_empty_cache,
-        torch_host_metric,
-        torch_collecting_garbage,
-        torch_busy_thread,
-        torch_checkpoint,
         torch_every_tenth,
         torch_warm_up,
         torch_new_shape,
         torch_more_layers,
         torch_asynchronous,
         torch_asynchronous_sleep,
-        torch_prefetched,
     ]
 )

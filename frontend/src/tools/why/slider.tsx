@@ -1,0 +1,73 @@
+/** What a step would take if one op were faster or slower: the server replays the recording as the slider moves. */
+
+import { useEffect, useState } from "preact/hooks";
+import { api, isReport } from "../../api/client";
+import type { Scaled } from "../../api/types";
+import { time } from "../../base/format";
+import { toProblem } from "../../state/resource";
+import { useKept } from "../../view/kept";
+import { Section } from "../../view/section";
+import type { PageProps } from "../page";
+
+const WORK = ["compute", "exposed_copy", "exposed_collective"];
+const AS_RECORDED = 100;
+
+/** What devices do in a step, by name, as the causes list it. */
+function names({ answer }: PageProps): string[] {
+  const table = answer.table("names");
+  return table.rows.filter((row) => WORK.includes(table.text(row, "cause"))).map((row) => table.text(row, "name"));
+}
+
+export function OpSlider({ page }: { page: PageProps }) {
+  const known = names(page);
+  const [kept, keepOp] = useKept("scaled_op");
+  const [percent, keepPercent] = useKept("scaled_to");
+  const [found, setFound] = useState<Scaled | string | null>(null);
+  const op = known.includes(kept) ? kept : (known[0] ?? "");
+  const factor = Number(percent || "50") / AS_RECORDED;
+  const { store, session } = page;
+  const { host, options } = store.view.value;
+  const { steps = "", step_event = "" } = options;
+  useEffect(() => {
+    if (!op) return;
+    const controller = new AbortController();
+    const query = { run: session.run, host, op, factor: `${factor}`, steps, step_event };
+    api.scaledOp(query, controller.signal).then(setFound, (error: unknown) => {
+      if (!controller.signal.aborted) setFound(toProblem(error).message);
+    });
+    return () => controller.abort();
+  }, [session.run, host, op, factor, steps, step_event]);
+  if (!known.length || isReport()) return null;
+  const said = typeof found === "string" ? found : found?.text;
+  return (
+    <Section
+      title="What if one op were faster?"
+      doc="The recording replayed with this op taking another time: everything else keeps its order and what it waits for."
+    >
+      <div class="slider">
+        <select aria-label="Op" value={op} onChange={(event) => keepOp(event.currentTarget.value)}>
+          {known.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+        <label>
+          takes{" "}
+          <input
+            type="range"
+            min="0"
+            max="200"
+            step="5"
+            value={factor * AS_RECORDED}
+            aria-label="Times as long, in percent"
+            onInput={(event) => keepPercent(event.currentTarget.value)}
+          />{" "}
+          {factor.toFixed(2)} times as long
+        </label>
+      </div>
+      <p class="headline" aria-live="polite">
+        {typeof found === "object" && found && <b>{time(found.period_ps - found.gain_ps, "ps")}</b>}{" "}
+        <span class="quiet">{said ?? "Replaying …"}</span>
+      </p>
+    </Section>
+  );
+}

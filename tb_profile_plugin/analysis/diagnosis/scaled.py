@@ -1,0 +1,100 @@
+"""What the typical step would last if one op took another time: the replay behind the slider of the page Why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array
+from ...model.host import Host
+from ...problems import Problem, ProblemError
+from ..idle.devices import device_work
+from ..idle.graph import graph
+from ..idle.replay import Scenario, replay
+from ..steptime import StepTimes, slowest
+from .catalogue import Sentence
+from .figures import HostFigures, figures, told_as
+from .typical_times import windows
+
+_NOTHING = 0.001
+"""Share of the step below which nothing changes."""
+MOST = 10.0
+"""An op that takes more times as long is another program."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The typical step with one op changed. Times are ps, means over hosts and the steps that count."""
+
+    op_ps: float
+    """What the op takes of a step on the devices, as recorded; what runs at once counts each for itself."""
+    period_ps: float
+    """From step to step, as recorded."""
+    gain_ps: float
+    """What that would be shorter, at most; negative where it would be longer."""
+    sentence: Sentence
+
+    def as_json(self) -> dict[str, Any]:
+        """As the route answers it."""
+        times = {"op_ps": self.op_ps, "period_ps": self.period_ps, "gain_ps": self.gain_ps}
+        return {name: round(ps) for name, ps in times.items()} | {"text": self.sentence.text}
+
+
+def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", wanted: str = "typical") -> Scaled:
+    """With the events of that name taking so many times their time, 0 to `MOST`; the name as the tool `why` has it.
+
+    Raises `ProblemError` (422) for a factor beyond that, and (404) where no device has an event of that name.
+    """
+    if not 0 <= factor <= MOST:
+        remedy = f"Give a number from 0 to {MOST:.0f}, such as 0.5 for half the time."
+        raise ProblemError(Problem("bad_option", f"factor={factor:g} is out of range.", remedy), 422)
+    steps = slowest(hosts, step_event, wanted)
+    found = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
+    if not any(len(events) for events, _ in found):
+        remedy = "Take a name from the table of names that the tool why answers."
+        raise ProblemError(Problem("no_such_op", f"No device has an event of the name {op!r}.", remedy), 404)
+    op_ps, period, gain = np.mean([times for _, times in found], axis=0).tolist()
+    faster = f"{factor:g}"
+    facts = {
+        "name": op,
+        "factor": faster,
+        "op_ps": round(op_ps),
+        "step_ps": round(period),
+        "time_ps": round(period - gain),
+    }
+    if abs(gain) < _NOTHING * period:
+        return Scaled(op_ps, period, gain, Sentence("scaled.same", facts))
+    code = "scaled.shorter" if gain > 0 else "scaled.longer"
+    return Scaled(op_ps, period, gain, Sentence(code, facts | {"share": abs(gain) / period}))
+
+
+def _of_host(
+    host: Host, found: HostFigures, steps: StepTimes, step_event: str, op: str, factor: float
+) -> tuple[Array, tuple[float, ...]]:
+    """(events, (op, period, gain)) of one host, ps."""
+    of, events = graph(host), _events(host, op)
+    if of is None:
+        return events, (0.0, 0.0, 0.0)
+    edges, lengths = found.edges, np.diff(found.edges)
+    window = np.searchsorted(edges, host.trace.begin[events], "right") - 1
+    time = np.bincount(
+        window.clip(0, len(lengths) - 1), host.trace.end[events] - host.trace.begin[events], len(lengths)
+    )
+    won = lengths - replay(host, of, edges[:-1], edges[1:], Scenario(events=events, factor=factor))
+    rows = windows(host, found, steps, step_event)
+    return events, tuple(
+        sum(float(values[each].mean()) for each in rows if len(each)) for values in (time, lengths, won)
+    )
+
+
+def _events(host: Host, op: str) -> Array:
+    """int64[k]: the events of devices of that name."""
+    events = np.concatenate([np.empty(0, np.int64), *(work.event for work in device_work(host))])
+    names = host.trace.name_of[events]
+    rows = np.unique(names)
+    wanted = rows[np.array([told_as(host.trace.names[row]) == op for row in rows.tolist()], bool)]
+    answer: Array = events[np.isin(names, wanted)]
+    return answer

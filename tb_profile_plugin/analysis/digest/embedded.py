@@ -1,0 +1,34 @@
+"""A digest within a page of HTML: a report holds that of its session, so that it can be compared and checked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ...problems import Problem, ProblemError
+from .record import Digest
+
+_HEAD = '<script type="application/json" id="digest">'
+_ELEMENT = re.compile(re.escape(_HEAD).encode() + rb"([^<]*)</script>")
+_ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
+"""What could end the element, or a line of it, is written as JSON may write it."""
+_MOST_BYTES = 256 << 20
+"""Of a page."""
+
+
+def element(digest: Digest) -> str:
+    """The element that holds a digest; whatever names are in it, it ends where it should."""
+    return f"{_HEAD}{digest.to_json().translate(_ESCAPED)}</script>"
+
+
+def read(page: Path) -> Digest:
+    """The digest that a page holds; raises `ProblemError` where there is none, or what is there is none."""
+    if page.stat().st_size > _MOST_BYTES:
+        remedy = "Name the session, or a report that is smaller."
+        raise ProblemError(Problem("bad_report", "This is too large for a report.", remedy, str(page)))
+    found = _ELEMENT.findall(page.read_bytes())
+    if len(found) != 1:
+        message = "This page holds several digests." if found else "This page holds no digest."
+        remedy = "Write the report of the session again, with tb-profile report."
+        raise ProblemError(Problem("bad_report", message, remedy, str(page)))
+    return Digest.from_json(found[0], str(page))

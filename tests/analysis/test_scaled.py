@@ -1,0 +1,73 @@
+"""What a step would take if one op took another time; times in µs."""
+
+import pytest
+from idle_draw import START, US, captured, events, kernels
+
+from tb_profile_plugin.analysis.diagnosis.naming import shown
+from tb_profile_plugin.analysis.diagnosis.scaled import scaled
+from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.problems import ProblemError
+
+
+def training(steps: int = 4) -> Host:
+    """In each step of 100 two kernels follow one another, 60 and 30, and the host waits for both.
+
+    Without the first one the second begins 2 later than that did, since it is launched later.
+    """
+    first, one = kernels(*(((100 * i + 5, 100 * i + 65), (100 * i, 100 * i + 2)) for i in range(steps)))
+    then, two = kernels(
+        *(((100 * i + 65, 100 * i + 95), (100 * i + 2, 100 * i + 4)) for i in range(steps)), name="add", first=50
+    )
+    waits = events("cuStreamSynchronize", *((100 * i + 4, 100 * i + 96) for i in range(steps)))
+    marks = " ".join(f"train[{START + 100 * i},98]{{_r=1}}" for i in range(steps))
+    return captured(("python", f"{marks} {first} {then} {waits}"), devices=[[one + two.partition("|")[2]]])
+
+
+@pytest.mark.parametrize(
+    ("op", "factor", "gain"), [("gemm", 0.5, 30), ("gemm", 0, 58), ("add", 0.5, 15), ("add", 1, 0), ("gemm", 2, -60)]
+)
+def test_ops_on_the_critical_path_win_what_they_take_less(op: str, factor: float, gain: float) -> None:
+    found = scaled([training()], op, factor)
+    assert found.op_ps / US == (60 if op == "gemm" else 30)
+    assert found.period_ps / US == pytest.approx(100, abs=1)
+    assert found.gain_ps / US == pytest.approx(gain, abs=0.5)
+
+
+def test_it_is_said_in_a_sentence() -> None:
+    found = scaled([training()], "gemm", 0.5)
+    assert found.as_json()["text"] == found.sentence.text
+    assert found.sentence.text.startswith("With gemm at 0.5 times its 60.0 µs a step takes 70")
+    assert found.sentence.text.endswith("at most 30 % less.")
+    assert "still takes" in scaled([training()], "gemm", 1).sentence.text
+    assert scaled([training()], "gemm", 2).sentence.text.endswith("more.")
+
+
+@pytest.mark.parametrize(
+    ("op", "factor", "code"),
+    [
+        ("nothing", 0.5, "no_such_op"),
+        ("gemm", 11, "bad_option"),
+        ("gemm", -1, "bad_option"),
+        ("gemm", float("nan"), "bad_option"),
+    ],
+)
+def test_what_cannot_be_asked(op: str, factor: float, code: str) -> None:
+    with pytest.raises(ProblemError) as refused:
+        scaled([training()], op, factor)
+    assert refused.value.problem.code == code
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("$<built-in function sleep>", "sleep"),
+        (
+            "$<built-in method run_backward of torch._C._EngineBase object at 0x7f46f034c810>",
+            "run_backward (torch._C._EngineBase)",
+        ),
+        ("$<built-in method numpy of Tensor object at 0x7f46f034c810>", "numpy (Tensor)"),
+        ("$train.py:7 <lambda>", "<lambda> (train.py:7)"),
+    ],
+)
+def test_functions_in_c_are_named_without_addresses(name: str, said: str) -> None:
+    assert shown(name) == said

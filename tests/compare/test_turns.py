@@ -1,0 +1,106 @@
+"""Captures by turns: what drifts on the machine meets both sides alike, and leaves."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import digests
+import numpy as np
+import pytest
+from scipy import stats
+
+from tb_profile_plugin.compare.engine import Comparison, compare
+from tb_profile_plugin.compare.side import Side, side
+from tb_profile_plugin.compare.verdict import verdict
+
+
+def by_turns(base: list[float], new: list[float]) -> Comparison:
+    """Of captures whose steps differ by little, recorded one after the other: first of the base, then of the other."""
+    steps = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98]
+    digests_of = [
+        [digests.digest([round(each * f * 1e9) for f in steps], origin_ns=2 * i + which) for i, each in enumerate(side)]
+        for which, side in enumerate((base, new))
+    ]
+    base_side, new_side = (side([(f"{i}", each) for i, each in enumerate(found)]) for found in digests_of)
+    return compare(base_side, new_side)
+
+
+def test_captures_by_turns_are_held_against_their_neighbours() -> None:
+    """A machine that is twice as busy meanwhile hides nothing; captured one side after the other it does."""
+    busy = [1.0, 2.1, 1.1, 3.0, 1.2]
+    found = by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1), strict=True)])
+    logs = np.log([1.2, 1.2 * 1.01, 1.2 * 0.99, 1.2 * 1.01, 1.2])
+    expected = stats.ttest_1samp(logs, 0).confidence_interval()
+    assert found.step and verdict(found).code == "slower"
+    assert (found.step.low, found.step.high) == pytest.approx(np.expm1(expected), rel=1e-6)
+    assert verdict(found).certainty == "probable", "by all ways of dividing them it is not proven"
+    swapped = compare(found.sides.new, found.sides.base)
+    assert swapped.step and swapped.step.p == pytest.approx(found.step.p) and verdict(swapped).code == "faster"
+    apart = [replace(each, facts=each.facts | {"origin_ns": i}) for i, each in enumerate(found.sides.base.digests)]
+    later = [replace(each, facts=each.facts | {"origin_ns": 9 + i}) for i, each in enumerate(found.sides.new.digests)]
+    before, after = (side([(str(i), each) for i, each in enumerate(own)]) for own in (apart, later))
+    assert verdict(compare(before, after)).code == "unclear"
+
+
+def test_captures_of_one_program_by_turns_seldom_differ() -> None:
+    rng = np.random.default_rng(3)
+    drifts = np.exp(np.cumsum(rng.normal(0, 0.1, (300, 8)), axis=1))
+    codes = [verdict(by_turns(each[::2].tolist(), each[1::2].tolist())).code for each in drifts]
+    assert sum(code in ("slower", "faster") for code in codes) <= 0.07 * len(codes)
+
+
+def single(ms: Sequence[float]) -> Side:
+    return side([("a", digests.digest([round(each * 1e9) for each in ms]))])
+
+
+def test_single_captures_differ_where_most_of_their_steps_do() -> None:
+    base, rng = [10.0, 10.4, 9.6, 10.2, 9.8] * 20, np.random.default_rng(5)
+    near, far = ([each * by for each in rng.permutation(base)] for by in (1.04, 1.12))
+    overlapping, apart = compare(single(base), single(near)), compare(single(base), single(far))
+    assert overlapping.step and overlapping.step.low and overlapping.step.low > 0.01, "as far as these steps go"
+    assert overlapping.step.among_steps == pytest.approx(1.04 / 0.96 - 1, rel=0.02)
+    told = verdict(overlapping)
+    assert told.code == "unclear" and told.text.startswith("Cannot tell: 4 % (")
+    assert "whose steps differ by 8.3 % among themselves" in told.text
+    assert verdict(apart).code == "slower"
+    assert verdict(compare(apart.sides.new, apart.sides.base)).code == "faster"
+    assert verdict(compare(overlapping.sides.new, overlapping.sides.base)).code == "unclear"
+
+
+def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
+    rng, found = np.random.default_rng(6), []
+    for _ in range(300):
+        runs = [rng.normal(0, 0.01) + rng.normal(0, 0.02, 20) for _ in range(2)]
+        found.append(verdict(compare(single(np.exp(runs[0]).tolist()), single(np.exp(runs[1]).tolist()))).code)
+    assert sum(code in ("slower", "faster") for code in found) <= 0.05 * len(found)
+
+
+def test_steps_that_differ_wildly_are_told_without_figures() -> None:
+    wild = [1.0, 900.0, 2.0, 500.0, 3.0, 1000.0]
+    text = verdict(compare(single(wild), single(wild[::-1]))).text
+    assert text.startswith("Cannot tell: steps differ too much from one another.")
+
+
+def test_one_capture_against_many_that_differ_by_bursts() -> None:
+    """Neighbours are alike and some runs take far longer: those count, too."""
+    rng, alarms = np.random.default_rng(7), 0
+    for _ in range(200):
+        runs = np.exp(rng.normal(0, 0.005, 9) + (rng.random(9) < 0.2) * rng.exponential(0.3, 9))
+        captures = [
+            digests.digest([round(each * f * 1e9) for f in (1.0, 1.01, 0.99)], origin_ns=i)
+            for i, each in enumerate(runs)
+        ]
+        known, new = ([(str(i), each) for i, each in enumerate(own)] for own in (captures[:8], captures[8:]))
+        alarms += verdict(compare(side(known), side(new))).code in ("slower", "faster")
+    assert alarms <= 0.12 * 200
+
+
+def test_devices_that_mostly_do_nothing_are_not_told_apart() -> None:
+    """Python's tracer was on in one only, so that the verdict is on devices."""
+    made = []
+    for level, by in ((0, 1.0), (1, 3.0)):
+        whole = digests.digest([10**9] * 20, levels={"python_tracer_level": level})
+        idle = [0 if i % 4 else round(4e8 * by) + i for i in range(20)]
+        made.append(side([("a", replace(whole, steps=replace(whole.steps, device_ps=idle)))]))
+    found = compare(made[0], made[1])
+    assert found.devices and found.devices.among_steps is None and found.devices_only
+    assert verdict(found).code == "unclear"
