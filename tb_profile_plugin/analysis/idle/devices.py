@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -187,8 +188,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     op &= ~within[trace.rows(plane)]
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
     shard, shard_of = _shards(host, xla + first, xla[op[xla]] + first, act)
-    parent, _ = trace.nesting
-    launch, start, own = _climb(event, _led_to(host, act), parent, within)
+    launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
     _run_at_once(host, event, launch, start)
     at = event
     if len(shard) or not own.all():
@@ -326,8 +326,8 @@ def _columns(
     order = np.argsort(trace.begin[at], kind="stable")
     events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
     found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
-    columns: list[Array] = [column[: found[-1]] for column in found[:-1]]
-    work = DeviceWork(name, *columns, early=np.zeros(found[-1], np.int8), program=program)
+    columns: list[Any] = [*(column[: found[-1]] for column in found[:-1]), np.zeros(found[-1], np.int8), program]
+    work = DeviceWork(name, *columns)
     return replace(work, early=_early(host, work).astype(np.int8))
 
 
