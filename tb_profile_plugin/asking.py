@@ -72,8 +72,15 @@ def stored_at(session: str) -> StoredSession:
 
 
 def answers(
-    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
+    """Tools' named answers as `written` has them, read."""
+    return {name: json.loads(body) for name, body in written(stored, asked, questions).items()}
+
+
+def written(
+    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+) -> dict[str, bytes]:
     """Tools' JSON data by the tools' names, with these options, from the cache where it was asked for before.
 
     Where all of it was, nothing that decodes is imported.
@@ -84,7 +91,7 @@ def answers(
     places = {
         name: question(name, asked.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
     }
-    known = {name: json.loads(unpack(body)) for name, what in places.items() if (body := kept.get(stored, *what))}
+    known = {name: unpack(body) for name, what in places.items() if (body := kept.get(stored, *what))}
     if len(known) == len(questions):
         return known
     from . import tools
@@ -96,9 +103,9 @@ def answers(
         ask = capture.tool if legacy else capture.answer
         for name, options in questions.items():
             if name not in known:
-                known[name] = ask(name, asked.host, **options)
+                known[name] = to_json(ask(name, asked.host, **options))
                 if not (tools.get(name).streamed or capture.unreadable):
-                    kept.put(stored, pack(to_json(known[name])), *places[name])
+                    kept.put(stored, pack(known[name]), *places[name])
     return known
 
 

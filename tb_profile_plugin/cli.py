@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__, handing, judging
-from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at
+from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at, written
 from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
 from .settings import MEMORY_LIMIT
@@ -307,10 +307,13 @@ def _scaled(asked: argparse.Namespace) -> None:
 
 def _tool(asked: argparse.Namespace) -> None:
     question = {asked.name: dict(asked.options)}
-    answer = answers(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
-    text = _csv(answer, asked.table) if asked.format == "csv" else f"{json.dumps(answer, allow_nan=False)}\n"
+    body = written(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
+    if asked.format == "csv":
+        text = _csv(json.loads(body), asked.table).encode("utf-8", "replace")
+    else:
+        text = body + b"\n"
     with output(asked.out) as file:
-        file.write(text.encode("utf-8", "replace"))
+        file.write(text)
 
 
 def _csv(answer: Any, name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -113,7 +112,9 @@ def _digests(asked: argparse.Namespace) -> list[tuple[str, Digest]]:
     from .store.kept import Kept
 
     kept = Kept(not asked.no_cache)
-    sessions = [each for each in Logdir(asked.logdir).survey().sessions if fnmatchcase(each.name, asked.match)]
+    sessions = [
+        each for each in reversed(Logdir(asked.logdir).survey().sessions) if fnmatchcase(each.name, asked.match)
+    ]
     if not sessions:
         raise ProblemError(Problem("no_sessions", "There is no session of such a name.", where=asked.logdir), 404)
     digests = []
@@ -130,10 +131,9 @@ def _digests(asked: argparse.Namespace) -> list[tuple[str, Digest]]:
 
 def _alike(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
     """Those of the program and machine that most are of."""
-    from .gate.baselines import key
+    from .compare.alike import alike
 
-    keys = [key(digest) for _, digest in digests]
-    (most, count), *_ = Counter(keys).most_common(1)
-    if count < len(digests):
-        warn(f"{len(digests) - count} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
-    return [each for each, own in zip(digests, keys, strict=True) if own == most]
+    found = alike(digests)
+    if left := len(digests) - len(found):
+        warn(f"{left} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
+    return found

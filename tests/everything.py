@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from tb_profile_plugin import compat
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.export import chrome, perfetto
@@ -13,13 +14,16 @@ from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
 
+PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer")
+"""Tools of XLA's programs that have an old shape."""
+
 
 def work_out(space: XSpace) -> None:
     """What every tool asks of the model."""
     host = Host("fuzz", space)
     assert len(host.trace) == len(host.steps_in_full().of_event)
     assert host.window[0] <= host.window[1]
-    assert all(host.modules.values())
+    assert all(module.title for module in host.modules.values())
 
 
 class Damaged(Capture):
@@ -42,6 +46,12 @@ def ask_every_tool(space: XSpace) -> None:
     for tool in find().values():
         with suppress(ProblemError):
             tool.run(session, "fuzz")
+        if tool.name in PROGRAMS:
+            with suppress(ProblemError):
+                compat.answer(tool, session, "fuzz")
+    for kind in ("graph", "short_txt", "long_txt", "adj_nodes", "custom_call"):
+        with suppress(ProblemError):
+            compat.document(find()["graph_viewer"], session, "fuzz", {"type": kind})
     host = session.host("fuzz")
     for pieces in (chrome.pieces([host]), perfetto.pieces([host])):
         assert sum(map(len, pieces))

@@ -29,12 +29,13 @@ def instruction(
     called: Sequence[int] = (),
     parameter: int = 0,
     name: str = "",
+    rest: bytes = b"",
 ) -> bytes:
-    """An instruction in its computation's field."""
+    """An instruction in its computation's field, with more fields as they are."""
     parts = draw._field(1, (name or f"{opcode}.{number}").encode()) + draw._field(2, opcode.encode())
     parts += draw._field(3, given) + b"\x48" + draw._varint(parameter) + b"\x98\x02" + draw._varint(number)
     parts += draw._field(36, b"".join(map(draw._varint, operands))) if operands else b""
-    return draw._field(2, parts + (draw._field(38, b"".join(map(draw._varint, called))) if called else b""))
+    return draw._field(2, parts + rest + (draw._field(38, b"".join(map(draw._varint, called))) if called else b""))
 
 
 def computation(number: int, body: bytes, root: int = 0) -> bytes:
@@ -60,6 +61,13 @@ def planted(space: Any, program_id: int, blob: bytes) -> Any:
     plane = next(plane for plane in space.planes if plane.name == "/host:metadata")
     plane.event_metadata[program_id].stats[0].bytes_value = blob
     return space
+
+
+def sizes(module: Module) -> list[int]:
+    """Bytes of parameters, of results and of what is temporary, by the allocations."""
+    allocations = module.assignment.allocations
+    temporary = ~allocations.indefinite & ~allocations.thread_local
+    return [int(allocations.size[part].sum()) for part in (allocations.parameter, allocations.live_out, temporary)]
 
 
 def train() -> bytes:

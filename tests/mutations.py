@@ -1,6 +1,7 @@
 """Damage for captures: flipped bits and lying lengths, and changes that keep the messages around them whole."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _MESSAGES = {
@@ -9,8 +10,24 @@ _MESSAGES = {
     "line": {4: "event"},
     "event": {4: "stat"},
     "event_entry": {2: "event_metadata"},
-    "event_metadata": {5: "stat"},
+    "event_metadata": {5: "program_stat"},
     "stat_entry": {2: "stat_metadata"},
+    "program_stat": {6: "program"},
+    "program": {1: "module", 3: "plan"},
+    "module": {3: "computation", 7: "schedule", 17: "frames"},
+    "computation": {2: "instruction"},
+    "instruction": {3: "shape", 7: "metadata", 8: "literal", 15: "window", 30: "dot", 40: "sharding"},
+    "shape": {4: "shape", 5: "layout"},
+    "layout": {6: "tile"},
+    "window": {1: "window_dimension"},
+    "sharding": {5: "sharding"},
+    "schedule": {1: "sequence_entry"},
+    "sequence_entry": {2: "sequence"},
+    "frames": {3: "location", 4: "frame"},
+    "plan": {1: "buffer", 3: "allocation", 4: "heap", 5: "at_peak"},
+    "buffer": {3: "defined_at"},
+    "allocation": {9: "assigned"},
+    "heap": {1: "heap_event"},
 }
 """Fields that are messages, by the message that holds them."""
 
@@ -22,9 +39,10 @@ _TREE_LIMIT = 20_000
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a message: where its tag, its content and its end lie, and the field whose message it is in."""
+    """A field of a message: where its tag, what follows that, its content and its end lie, and the field around it."""
 
     tag: int
+    after: int
     content: int
     end: int
     wire: int
@@ -33,38 +51,56 @@ class Field:
 
 
 def fields(data: bytes) -> list[Field]:
-    """The fields of an undamaged XSpace, outer before inner; of a large one those that come first."""
+    """The fields of an undamaged XSpace, outer before inner; of a large one those that come first.
+
+    Bytes that are no message though they could be one, such as a picture, are taken for a text.
+    """
     found: list[Field] = []
     pending = [(0, len(data), -1, "space")]
     for begin, end, parent, kind in pending:
-        at = begin
-        while at < end and len(found) < _TREE_LIMIT:
-            tag = at
-            key, at = _read(data, at)
-            content, stop = at, at
-            if key & 7 == 0:
-                _, stop = _read(data, at)
-            elif key & 7 == 2:
-                size, content = _read(data, at)
-                stop = content + size
-            else:
-                stop = at + (8 if key & 7 == 1 else 4)
-            inner = _MESSAGES.get(kind, {}).get(key >> 3, "") if key & 7 == 2 else ""
-            found.append(Field(tag, content, stop, key & 7, parent, inner))
-            if inner:
-                pending.append((content, stop, len(found) - 1, inner))
-            at = stop
+        if len(found) >= _TREE_LIMIT:
+            break
+        inside = list(_inside(data, begin, end, parent, kind))
+        if inside and inside[-1].end != end:
+            continue
+        places = enumerate(inside, start=len(found))
+        pending += [(each.content, each.end, place, each.message) for place, each in places if each.message]
+        found += inside
     return found
+
+
+def _inside(data: bytes, begin: int, end: int, parent: int, kind: str) -> Iterator[Field]:
+    """The fields of a message, as far as they lie in it."""
+    at = begin
+    while at < end:
+        tag = at
+        key, at = _read(data, at)
+        after, content, stop = at, at, at
+        if key & 7 == 0:
+            _, stop = _read(data, at)
+        elif key & 7 == 2:
+            size, content = _read(data, at)
+            stop = content + size
+        elif key & 7 in (1, 5):
+            stop = at + (8 if key & 7 == 1 else 4)
+        else:
+            return
+        if stop > end:
+            return
+        message = _MESSAGES.get(kind, {}).get(key >> 3, "") if key & 7 == 2 else ""
+        yield Field(tag, after, content, stop, key & 7, parent, message)
+        at = stop
 
 
 def _read(data: bytes, at: int) -> tuple[int, int]:
     value, shift = 0, 0
-    while True:
+    while at < len(data):
         value |= (data[at] & 127) << shift
         at += 1
         if data[at - 1] < 128:
             return value, at
         shift += 7
+    return value, at
 
 
 def varint(value: int, overlong: int = 0) -> bytes:
@@ -122,7 +158,7 @@ class Mutator:
         field = self._fields[number]
         whole = self.data[field.tag : field.end]
         content = self.data[field.content : field.end]
-        head = self.data[field.tag : field.tag + 1]
+        head = self.data[field.tag : field.after]
         kind = dice.randrange(9)
         if kind == 0:
             new = whole * dice.choice((2, 3, 50))
@@ -132,7 +168,7 @@ class Mutator:
         elif kind == 2:
             new = bytes([head[0] & 0xF8 | dice.randrange(8)]) + self.data[field.tag + 1 : field.end]
         elif kind == 3:
-            new = bytes([dice.randrange(1, 16) << 3 | field.wire]) + self.data[field.tag + 1 : field.end]
+            new = bytes([dice.randrange(1, 16) << 3 | field.wire]) + self.data[field.after : field.end]
         elif kind == 4:
             new = self._another()
         elif kind == 5 and field.wire == 2:
@@ -164,7 +200,7 @@ class Mutator:
         while field.parent >= 0:
             parent = self._fields[field.parent]
             content = self.data[parent.content : begin] + new + self.data[end : parent.end]
-            new = self.data[parent.tag : parent.tag + 1] + varint(len(content)) + content
+            new = self.data[parent.tag : parent.after] + varint(len(content)) + content
             begin, end, field = parent.tag, parent.end, parent
         return bytearray(self.data[:begin] + new + self.data[end:])
 

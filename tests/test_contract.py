@@ -128,6 +128,8 @@ def test_every_tool_on_every_capture(name: str, capture: Path, tmp_path: Path) -
         command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
         assert cli.main(command) == (status != 200)
         assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
+        if tools.get(name).looks_around:
+            continue  # A server knows more sessions than a path does.
         client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
         runs = client.get("/sessions").get_json()["sessions"]
         (run,) = (run for run in runs if run["size"] == session.stored.size)

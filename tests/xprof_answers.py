@@ -25,14 +25,15 @@ def file_of(name: str) -> Path:
     return next((PUBLIC / name).glob("*.xplane.pb"))
 
 
-def both(name: str, tool: str) -> tuple[Any, Any]:
+def both(name: str, tool: str, **options: str) -> tuple[Any, Any]:
     """xprof's answer and ours."""
+    asked = tool + "?" * bool(options) + "&".join(f"{key}={value}" for key, value in options.items())
     file = file_of(name)
-    command = [str(PYTHON), str(ROOT / "tests" / "parity" / "ask_xprof.py"), str(file), "--", tool]
+    command = [str(PYTHON), str(ROOT / "tests" / "parity" / "ask_xprof.py"), str(file), "--", asked]
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
     answer = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr[-2000:]
-    return json.loads(answer.stdout, strict=False)[tool], tb_profile_plugin.open(file).tool(tool)
+    return json.loads(answer.stdout, strict=False)[asked], tb_profile_plugin.open(file).tool(tool, **options)
 
 
 def rows(answer: Any) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from urllib.request import urlopen
 
 from frames import FLAGS
-from measure import run
+from measure import median, run
 from playwright.sync_api import sync_playwright
 
 TOOLS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
@@ -32,6 +32,11 @@ def main(path: str) -> None:
         f"all of them, nothing decoded: {total:.2f} s of the processor (at most {LIMIT_S}), {peak:.0f} MB ({LIMIT_MB})"
     )
     print(f"the slowest of them again: {again:.3f} s (at most {LIMIT_AGAIN_S})")
+    start, kept = restarted(path)
+    print(
+        f"and by a new process of the command line: {kept:.2f} s of the processor, of which {start:.2f} s to start "
+        f"(at most {LIMIT_AGAIN_S})"
+    )
     count, spent = layout(path)
     print(f"{count} instructions laid out in {spent:.0f} ms by Chromium's worker (at most {LIMIT_LAYOUT_MS} for 150)")
 
@@ -61,6 +66,18 @@ def served(path: str) -> tuple[dict[str, float], float, float]:
         again = max(ask(tool) for tool in TOOLS)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
         return cold, again, peak
+
+
+def restarted(path: str) -> tuple[float, float]:
+    """User time in s of a process that only says its version, and of the slowest that finds its answer kept."""
+    command = [sys.executable, "-m", "tb_profile_plugin.cli"]
+    with tempfile.TemporaryDirectory() as folder:
+
+        def spent(*words: str) -> float:
+            run([*command, *words], TB_PROFILE_CACHE_DIR=folder)
+            return median([run([*command, *words], TB_PROFILE_CACHE_DIR=folder)[0] for _ in range(3)]).user_s
+
+        return spent("--version"), max(spent("tool", tool, path) for tool in TOOLS)
 
 
 DONE = "worker-done"

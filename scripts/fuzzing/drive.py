@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import fuzz
+import hlodraw
+import hlohostile
 import seeds
+from everything import ask_every_tool, work_out
 from mutations import Mutator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,8 +34,10 @@ MORE_BYTES = 1 << 30
 """What all inputs together may take beyond what is taken at the start; the captures here are below 400 kB."""
 WHOLE = 0.02
 """Share of the inputs that are made of whole captures; the others of what is cut from them."""
+SMALL = 100_000
+"""Hostile programs of more bytes are left to the tests that know them."""
 DEEPLY = 25
-"""One input in so many goes through every tool and export; all go through decoder and model."""
+"""One input in so many, and those of hostile programs, go through every tool and export; all through the model."""
 
 
 class Inline(Executor):
@@ -54,7 +59,11 @@ class Drive:
     def __init__(self, seed: int, more: Sequence[str] = ()):
         """`more` are paths of captures besides those of the tests."""
         paths = [*sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb")), *map(Path, more)]
-        captures = {"drawn": fuzz.DRAWN.SerializeToString()} | {str(path): path.read_bytes() for path in paths}
+        hostile = {name: hlohostile.capture(proto).SerializeToString() for name, proto in hlohostile.PROGRAMS.items()}
+        captures = {name: data for name, data in hostile.items() if len(data) < SMALL}
+        captures["drawn"] = fuzz.DRAWN.SerializeToString()
+        captures["program"] = hlohostile.capture(hlodraw.train()).SerializeToString()
+        captures |= {str(path): path.read_bytes() for path in paths}
         self.whole = {name: Mutator(data, seed + i) for i, (name, data) in enumerate(captures.items())}
         self.small = {name: Mutator(seeds.cut(data), seed + i) for i, (name, data) in enumerate(captures.items())}
         self.names = list(captures)
@@ -63,20 +72,20 @@ class Drive:
         self.slowest = 0.0
         self.finds: dict[str, int] = {}
         for mutator in (*self.whole.values(), *self.small.values()):
-            fuzz.ask_every_tool(fuzz.look(mutator.data))
+            ask_every_tool(fuzz.look(mutator.data))
 
     def once(self) -> None:
         """One damaged input."""
         name = self.dice.choice(self.names)
         data = (self.whole if self.dice.random() < WHOLE else self.small)[name]()
-        deeply = self.inputs % DEEPLY == 0
+        deeply = self.inputs % DEEPLY == 0 or name in hlohostile.PROGRAMS
         self.inputs, self.deep = self.inputs + 1, self.deep + deeply
         if self.inputs % WATCHED == 1:
             faulthandler.dump_traceback_later(HANG_S, exit=True)
         began = time.process_time()
         try:
             space = fuzz.look(data)
-            (fuzz.ask_every_tool if deeply else fuzz.work_out)(space)
+            (ask_every_tool if deeply else work_out)(space)
         except Exception as error:
             self._found(f"{type(error).__name__} at {_place(error)}", name, data, traceback.format_exc())
         spent = time.process_time() - began

@@ -7,7 +7,7 @@ without padding. A loop is one turn of its body. What is not known is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,8 @@ from .costcalls import custom_call
 from .costfusion import fusion
 from .costrules import FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Sized, Three
 
+_OFTEN = 1000
+"""Computations after which one asks whether somebody still waits."""
 _RULES = costrules.RULES | {"fusion": fusion, "custom-call": custom_call}
 
 
@@ -32,11 +34,6 @@ class Costs:
     transcendentals: Array
     bytes: Array
 
-    def total(self, module: Module, computation: int) -> Three:
-        """Of a computation that runs once; NaN where any instruction's is not known."""
-        rows = slice(*module.members[computation : computation + 2].tolist())
-        return float(self.flops[rows].sum()), float(self.transcendentals[rows].sum()), float(self.bytes[rows].sum())
-
 
 def costs(module: Module) -> Costs:
     """What each instruction costs, with the computations that it calls; those in circles are not known."""
@@ -47,18 +44,31 @@ def costs(module: Module) -> Costs:
     special &= ~bare
     for column in (found.flops, found.transcendentals, found.bytes):
         column[bare] = UNKNOWN
-    for computation in in_order(module):
-        begin, end = module.members[computation : computation + 2].tolist()
-        for row in (np.flatnonzero(special[begin:end]) + begin).tolist():
+    others = _sums(module, found, ~special)
+    places = np.flatnonzero(special)
+    first, rows = np.searchsorted(places, module.members).tolist(), places.tolist()
+    for number, computation in enumerate(in_order(module)):
+        sums = others[computation]
+        for row in rows[first[computation] : first[computation + 1]]:
             try:
                 figures = _RULES[module.opcodes[row]](sized, row)
             except IndexError:
                 # An operand or a dimension that does not exist: the program is damaged.
                 figures = UNKNOWN, UNKNOWN, UNKNOWN
             found.flops[row], found.transcendentals[row], found.bytes[row] = figures
-        sized.sums[computation] = found.total(module, computation)
-        cancellation.check()
+            sums = sums[0] + figures[0], sums[1] + figures[1], sums[2] + figures[2]
+        sized.sums[computation] = sums
+        if number % _OFTEN == 0:
+            cancellation.check()
     return found
+
+
+def _sums(module: Module, found: Costs, chosen: Array) -> Sequence[Three]:
+    """Of each computation's instructions that are chosen."""
+    owner, computations = module.computation[chosen], len(module.computation_names)
+    columns = found.flops, found.transcendentals, found.bytes
+    flops, functions, sizes = (np.bincount(owner, column[chosen], computations).tolist() for column in columns)
+    return list(zip(flops, functions, sizes, strict=True))
 
 
 def _simple(module: Module) -> Costs:
@@ -87,7 +97,9 @@ def in_order(module: Module) -> Iterator[int]:
     """The computations, each after those that it calls; those that are in a circle in any order."""
     calls = module.called
     begins = calls.first[module.members].tolist()
-    state = bytearray(len(begins) - 1)
+    alone = np.diff(calls.first[module.members]) == 0
+    yield from np.flatnonzero(alone).tolist()
+    state = bytearray(alone.tobytes())
     for start in range(len(state)):
         stack = [(start, begins[start])] if not state[start] else []
         while stack:

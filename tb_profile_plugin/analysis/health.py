@@ -18,6 +18,7 @@ from ..model.ranks import missing, rank
 from ..model.recorded import levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
+from ..xspace.hlo import PROGRAMS
 from . import between
 from .driven import driven
 from .impossible import impossible_figures
@@ -58,7 +59,15 @@ _OFF = {"the host": (HOST,), "devices": (DEVICE,)}
 @per_host(keep=True)
 def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
     """What one host has to tell by itself."""
-    found = (_steps(host, step_event), _devices(host), _tracers(host), _sampled(host), _impossible(host), _record(host))
+    found = (
+        _steps(host, step_event),
+        _devices(host),
+        _tracers(host),
+        _sampled(host),
+        _impossible(host),
+        _programs(host),
+        _record(host),
+    )
     return [problem for each in found for problem in each]
 
 
@@ -221,6 +230,13 @@ def _impossible(host: Host) -> Iterator[Problem]:
     if found:
         message = f"The capture states figures that cannot be, which are left blank: {'; '.join(found)}."
         yield Problem("impossible_figures", message, "A newer profiler may write them right.", host.name, "info")
+
+
+def _programs(host: Host) -> Iterator[Problem]:
+    plane = host.space.plane(vocabulary.METADATA)
+    if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
+        message = f"Of this capture's XLA programs the first {PROGRAMS:,} are read."
+        yield Problem("many_programs", message, "Capture less at once.", host.name, "warning")
 
 
 def _record(host: Host) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ what the program's heap traces tell. Allocations of called computations take no 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..runtime import cancellation
 from ..xspace.hlo import Module
 from ..xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
 
+_SPACES = 16
+"""Memory spaces that are looked at; devices have a handful."""
 PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
 
 
@@ -51,14 +54,28 @@ class Heap:
     """In use before each event of the trace, and after the last one."""
     instructions: list[str] = field(default_factory=list)
     """Of each event; empty for the end."""
+    frees: list[bool] = field(default_factory=list)
+    """Whether the event gives memory back; of the end, too."""
     peak: int = 0
     """Where in the curve it is the most."""
-    live: list[int] = field(default_factory=list)
-    """Places in ``blocks`` of what is alive at the peak."""
     blocks: list[Block] = field(default_factory=list)
     fixed: list[Fixed] = field(default_factory=list)
     total: int = 0
     """Of all allocations: more than the peak where memory is fragmented."""
+
+    def live(self, position: int) -> list[int]:
+        """Places in ``blocks`` of what is alive at a position of the curve."""
+        return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
+
+    def without(self, places: Sequence[int]) -> int:
+        """The most in use at once if some of the blocks were not."""
+        # Of damaged programs sizes sum to more than 64 bits hold.
+        change = np.zeros(len(self.curve) + 1)
+        blocks = [self.blocks[place] for place in places]
+        sizes = [block.size for block in blocks]
+        np.add.at(change, [min(block.begin + 1, len(self.curve)) for block in blocks], sizes)
+        np.subtract.at(change, [min(block.end + 1, len(self.curve)) for block in blocks], sizes)
+        return int((np.array(self.curve, float) - np.cumsum(change)[:-1]).max(initial=0.0))
 
     @property
     def fixed_bytes(self) -> int:
@@ -80,7 +97,7 @@ class Heap:
 def colors(assignment: Assignment) -> list[int]:
     """The memory spaces in which the program has allocations, ascending."""
     found = assignment.allocations
-    answer: list[int] = np.unique(found.color[~found.thread_local]).tolist()
+    answer: list[int] = np.unique(found.color[~found.thread_local])[:_SPACES].tolist()
     return answer
 
 
@@ -93,21 +110,30 @@ def heap(module: Module, color: int = 0) -> Heap:
     answer.fixed = _fixed(module, np.flatnonzero(mine & allocations.indefinite))
     fixed = answer.fixed_bytes
     traces = assignment.traces
-    for trace in range(len(traces.first) - 1):
-        events = range(int(traces.first[trace]), int(traces.first[trace + 1]))
-        first = int(traces.buffer[events[0]]) if events else -1
-        if first >= 0 and assignment.buffers.color[first] == color:
-            _simulate(answer, assignment, events, fixed)
-            answer.instructions += [traces.instructions[event] for event in events]
-            cancellation.check()
+    for events in _traces_of(assignment, color):
+        _simulate(answer, assignment, events, fixed)
+        answer.instructions += [*(traces.instructions[event] for event in events), ""]
+        answer.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
+        cancellation.check()
     if not answer.curve:
         temporary = int(allocations.size[mine & ~allocations.indefinite].sum())
         answer.curve = [fixed + temporary] if mine.any() else []
-    answer.instructions += [""] * (len(answer.curve) - len(answer.instructions))
+        answer.instructions, answer.frees = [""] * len(answer.curve), [True] * len(answer.curve)
     answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
-    answer.live = [i for i, block in enumerate(answer.blocks) if block.begin < answer.peak <= block.end]
     _place(answer, assignment)
     return answer
+
+
+def _traces_of(assignment: Assignment, color: int) -> list[range]:
+    """The events of each trace whose first buffer lies in a memory space."""
+    traces, colors = assignment.traces, assignment.buffers.color
+    begin, end = traces.first[:-1], traces.first[1:]
+    some = begin < end
+    begin, end = begin[some], end[some]
+    buffer = traces.buffer[begin]
+    mine = buffer >= 0
+    mine[mine] = colors[buffer[mine]] == color
+    return [range(*each) for each in zip(begin[mine].tolist(), end[mine].tolist(), strict=True)]
 
 
 def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -> None:

@@ -10,7 +10,9 @@ from ..runtime import cancellation
 from ..xspace.hlo import Module
 
 _OPERANDS = 40
-"""Operands that are written out."""
+"""Operands that are written out,"""
+_WHOLE = 10_000
+"""and in the text of a program."""
 _CALLS = {
     "fusion": ("calls",),
     "while": ("condition", "body"),
@@ -101,7 +103,7 @@ def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
     if opcode == "constant":
         return module.literals[row]
     operands = module.operands[row]
-    shown = operands if style.whole else operands[:_OPERANDS]
+    shown = operands[: _WHOLE if style.whole else _OPERANDS]
     given = [
         f"{f'{module.shapes.text(each)} ' if style.types else ''}{style.mark}{module.names[each]}" if each >= 0 else "?"
         for each in shown
@@ -135,6 +137,8 @@ def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str
     found += _calls(module, row, opcode, style)
     if module.targets[row]:
         found.append(f'custom_call_target="{module.targets[row]}"')
+    if sharding := module.shardings[row]:
+        found.append(f"sharding={sharding}")
     if style.metadata:
         found += _metadata(module, row)
     if style.whole and module.configs[row]:

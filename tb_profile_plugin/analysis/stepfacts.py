@@ -62,6 +62,21 @@ class Coverage:
         return self.covered_ps / self.window_ps if self.window_ps else None
 
 
+def captured(hosts: Sequence[Host], step_event: str = "") -> float:
+    """How many steps the capture holds, mean over the hosts: one that is cut counts by its length, if it is short.
+
+    1 where there is none: then the capture is all there is to count.
+    """
+    counts = []
+    for host in hosts:
+        steps = host.steps_named(step_event)
+        lengths, whole = steps.end - steps.begin, steps.complete
+        typical = float(np.median(lengths[whole])) if whole.any() else 0.0
+        parts = np.minimum(1.0, lengths[~whole] / typical) if typical else np.ones(int((~whole).sum()))
+        counts.append(float(whole.sum() + parts.sum()))
+    return float(np.mean(counts)) if counts and any(counts) else 1.0
+
+
 @per_host(keep=True)
 def coverage(host: Host, step_event: str = "") -> Coverage:
     """What the steps of one host cover."""

@@ -35,7 +35,7 @@ class XlaOp:
     source: str = ""
     """``file:line`` or empty."""
     stack: tuple[str, ...] = ()
-    """``file:line`` of each frame, innermost first."""
+    """``file:line:column`` of each frame, innermost first."""
     original: str = ""
     """The instruction that it is a copy of; may be empty."""
     dtype: str = ""
@@ -98,6 +98,10 @@ class XlaOps:
     """From the first to the last event of a device, summed over devices."""
     programs: int = 0
     """Programs that the capture holds, run or not."""
+    damaged: list[str] = field(default_factory=list)
+    """Titles of programs that ran and of which a part cannot be read."""
+    cut: list[str] = field(default_factory=list)
+    """The same of programs that are larger than what is read."""
 
     @property
     def self_ps(self) -> int:
@@ -127,4 +131,7 @@ def merged(tables: list[XlaOps]) -> XlaOps:
     found = sorted(ops.values(), key=lambda op: (-op.self_ps, op.name))
     devices = [device for table in tables for device in table.devices]
     times = sum(table.busy_ps for table in tables), sum(table.window_ps for table in tables)
-    return XlaOps(found, devices, *times, max((table.programs for table in tables), default=0))
+    programs = max((table.programs for table in tables), default=0)
+    damaged = dict.fromkeys(title for table in tables for title in table.damaged)
+    cut = dict.fromkeys(title for table in tables for title in table.cut)
+    return XlaOps(found, devices, *times, programs, list(damaged), list(cut))

@@ -18,16 +18,23 @@ from .xlaread import Ran, on_cpu, on_gpu, on_tpu
 @per_host(keep=True)
 def xla_ops(host: Host) -> XlaOps:
     """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
-    if host.devices:
-        read = on_gpu if host.gpus else on_tpu
-        ran = [
-            (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane))
-            for plane in host.devices
-        ]
-    else:
-        ran = [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
-    tables = [_measured(host, name, peaks, each) for name, peaks, each in ran if len(each.begin)]
-    return merged(tables) if tables else XlaOps(programs=len(host.modules))
+    tables = [_measured(host, name, peaks, each) for name, peaks, each in devices(host) if len(each.begin)]
+    found = merged(tables) if tables else XlaOps(programs=len(host.modules))
+    programs = dict.fromkeys(op.program for op in found.ops)
+    modules = [host.modules[program] for program in programs if program in host.modules]
+    found.damaged = [module.title for module in modules if module.damaged]
+    found.cut = [module.title for module in modules if module.cut]
+    return found
+
+
+def devices(host: Host) -> list[tuple[str, Capabilities, Ran]]:
+    """Name of each device, what it can do, and what ran on it."""
+    if not host.devices:
+        return [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
+    read = on_gpu if host.gpus else on_tpu
+    return [
+        (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
+    ]
 
 
 def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
@@ -43,9 +50,9 @@ def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
         order = np.lexsort((-end, begin, ran.line[known]))
         lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[known][order]) != 0)), len(order))
         figures, _ = nested_times(lines.astype(np.int64), begin[order], end[order], op[order].astype(np.int32), size)
-    executions = counts if ran.kernel is None else _executions(op, ran.kernel[known], size)
+    runs = counts if ran.kernel is None else executions(op, ran.kernel[known], size)
     for i, each in enumerate(ran.ops):
-        each.executions, each.total_ps, each.self_ps = int(executions[i]), int(figures[i, 1]), int(figures[i, 2])
+        each.executions, each.total_ps, each.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
         each.kernels = int(counts[i]) if ran.kernel is not None else 0
         for name in COSTS:
             one = getattr(each, name)
@@ -56,7 +63,7 @@ def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
     return table
 
 
-def _executions(op: Array, kernel: Array, ops: int) -> Array:
+def executions(op: Array, kernel: Array, ops: int) -> Array:
     """int64[ops]: an execution may take several kernels; the median of how often each of them ran, rounded up.
 
     Kernels that lost their op, or that run twice in an execution, do not matter then.

@@ -6,6 +6,7 @@ of host threads name it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,7 +81,7 @@ class Maker:
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
         op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
-        op.stack, op.original = tuple(map(str, module.sources.stack(telling))), module.deduplicated[row]
+        op.stack, op.original = tuple(stack(module, telling)), module.deduplicated[row]
         if module.shapes.type[row]:
             # Programs are shared without their shapes.
             op.text, op.dtype = hlotext.text(module, row)[:_LONG], _dtype(module, row)
@@ -93,6 +94,16 @@ class Maker:
         )
         op.model_flops, op.hbm_bytes = op.flops, op.bytes
         op.cost = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
+
+
+def stack(module: Module, row: int) -> Iterator[str]:
+    """``file:line:column`` of an instruction's frames, innermost first, until they are as long as texts may be."""
+    size = 0
+    for frame in (frame.place for frame in module.sources.stack(row)):
+        size += len(frame)
+        if size > 2 * _LONG:
+            return
+        yield frame
 
 
 def _dtype(module: Module, row: int) -> str:

@@ -43,13 +43,14 @@ class Text:
         """Every string, decoded once."""
         raw = self.buffer.data
         seen: dict[bytes, str] = {}
-        answer = []
-        for begin, end in zip(self.begin.tolist(), self.end.tolist(), strict=True):
+        answer = [""] * len(self.begin)
+        rows = np.flatnonzero(self.end > self.begin)
+        for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
             piece = bytes(raw[begin:end])
             text = seen.get(piece)
             if text is None:
                 text = seen[piece] = piece.decode("utf-8", "replace")
-            answer.append(text)
+            answer[row] = text
         return answer
 
 

@@ -86,6 +86,17 @@ def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest
     return found
 
 
+def known_digest(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
+    """Of an open session: what its logdir's cache has, else worked out, and kept from now on."""
+    from ..analysis.chosen import checked
+    from ..analysis.digest.digest import digest
+
+    if not session.neighbours:
+        return digest(session, host, step_event, checked(steps))
+    one = Source(session.name, session.stored, None, host, step_event, checked(steps))
+    return digest_of(one, session.neighbours.kept, lambda: session)
+
+
 def load(one: Source, kept: Kept, spec: str = "") -> Digest:
     """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
     with ExitStack() as until_then:

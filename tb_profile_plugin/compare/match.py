@@ -101,7 +101,12 @@ _RULES: tuple[tuple[int, _Key], ...] = (
 
 def matched(base: Sequence[Sequence[DigestOp]], new: Sequence[Sequence[DigestOp]]) -> list[Pair]:
     """Pairs of the ops of both sides' captures, every op in one of them; those that are not told apart by part."""
-    sides = [[(i, op) for i, ops in enumerate(side) for op in ops] for side in (base, new)]
+    return paired(*([(i, op) for i, ops in enumerate(side) for op in ops] for side in (base, new)))
+
+
+def paired(base: Sequence[tuple[int, DigestOp]], new: Sequence[tuple[int, DigestOp]]) -> list[Pair]:
+    """The same of ops with whatever number they go by."""
+    sides = [base, new]
     known = [scopes([op for _, op in side]) for side in sides]
     rest = [[each for each in side if each[1].name == OTHERS] for side in sides]
     left = [[each for each in side if each[1].name != OTHERS] for side in sides]

@@ -10,13 +10,15 @@ import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import pairwise
 
 from ..analysis.digest.record import Digest
 from .change import ALPHA, between_runs, p_of, welch
 from .engine import compare
 from .estimate import Estimate, of_steps
 from .side import side
-from .verdict import THRESHOLD, Verdict, verdict
+from .verdict import THRESHOLD, Verdict, percent, verdict
 
 _MOST_PIECES = 8
 _CONFIRMED = 3
@@ -37,6 +39,15 @@ class Point:
     estimate: Estimate
     piece: int
     """Which piece of the fit it is in."""
+    level: float
+    """Of that piece: the median of its sessions' steps, in the estimates' unit."""
+
+    @property
+    def began(self) -> str | None:
+        """In words, UTC; None where the capture does not say."""
+        if not self.origin_ns:
+            return None
+        return datetime.fromtimestamp(self.origin_ns / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M")
 
 
 @dataclass(frozen=True)
@@ -70,28 +81,43 @@ def trend(sessions: Sequence[tuple[str, Digest]], threshold: float = THRESHOLD) 
     logs = [math.log(float(one.mean)) for _, _, one in told]
     runs = between_runs([one for _, _, one in told])
     deviation = runs.deviation if runs else 0.0
-    edges = pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION))
+    enough = max(math.log1p(threshold), _OF_RUNS * deviation)
+    edges = apart(logs, pieces(logs, max(0.1 * deviation, _LEAST_DEVIATION)), enough)
     piece = [sum(edge <= i for edge in edges) - 1 for i in range(len(logs))]
+    levels = [math.exp(_median(logs[begin:end])) for begin, end in pairwise([*edges, len(logs)])]
     points = [
-        Point(name, int(digest.facts["origin_ns"]), one, at)
+        Point(name, int(digest.facts["origin_ns"]), one, at, levels[at])
         for (name, digest, one), at in zip(told, piece, strict=True)
     ]
     bounds = [*edges, len(logs)]
     jumps = []
     for i in range(1, len(edges)):
         before, after = range(bounds[i - 1], bounds[i]), range(bounds[i], bounds[i + 1])
-        jump = _jump([logs[k] for k in before], [logs[k] for k in after], bounds[i], threshold, deviation)
-        if jump and jump.confirmed:
+        jump = _jump([logs[k] for k in before], [logs[k] for k in after], bounds[i])
+        if jump.confirmed:
             old, new = (side([(told[k][0], told[k][1]) for k in part]) for part in (before, after))
             jump = Jump(jump.at, jump.change, True, verdict(compare(old, new), threshold))
-        jumps += [jump] if jump else []
+        jumps.append(jump)
     return Trend(points, jumps, runs.deviation if runs else None)
 
 
-def _jump(before: list[float], after: list[float], at: int, threshold: float, deviation: float) -> Jump | None:
+def apart(values: Sequence[float], edges: Sequence[int], enough: float) -> list[int]:
+    """The edges between pieces whose medians are so far apart; pieces that are not are one, the nearest first.
+
+    A small piece of its own would hide that there are many sessions behind a step.
+    """
+    left = list(edges)
+    while len(left) > 1:
+        medians = [_median(values[begin:end]) for begin, end in pairwise([*left, len(values)])]
+        sizes = [abs(after - before) for before, after in pairwise(medians)]
+        if min(sizes) >= enough:
+            break
+        del left[sizes.index(min(sizes)) + 1]
+    return left
+
+
+def _jump(before: list[float], after: list[float], at: int) -> Jump:
     size = _median(after) - _median(before)
-    if abs(size) < max(math.log1p(threshold), _OF_RUNS * deviation):
-        return None
     enough = min(len(before), len(after)) >= _CONFIRMED
     sure = enough and p_of(_mean(after) - _mean(before), welch(before, after)) < ALPHA
     return Jump(at, math.expm1(size), sure, None)
@@ -166,3 +192,22 @@ def _median(values: Sequence[float]) -> float:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
+
+
+def summary(found: Trend) -> str:
+    """In a sentence."""
+    count = len(found.points)
+    sessions = f"{count} session{'' if count == 1 else 's'}"
+    if found.deviation is None:
+        return f"{sessions}: too few to tell how runs differ."
+    confirmed = sum(jump.confirmed for jump in found.jumps)
+    steps = "no step" if not confirmed else "1 step" if confirmed == 1 else f"{confirmed} steps"
+    return f"{sessions}, {steps}; runs differ by {percent(found.deviation)}."
+
+
+def told(found: Trend, jump: Jump) -> str:
+    """A step of it in a sentence."""
+    since = f"since {found.points[jump.at].name}: {'+' if jump.change > 0 else ''}{percent(jump.change)}"
+    if not jump.verdict:
+        return f"{since}, new and not confirmed"
+    return "; ".join((since, *jump.verdict.reasons[:2]))

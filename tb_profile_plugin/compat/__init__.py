@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.chosen import ALL
 from ..contract.named import Named
+from ..contract.tool import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,8 @@ def answer(tool: Tool, session: Session, host: str = "", **options: str) -> Json
     if any(param.name == "steps" for param in tool.params):
         # The existing plugin averages over all steps.
         options = {"steps": ALL} | options
+    # The old shapes have no place for a baseline.
+    options = {name: value for name, value in options.items() if BASELINE not in tool.params or name != BASELINE.name}
     found = tool.run(session, host, **options)
     if tool.streamed or tool.name not in _FILES:
         return found

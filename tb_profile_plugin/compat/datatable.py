@@ -105,9 +105,8 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 
-def diagnostics(answer: Named) -> dict[str, Json]:
-    """The notes as a table of severity and message, remedies included, warnings first."""
-    order = ("warning", "error")
+def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:
+    """Notes of these severities as a table of severity and message, remedies included, in that order."""
     notes = sorted(
         (note for note in answer.notes if note["severity"] in order), key=lambda n: order.index(n["severity"])
     )

@@ -17,6 +17,8 @@ from . import Document
 
 _WIDEST = 9
 _USUAL = "3"
+_LONGEST = 200_000_000
+"""Characters of a program's text."""
 _DEEP = 32
 """Tuples inside each other that are looked through."""
 _TYPES = ("graph", "short_txt", "long_txt", "pb", "adj_nodes", "custom_call")
@@ -27,7 +29,8 @@ def document(host: Host, given: Mapping[str, str]) -> Document:
     """See the module; raises `ProblemError` for a type, program or instruction that does not exist."""
     kind = _one_of("type", given["type"], _TYPES)
     if not host.modules:
-        raise ProblemError(Problem("no_xla_program", "This capture holds no XLA program."), 404)
+        remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
+        raise ProblemError(Problem("no_xla_program", "This capture holds no XLA program.", remedy), 404)
     name = given.get("node_name", "")
     module, row = centre(host, given.get("module_name") or given.get("program_id", ""), name)
     if kind == "graph":
@@ -37,7 +40,7 @@ def document(host: Host, given: Mapping[str, str]) -> Document:
     if kind in ("short_txt", "long_txt"):
         style = hlotext.SHORT if kind == "short_txt" else hlotext.LONG
         style = hlotext.Style(style.mark, style.types, style.whole, _number(given, "show_metadata", "0") != 0)
-        return Document("".join(hlotext.program(module, style)).encode(), "txt")
+        return Document(_whole(module, style), "txt")
     return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
 
 
@@ -56,6 +59,18 @@ def _graph(module: Module, row: int, given: Mapping[str, str]) -> Document:
     title = escape(f"{module.names[row]} of {module.title}")
     body = f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1><pre>{escape(text)}</pre>\n"
     return Document(body.encode(), "html")
+
+
+def _whole(module: Module, style: hlotext.Style) -> bytes:
+    """The text of a program; raises `ProblemError` (413) for one that is longer than anybody can read."""
+    lines, size = [], 0
+    for line in hlotext.program(module, style):
+        lines.append(line.encode())
+        size += len(line)
+        if size > _LONGEST:
+            message = f"The text of {module.title} would be longer than {_LONGEST // 10**6} MB."
+            raise ProblemError(Problem("too_large", message, "Ask for type=pb, or for parts with type=graph."), 413)
+    return b"".join(lines)
 
 
 def _neighbours(module: Module, row: int) -> str:

@@ -11,6 +11,7 @@ from ..analysis.xlaop import XlaOp, XlaOps
 from ..contract import xlaops
 from ..contract.answer import Json
 from ..contract.named import Named
+from ..model.capabilities import SHARED
 from ..model.devices import GPU, device_type, hardware_type
 from ..model.host import Host
 from .datatable import data_table, diagnostics, head
@@ -122,8 +123,8 @@ def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, s
     rows = [row for feeds in (True, False) for row in _rows(table, peaks, bounds, feeds)]
     fillers = {"string": "", "boolean": False, "number": 0.0}
     cells = [[row.get(each["id"], fillers[each["type"]]) for each in heads] for row in rows]
-    properties = _properties(kind, table, peaks)
-    return [data_table(heads, cells, properties), diagnostics(answer)]
+    properties = _properties(kind, peaks)
+    return [data_table(heads, cells, properties), diagnostics(answer, ("warning", "error", "info"))]
 
 
 def _rows(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound], feeds: bool) -> Iterator[dict[str, Any]]:
@@ -190,8 +191,7 @@ def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
     } | record.cells()
 
 
-def _properties(kind: str, table: XlaOps, peaks: Peaks) -> dict[str, str]:
-    can = table.devices[0][1] if table.devices else None
+def _properties(kind: str, peaks: Peaks) -> dict[str, str]:
     best = peaks.best or 0.0
     found = {
         "device_type": kind,
@@ -200,7 +200,7 @@ def _properties(kind: str, table: XlaOps, peaks: Peaks) -> dict[str, str]:
         "peak_hbm_bw": f"{peaks.bandwidth / _GIB:g}",
     }
     if hardware_type(kind) == GPU:
-        shared = can.cores * can.clock_ghz * 1e9 * _SHARED_BYTES if can else 0.0
+        shared = peaks.on_chip.get(SHARED, 0.0)
         return found | {
             "peak_vmem_write_bw": f"{shared / _GIB:g}",
             "vmem_write_ridge_point": f"{best / shared if shared else 0:g}",
@@ -212,7 +212,3 @@ def _properties(kind: str, table: XlaOps, peaks: Peaks) -> dict[str, str]:
         found |= {f"peak_cmem_{name}_bw": "0", f"cmem_{name}_ridge_point": "0"}
     merged = "1" if peaks.on_chip else "0"
     return found | {"has_cmem": "0", "has_merged_vmem": merged, "megacore": "0", "time_scale_multiplier": "1"}
-
-
-_SHARED_BYTES = 128
-"""Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..problems import Problem
@@ -33,6 +33,41 @@ class Column:
     """What the figure is, its formula, its source; pages show it on hover."""
     depends: tuple[str, ...] = ()
     """What of a capture it rests on, e.g. `problems.AVERAGE`: findings that affect that mark the figure."""
+    signed: bool = False
+    """Whether it is a difference, which pages show with its sign."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """What the rows of a table are known by, so that they are found in another session's table, too.
+
+    The first fields are ids of columns that say of an op what `compare.match` matches by; empty ones are not known.
+    """
+
+    name: str
+    type: str = ""
+    module: str = ""
+    origin: str = ""
+    shape: str = ""
+    source: str = ""
+    within: tuple[str, ...] = ()
+    """Columns that must be equal, such as the place where an op ran."""
+    called: str = ""
+    """Column by which rows are called where that is not the name."""
+    sums: tuple[str, ...] = ()
+    """Columns that are compared, per step, because they are sums over the capture."""
+    means: tuple[str, ...] = ()
+    """Columns that are compared as they are, because they are means over steps."""
+    largest: bool = False
+    """Whether small rows are left out of the table: then one that is missing on a side is not known to be 0 there."""
+    parent: str = ""
+    """Of a tree: the column that holds the ``id`` of the row around it."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that tell rows apart, which a row that is only in the other session has, too."""
+        named = (self.name, self.called, self.type, self.module, self.origin, self.shape, self.source)
+        return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
 
 
 @dataclass(frozen=True)
@@ -45,6 +80,38 @@ class Table:
     doc: str = ""
     paged: bool = False
     """Whether pages show it row by row and nothing else: of very many rows they get a part, and more as they go."""
+    keyed: Keyed | None = None
+    """What its rows are known by; with that it gets columns of differences from a baseline, see `against`."""
+
+    @property
+    def against(self) -> Table:
+        """With the columns that it has beside a baseline: each figure that is compared is followed by the base's."""
+        if not self.keyed:
+            return self
+        columns: list[Column] = []
+        for column in self.columns:
+            columns.append(column)
+            if column.id in (*self.keyed.sums, *self.keyed.means):
+                columns += _compared(column, column.id in self.keyed.sums)
+            if column.id == (self.keyed.called or self.keyed.name):
+                columns.append(_MATCH)
+        return replace(self, columns=tuple(columns))
+
+
+_MATCH = Column(
+    "match",
+    "Match",
+    "string",
+    doc="By what the row was found in the baseline, where it is not the same in all; new, or gone where only the "
+    "baseline has it.",
+)
+
+
+def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
+    """The baseline's figure, and the difference from it."""
+    base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="The same of the baseline.")
+    doc = f"{'Per step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
+    return base, replace(column, id=f"delta_{column.id}", label=f"Δ {column.label}", doc=doc, signed=True)
 
 
 @dataclass(frozen=True)
@@ -130,7 +197,7 @@ def _declared(column: Column) -> dict[str, Json]:
         "unit": column.unit,
         "doc": column.doc,
         "depends": list(column.depends),
-    }
+    } | ({"signed": True} if column.signed else {})
 
 
 def _values(values: Sequence[Any], kind: str) -> list[Json]:

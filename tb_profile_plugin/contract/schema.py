@@ -64,6 +64,7 @@ _DECLARED = {
     "unit": _TEXT,
     "doc": _says(_TEXT, "What the figure is, its formula, its source."),
     "depends": _says(_NAMES, "What of a capture it rests on; findings that affect it make it doubtful."),
+    "signed": _says(_FLAG, "Whether it is a difference, which is shown with its sign; missing where it is not."),
 }
 _PROBLEM = {
     "code": _TEXT,
@@ -87,7 +88,7 @@ SHAPES: Schema = {
     "Column": _object(
         "A column of a table with its values; what is unknown is null.",
         {"id": _TEXT} | _DECLARED | {"values": {"type": "array", "items": _VALUE}, "summary": _ref("Summary")},
-        ["summary"],
+        ["summary", "signed"],
     ),
     "Summary": _object(
         "What a page must know of all values of a column where it has only those of the first rows.",
@@ -101,7 +102,7 @@ SHAPES: Schema = {
             ),
         },
     ),
-    "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}),
+    "Fact": _object("A single figure; null where it is unknown.", _DECLARED | {"value": _VALUE}, ["signed"]),
     "Table": _object(
         "A table, column by column.", {"label": _TEXT, "doc": _TEXT, "rows": _WHOLE, "columns": _list("Column")}
     ),
@@ -132,7 +133,7 @@ SHAPES: Schema = {
             "default": _TEXT,
             "doc": _TEXT,
             "choices": _NAMES,
-            "kind": {"enum": ["text", "count", "session"]},
+            "kind": {"enum": ["text", "count", "session", "baseline", "sessions"]},
             "candidates": _says(
                 _TEXT, "Where the answer lists values worth choosing: table.column; empty for nowhere."
             ),
@@ -229,8 +230,9 @@ def _tool(tool: Tool) -> Schema:
 
 
 def _table(table: Table) -> Schema:
-    column = SHAPES["Column"]["properties"] | {"id": {"enum": [column.id for column in table.columns]}}
-    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column, ["summary"])}
+    ids = [column.id for column in table.against.columns]
+    column = SHAPES["Column"]["properties"] | {"id": {"enum": ids}}
+    columns = {"type": "array", "items": _object("; ".join(map(_told, table.columns)), column, ["summary", "signed"])}
     return _object(table.doc or table.label, SHAPES["Table"]["properties"] | {"columns": columns})
 
 

@@ -27,7 +27,9 @@ class Param:
     doc: str
     choices: tuple[str, ...] = ()
     kind: str = "text"
-    """``text``, ``count`` for a whole number of 1 or more, or ``session`` for the name of another session beside it."""
+    """``text``, ``count`` for a whole number of 1 or more, ``session`` for the name of another session beside it, or
+    ``baseline`` for one that the tables are held against, if any: pages choose it once for all tools. ``sessions`` is a
+    pattern of names of sessions."""
     candidates: str = ""
     """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
 
@@ -53,6 +55,9 @@ STEP_EVENT = Param(
     candidates="step_choices.name",
 )
 """The option of every tool that speaks of steps."""
+
+BASELINE = Param("base", "", "A session beside it whose figures are shown with their differences.", kind="baseline")
+"""The option of every tool that has a keyed table; see `baseline`."""
 
 Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
 ToolFunction = Callable[..., Any]
@@ -88,6 +93,8 @@ class Tool:
     """The same for ``lacking``."""
     streamed: bool = False
     """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+    looks_around: bool = False
+    """Whether it tells of all sessions of the logdir, so that no answer is good for longer than the moment."""
 
     @property
     def page(self) -> Path | None:
@@ -107,12 +114,29 @@ class Tool:
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
         known, hosts = self.options(options), self.hosts(session, host, **options)
+        tables: Sequence[Table] = self.tables
+        base = str(known.pop(BASELINE.name)) if BASELINE in self.params else ""
         answer: Answer = self.function(session, hosts, **known)
+        if base:
+            # Imported with what compares, which few questions need.
+            from .baseline import Baseline, against
+
+            other = Baseline(
+                base, lambda there: self._beside(there, host, options), lambda *at: self.function(*at, **known)
+            )
+            answer, tables = against(answer, self.tables, (session, hosts), other, known)
         cause = health.nothing(session, hosts)
         if cause:
             headline = Headline(f"{cause.message} {cause.remedy}", "bad" if cause.severity == "error" else "unknown")
             answer = replace(answer, headline=headline)
-        return named(self.name, self.facts, self.tables, answer)
+        return named(self.name, self.facts, tables, answer)
+
+    def _beside(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
+        """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""
+        lacking = self.unavailable(other)
+        if lacking:
+            raise ProblemError(lacking)
+        return self.hosts(other, host if host in other.hosts else "", **options)
 
     def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
@@ -165,13 +189,17 @@ def tool(
     precheck: Sequence[PerHost] = (),
     unavailable: Availability | None = None,
     streamed: bool = False,
+    looks_around: bool = False,
 ) -> Callable[[ToolFunction], Tool]:
     """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
 
     def make(function: ToolFunction) -> Tool:
         doc, name = (function.__doc__ or "").strip(), function.__name__
         asked = tuple(needs), tuple(precheck)
-        declared = (tuple(params), tuple(facts), tuple(tables))
-        return Tool(name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed)
+        options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
+        declared = (options, tuple(facts), tuple(tables))
+        return Tool(
+            name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
+        )
 
     return make

@@ -6,7 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.opprofile import program_name
-from ..analysis.roofline import COMPUTE, IMPOSSIBLE, LATENCY, MEMORY, Bound, Peaks, bound, peaks_of, summed
+from ..analysis.roofline import (
+    COMPUTE,
+    IMPOSSIBLE,
+    INTERCONNECT,
+    LATENCY,
+    MEMORY,
+    TRANSFER,
+    Bound,
+    Peaks,
+    bound,
+    peaks_of,
+    summed,
+)
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOp, XlaOps, merged
 from ..analysis.xlaops import xla_ops
@@ -15,6 +27,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..problems import DEVICE, Problem, ProblemError
 from ..xspace.hlo import Module, signed
+from ..xspace.hlo.fields import MESSAGES
 from .answer import Column
 from .tool import Param
 
@@ -33,9 +46,12 @@ PEAKS = (
 def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
     """Why there is no op of an XLA program; None where there is one."""
     tables = [xla_ops(host) for host in hosts]
-    if any(table.ops for table in tables):
-        return None
-    if any(table.programs for table in tables):
+    return None if any(table.ops for table in tables) else nothing(session, any(table.programs for table in tables))
+
+
+def nothing(session: Session, programs: bool) -> Problem:
+    """Why there is no op, where programs are in the capture and where none are."""
+    if programs:
         return Problem(
             "no_xla_ops",
             "This capture holds XLA programs, but no event says which instruction ran.",
@@ -45,7 +61,7 @@ def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
         )
     remedy = (
         "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs into the capture, with HLO protos "
-        "enabled (the default of their profilers). For other programs, see Ops and Kernels."
+        "enabled (the default of their profilers). For other programs, see Ops, Operators and Kernels."
     )
     return Problem("no_xla_program", "This capture holds no XLA program.", remedy, session.name, "info")
 
@@ -60,7 +76,7 @@ def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[Xl
 def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
     """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
     found = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
-    if found:
+    if found is not None:
         return found
     titled = [each for each in modules.values() if each.title == wanted]
     called = [each for each in modules.values() if each.name == wanted]
@@ -85,18 +101,20 @@ def _number(name: str, text: str) -> float:
     return value
 
 
-def notes(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
-    """What the reader must know: costs that cannot be, peaks that are not known."""
-    found = []
+def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
+    """What the reader must know: why there is nothing; what is not read whole, cannot be, or is not known."""
+    if not table.ops:
+        return [nothing(session, table.programs > 0)]
+    found = unread(table.damaged, table.cut)
     above = [
         op.name
         for op, each in zip(table.ops, bounds, strict=True)
         if (each.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
     ]
     if above:
-        names = ", ".join(above[:3]) + (f" and {len(above) - 3} more" if len(above) > 3 else "")
         message = (
-            f"{names} would be faster than the device can be: their cost is less than stated, or the peak is more."
+            f"{_listed(above)} would be faster than the device can be: their cost is less than stated, or the peak is "
+            "more."
         )
         remedy = "Operands may come from a cache, or the peaks are not this device's: give peak_tflops and peak_gbps."
         found.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
@@ -107,6 +125,24 @@ def notes(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]
         remedy = "Give peak_tflops and peak_gbps under Options; rates are shown without them."
         found.append(Problem("no_peaks", message, remedy, "", "warning"))
     return found
+
+
+def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
+    """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
+    found = []
+    if damaged:
+        message = f"Part of {_listed(damaged)} cannot be read."
+        remedy = "What is shown is of what could be read; capture again."
+        found.append(Problem("damaged_program", message, remedy, "", "warning"))
+    if cut:
+        message = f"{_listed(cut)} is larger than what is read of a program: what is shown is of its first part."
+        remedy = f"{MESSAGES:,} instructions are read of a program: compile it in parts."
+        found.append(Problem("large_program", message, remedy, "", "warning"))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 TIMES = (
@@ -254,6 +290,21 @@ _WHY = {
 }
 
 
+WAITS = {TRANSFER: "transfers between memories", INTERCONNECT: "other devices"}
+"""What ops wait for that calculate nothing meanwhile, by what holds them up."""
+
+
+def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> str:
+    """What most of the time waits for; empty where most of it does not."""
+    times = {by: sum(op.self_ps for op, each in zip(table.ops, bounds, strict=True) if each.by == by) for by in WAITS}
+    by, time = max(times.items(), key=lambda item: item[1])
+    if time <= table.self_ps / 2:
+        return ""
+    most = next(op for op, each in zip(table.ops, bounds, strict=True) if each.by == by)
+    said = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]}, {duration(time)} in all"
+    return f"{said}; most of it in {most.name} of {most.module}, {duration(most.self_ps)}."
+
+
 def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
     """Where the time goes and what wastes most of it, in two sentences."""
     whole = table.self_ps
@@ -264,6 +315,9 @@ def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
         programs[program_name(op)] = programs.get(program_name(op), 0) + op.self_ps
     first, most = max(programs.items(), key=lambda item: item[1])
     said = f"{most / whole:.0%} of the ops' time is in {first or 'a program without a name'}"
+    waiting = _waiting(table, bounds)
+    if waiting:
+        return waiting
     waste = [(found.wasted_ps(op) or 0.0, op, found) for op, found in zip(table.ops, bounds, strict=True)]
     lost, op, found = max(waste, key=lambda each: each[0])
     if lost <= 0:

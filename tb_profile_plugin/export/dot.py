@@ -50,7 +50,8 @@ def _node(module: Module, index: int, node: Node) -> str:
         f"+{count} {what}" for count, what in ((node.more_operands, "operands"), (node.more_users, "users")) if count
     ]
     kind = [module.fusion_kinds[row]] if module.fusion_kinds[row] else []
-    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *more])
+    split = [f"sharding={module.shardings[row]}"] if module.shardings[row] else []
+    label = "\n".join([module.names[row], ":".join([opcode, *kind]), module.shapes.text(row), *split, *more])
     frames = [str(frame) for frame in module.sources.stack(row)]
     tip = "\n".join([module.op_names[row], *frames])
     shape = "diamond" if opcode in ("convolution", "dot") else "rect"

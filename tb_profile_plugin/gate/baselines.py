@@ -8,17 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..analysis.digest.record import Digest
+from ..compare.alike import key
 from ..problems import Problem, ProblemError
 
 _LAST = 10
 _FILE = re.compile(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
 _NAME = re.compile(r"[\w.-]{1,80}")
-
-
-def key(digest: Digest) -> str:
-    """What machine and program a digest is of: those of another are never compared silently."""
-    facts = [digest.facts[name] for name in ("device", "devices", "hosts", "step_kind")]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:8]
 
 
 def folder(root: Path, name: str) -> Path:

@@ -45,6 +45,10 @@ _AMD_BANDWIDTH = {"gfx942": 5.3e12, "gfx950": 8.0e12}
 """Bytes per second of memory by AMD's data sheets (MI300A and MI300X, MI355X). Captures state half of it: they take the
 controllers' clock for the data rate."""
 _HALF = 0.55
+SHARED = "shared memory"
+_BANKS = 32 * 4
+_SHARED_BYTES = {"gfx950": 256}
+"""Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Capabilities:
     tensor_cores: bool | None = None
     """Whether it has tensor cores (AMD: matrix cores)."""
     on_chip: dict[str, float] = field(default_factory=dict)
-    """Bytes per second of memories on the chip: a TPU's VMEM, as its plane states."""
+    """Bytes per second of memories on the chip: a TPU's VMEM, as its plane states; a GPU's `SHARED` memory."""
 
 
 @per_host(keep=True)
@@ -83,6 +87,9 @@ def capabilities(plane: Plane) -> Capabilities:
         f"VMEM {name}": _number(facts, f"peak_vmem_{key}_bw_gigabytes_per_second") * 1e9
         for name, key in (("read", "rd"), ("write", "wr"))
     }
+    if plane.name.startswith(vocabulary.GPU):
+        per_clock = _SHARED_BYTES.get(amd_architecture(facts) if facts.get("device_vendor") == "AMD" else "", _BANKS)
+        on_chip[SHARED] = cores * clock * 1e9 * per_clock
     return Capabilities(
         cores,
         clock,

@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -21,6 +22,7 @@ from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
+from ..store.kept import Kept
 from . import facts
 from .host import Host, HostSummary
 from .per_host import Need, need
@@ -35,6 +37,18 @@ _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
 
+@dataclass(frozen=True)
+class Neighbours:
+    """The logdir that a session lies in."""
+
+    open: Callable[[str], Session]
+    """Another session by its name; raises `ProblemError` (404) where there is none."""
+    sessions: Callable[[], Sequence[store.StoredSession]]
+    """All of them, the newest first."""
+    kept: Kept
+    """What was worked out of them before."""
+
+
 class Session:
     """One capture of one or many hosts. Safe to use from several threads."""
 
@@ -43,10 +57,10 @@ class Session:
         stored: store.StoredSession,
         decoded_pool: DecodedPool | None = None,
         executor: HostExecutor | None = None,
-        beside: Callable[[str], Session] | None = None,
+        neighbours: Neighbours | None = None,
     ):
         """`decoded_pool` bounds what stays decoded, over all sessions that share it; `executor` works on the hosts, by
-        default in threads; `beside` opens another session of the same logdir by its name.
+        default in threads; `neighbours` are the sessions beside it.
         """
         self.stored = stored
         self.name = stored.name
@@ -54,7 +68,7 @@ class Session:
         """Names, sorted."""
         self.closed = False
         """Whether `close` was called: the session answers still, but what it decodes leaves memory with who asked."""
-        self._beside = beside
+        self.neighbours = neighbours
         self._files = {file.host: file for file in stored.files}
         self._hosts = {name: Host(name, load=self._decode, loaded=self._decoded) for name in self.hosts}
         self._pool = decoded_pool or DecodedPool(_ALONE_BYTES)
@@ -84,10 +98,10 @@ class Session:
 
     def beside(self, name: str) -> Session:
         """Another session of the same logdir; raises `ProblemError` (404) where there is none of that name."""
-        if self._beside is None:
+        if self.neighbours is None:
             remedy = "Ask a server of the whole logdir, or compare by tb-profile compare."
             raise ProblemError(Problem("unknown_run", "No logdir is known here.", remedy, name), 404)
-        return self._beside(name)
+        return self.neighbours.open(name)
 
     def select(self, name: str = "", needs: Sequence[Need] = ()) -> list[Host]:
         """That host, or all that can be read for ``ALL_HOSTS`` or nothing; raises `ProblemError` if none can.

@@ -269,6 +269,9 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
     """The same, each until the next one of its device begins; the last of a device that waits is cut short."""
     end, complete = steps.end.copy(), steps.complete.copy()
     last = np.cumsum([len(rows) for rows in of_devices]) - 1
+    if len(steps) != last[-1] + 1:
+        # Steps inside of others, which only damaged captures have, are none of their own.
+        return steps
     follows = np.setdiff1d(np.arange(len(steps)), last)
     waits = steps.begin[follows + 1] - end[follows]
     end[follows] = np.maximum(end[follows], steps.begin[follows + 1])

@@ -73,7 +73,9 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
         asked.keep(asked.get("session", run=run) | entry, "session", run=run)
         asked.keep(asked.get("config"), "config")
         tools = [tool for tool in asked.get("tools", run=run) if not (tool["streamed"] or tool["page"])]
-        tools = [tool for tool in tools if not any(param["kind"] == "session" for param in tool["params"])]
+        tools = [
+            tool for tool in tools if not any(param["kind"] in ("session", "sessions") for param in tool["params"])
+        ]
         held, left_out = _answers(asked, tools, run, logdir.sessions()[0].hosts[0], most_bytes)
         element, drawn = _digest(app.session(run))
         asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)

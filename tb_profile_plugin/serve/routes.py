@@ -194,6 +194,7 @@ ROUTES = (
     Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),
     Route("/timeline/steps", ("run", "host"), timeline.steps),
+    Route("/timeline/aligned", ("run", "host", "base", "step", "base_step"), timeline.aligned),
     Route("/timeline/event", ("run", "host", "why", "event"), timeline.event),
     Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline.arrows),
     Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline.search),

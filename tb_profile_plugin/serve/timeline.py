@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
+from ..problems import Problem, ProblemError
 from ..runtime.memo import lazy
 from . import answers
-from .query import bad, is_number, whole_number
+from .query import ALL_HOSTS, bad, is_number, whole_number
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,23 +31,26 @@ _HITS = 10_000
 _ARROWS = 400
 _TABLE = 2000
 _MOST_LANES = 4000
+_MOST_STEPS = 1 << 31
 
 
 class _Shown:
     """The hosts that a request is about, on one clock."""
 
-    def __init__(self, workspace: Workspace, request: Request):
-        run = request.args.get("run", "")
+    def __init__(self, workspace: Workspace, request: Request, of: str = "run"):
+        """``of`` is the parameter that names the session; a host that it lacks stands for all of them."""
+        run = request.args.get(of, "")
         if not run:
-            raise bad("run", "The parameter 'run' is missing.")
-        self._workspace, self._host = workspace, request.args.get("host", "")
+            raise bad(of, f"The parameter {of!r} is missing.")
+        self._workspace, host = workspace, request.args.get("host", "")
         self.why = request.args.get("why") == "1"
         self.session = workspace.session(run)
+        self.host_name = host if of == "run" or host in self.session.hosts else ALL_HOSTS
 
     @lazy
     def views(self) -> list[View]:
         """All that it takes to look at them."""
-        return self._workspace.views.of(self.session, self._host)
+        return self._workspace.views.of(self.session, self.host_name)
 
     def host(self, index: int) -> Host:
         """The same, decoded; of many hosts one after another, so that not all need be in memory."""
@@ -191,12 +195,44 @@ def _short(name: str) -> str:
 
 def steps(workspace: Workspace, request: Request) -> Response:
     """The steps of each host."""
-    shown = _Shown(workspace, request)
+    return answers.data_json(request, _steps(_Shown(workspace, request)))
+
+
+def _steps(shown: _Shown) -> list[dict[str, Any]]:
     answer = []
     for view, shift in zip(shown.views, shown.shifts, strict=True):
         found = view.steps()
         times = {key: [time + shift for time in found[key]] for key in ("begin", "end")}
         answer.append({"host": view.host, **found, **times})
+    return answer
+
+
+def aligned(workspace: Workspace, request: Request) -> Response:
+    """How a baseline's times lie over the session's: a step of either begins at the same place."""
+    from ..timeline.align import MOST_NAMES, Steps
+    from ..timeline.align import aligned as align
+
+    here, there = _Shown(workspace, request), _Shown(workspace, request, "base")
+    if here.session.name == there.session.name:
+        raise ProblemError(Problem("same_session", "The baseline is this session.", "Choose another one."))
+    sides = []
+    for shown in (here, there):
+        # Steps of several hosts are the same steps; one host's tell when they begin.
+        first = next((each for each in _steps(shown) if each["begin"]), None)
+        keys = ("begin", "end", "name", "complete")
+        sides.append(Steps(*(first[key] if first else () for key in keys)))
+    chosen = [whole_number(request, name, 0, _MOST_STEPS, -1) for name in ("step", "base_step")]
+    found = align(sides[0], sides[1], *(None if place < 0 else place for place in chosen))
+
+    def side(steps: Steps, place: int | None) -> dict[str, Any]:
+        names = [_short(name) for name in steps.name[:MOST_NAMES]]
+        at: dict[str, Any] = {"name": "", "begin": None, "end": None}
+        if place is not None:
+            at = {"name": _short(steps.name[place]), "begin": steps.begin[place], "end": steps.end[place]}
+        return {"step": place, **at, "names": names}
+
+    answer = {"base_host": there.host_name, "offset": found.offset, "text": found.text}
+    answer |= {"session": side(sides[0], found.step), "base": side(sides[1], found.base_step)}
     return answers.data_json(request, answer)
 
 

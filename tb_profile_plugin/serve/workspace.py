@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem, ProblemError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..compat import Document
     from ..contract.rows import Rows
     from ..contract.tool import Tool
-    from ..model.session import Session
+    from ..model.session import Neighbours, Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
 
@@ -99,9 +100,14 @@ class Workspace:
                     self._forget(old)
                 self._pool = self._pool or DecodedPool(memory.told() or DEFAULT_LIMIT)
                 self._executor = self._executor or executor(self._spec)
-                session = Session(stored, self._pool, self._executor, self.session)
+                session = Session(stored, self._pool, self._executor, self._neighbours())
                 self._open.put(stored, session)
             return session
+
+    def _neighbours(self) -> Neighbours:
+        from ..model.session import Neighbours
+
+        return Neighbours(self.session, self.logdir.sessions, self._kept)
 
     def _forget(self, stored: StoredSession) -> None:
         """Drop the results of a session whose files are others now."""
@@ -126,6 +132,9 @@ class Workspace:
         from .. import compat
 
         others = self._others(tool, options)
+        if tool.looks_around:
+            # It also tells what is known of the others, which any answer may have changed.
+            shape = f"{shape} {self._kept.modified_ns()}"
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
         what = (*question(tool.name, host, options, shape), *others)
 
@@ -136,14 +145,28 @@ class Workspace:
             return pack(to_json(found))
 
         def compute() -> bytes:
-            return self._find(session, answer, *what)
+            return answer() if tool.looks_around else self._find(session, answer, *what, beside=others)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 
     def _others(self, tool: Tool, options: Mapping[str, str]) -> tuple[StoredSession, ...]:
-        """The sessions that options name: an answer is good for as long as their files stay as they are, too."""
-        names = [options.get(param.name) for param in tool.params if param.kind == "session"]
-        return tuple(self.logdir.find(name) for name in names if name)
+        """The sessions that options name: an answer is good for as long as their files stay as they are, too.
+
+        A baseline that is not there is none; the answer says so.
+        """
+        if tool.looks_around:
+            return tuple(self.logdir.sessions())
+        there = self.logdir.survey().by_name
+        found: list[StoredSession] = []
+        for param in tool.params:
+            name = options.get(param.name, "")
+            if name and param.kind == "session":
+                found.append(self.logdir.find(name))
+            elif param.kind == "baseline" and name in there:
+                found.append(there[name])
+            elif name and param.kind == "sessions":
+                found += [each for each in there.values() if fnmatchcase(each.name, name)]
+        return tuple(found)
 
     def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
         """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
@@ -183,13 +206,15 @@ class Workspace:
 
         return self._parts.get(key, divide, lambda: _lasting(session))
 
-    def _find(self, session: Session, compute: Callable[[], bytes], *what: object) -> bytes:
+    def _find(
+        self, session: Session, compute: Callable[[], bytes], *what: object, beside: Sequence[StoredSession] = ()
+    ) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""
         found = self._kept.get(session.stored, *what)
         if found is None:
             found = compute()
             # Where a file could not be read, it may be readable the next time.
-            if not session.unreadable:
+            if not any(each.unreadable for each in (session, *(self.session(other.name) for other in beside))):
                 self._kept.put(session.stored, found, *what)
         return found
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from ..analysis.chosen import checked
 from ..analysis.diagnosis.catalogue import LABELS
-from ..analysis.digest.digest import NEEDS, digest
+from ..analysis.digest.digest import NEEDS
 from ..compare.causes import causes
 from ..compare.engine import Comparison, OpRow
 from ..compare.engine import compare as compared
+from ..compare.load import known_digest
 from ..compare.match import TIERS
 from ..compare.side import Side, Sides, side
 from ..compare.verdict import Verdict, verdict
@@ -20,6 +21,7 @@ from ..contract.steps import CHOICE
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
 from ..model.session import Session
+from ..problems import Problem, ProblemError
 
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 
@@ -27,7 +29,7 @@ _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 _SIDES = (
     time_column("base_ps", "Base", "Mean over the steps that count."),
     time_column("new_ps", "New", "Mean over the steps that count."),
-    time_column("delta_ps", "Difference", "How much longer the new side takes."),
+    Column("delta_ps", "Difference", unit="ps", doc="How much longer the new side takes.", signed=True),
     time_column("low_ps", "At least", "Begin of the interval of 95 % of the difference; blank where nothing tells it."),
     time_column("high_ps", "At most", "Its end."),
 )
@@ -110,28 +112,55 @@ _CAUSES = Table(
         Column("label", "Cause", "string"),
         time_column("base_ps", "Base", "Per step, by the diagnosis of Why."),
         time_column("new_ps", "New", "Per step, by the diagnosis of Why."),
-        time_column("delta_ps", "Difference", "Per step."),
+        Column("delta_ps", "Difference", unit="ps", doc="Per step.", signed=True),
     ),
     doc="The diagnoses of both sides.",
+)
+
+
+_MEMORY = Table(
+    "memory",
+    "Memory",
+    (
+        Column("allocator", "Allocator", "string"),
+        Column("base_peak", "Peak, base", unit="iB", doc="Most that was in use within a capture, of all of the side."),
+        Column("new_peak", "Peak, new", unit="iB", doc="The same of the new side."),
+        Column("delta_peak", "Δ Peak", unit="iB", doc="How much more the new side needs.", signed=True),
+        Column("base_growth", "Growth, base", unit="iB", doc="In use at the end beyond the begin; the most of a side."),
+        Column("new_growth", "Growth, new", unit="iB", doc="The same of the new side."),
+    ),
+    doc="What each allocator reported, the largest over hosts.",
 )
 
 
 @tool(
     "Compare",
     order=15,
-    params=[Param("base", "", "The session to compare with.", kind="session"), CHOICE, STEP_EVENT],
+    params=[
+        Param("base", "", "The session to compare with.", kind="session"),
+        Param("bases", "", "More captures of the base, by a pattern of names such as main-*.", kind="sessions"),
+        Param("news", "", "More captures of the new side, by a pattern of names.", kind="sessions"),
+        CHOICE,
+        STEP_EVENT,
+    ],
     facts=_FACTS,
-    tables=(_REASONS, _DIFFERS, _PARTS, _OPS, _STEPS, _CAUSES),
+    tables=(_REASONS, _DIFFERS, _PARTS, _OPS, _STEPS, _CAUSES, _MEMORY),
     needs=NEEDS,
 )
-def compare(session: Session, hosts: Sequence[Host], base: str, steps: str, step_event: str) -> Answer:
+def compare(
+    session: Session, hosts: Sequence[Host], base: str, bases: str, news: str, steps: str, step_event: str
+) -> Answer:
     """Is this session faster than another one, by how much, why, and is that noise?"""
     if not base:
         return Answer(headline=Headline("Choose a session to compare this one with.", "unknown"))
     host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
-    other = session.beside(base)
-    before = _side(other, host if host in other.hosts else "", steps, step_event)
-    found = compared(before, _side(session, host, steps, step_event))
+    sides = [session.beside(base), *_named(session, bases)], [session, *_named(session, news)]
+    both = {each.name for each in sides[0]} & {each.name for each in sides[1]}
+    if both and (bases or news):
+        message = f"{min(both)} is on both sides."
+        raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
+    before, after = (_side(each, host, steps, step_event) for each in sides)
+    found = compared(before, after)
     told = verdict(found)
     return Answer(
         _facts(found, told, base),
@@ -142,13 +171,37 @@ def compare(session: Session, hosts: Sequence[Host], base: str, steps: str, step
             "ops": by_column(_OPS, map(_op, found.ops)),
             "steps": by_column(_STEPS, _steps(found.sides)),
             "causes": by_field(_CAUSES, causes(found.sides)),
+            "memory": by_column(_MEMORY, _memory(found.sides)),
         },
         Headline(told.text, _level(told), doubt=" ".join(told.doubts)),
     )
 
 
-def _side(session: Session, host: str, steps: str, step_event: str) -> Side:
-    return side([(session.name, digest(session, host, step_event, checked(steps)))])
+def _named(session: Session, pattern: str) -> list[Session]:
+    """The sessions of the logdir with such names."""
+    if not (pattern and session.neighbours):
+        return []
+    names = [each.name for each in session.neighbours.sessions() if fnmatchcase(each.name, pattern)]
+    if not names:
+        raise ProblemError(Problem("unknown_run", f"No session is named like {pattern!r}.", "Try main-* or *."), 404)
+    return [session.beside(name) for name in names]
+
+
+def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str) -> Side:
+    own = {each.name: host if host in each.hosts else "" for each in sessions}
+    return side([(each.name, known_digest(each, own[each.name], step_event, steps)) for each in sessions])
+
+
+def _memory(sides: Sides) -> Iterator[tuple[Any, ...]]:
+    def most(each: Side, allocator: str) -> tuple[int | None, int | None]:
+        told = [row for digest in each.digests for row in digest.memory if row.allocator == allocator]
+        peak = max((row.peak_bytes for row in told), default=None)
+        return peak, max((row.growth_bytes for row in told), default=None)
+
+    for name in sorted({row.allocator for each in sides for digest in each.digests for row in digest.memory}):
+        base, new = most(sides.base, name), most(sides.new, name)
+        delta = None if base[0] is None or new[0] is None else new[0] - base[0]
+        yield name, base[0], new[0], delta, base[1], new[1]
 
 
 def _level(told: Verdict) -> Level:

@@ -13,7 +13,7 @@ from ..analysis.hostops import host_ops
 from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
 from ..analysis.shares import largest
 from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.opcosts import BOUND, COSTS, cost_values
 from ..contract.tool import tool
 from ..model.devices import GPU, device_type, hardware_type, host_device_type
@@ -75,6 +75,7 @@ _OPS = Table(
     doc="Device ops first, each place by self time; the time without any op is the row of type IDLE. All "
     "times are summed over threads and streams, so that they may exceed the capture's length.",
     paged=True,
+    keyed=Keyed("name", "type", "module", within=("place",), sums=("self_us",)),
 )
 _TYPES = Table(
     "types",
@@ -86,6 +87,7 @@ _TYPES = Table(
         *_TIMES,
     ),
     doc="The ops by type, without idle time.",
+    keyed=Keyed("type", within=("place",), sums=("self_us",)),
 )
 _SHARES = Table(
     "shares",
@@ -113,6 +115,7 @@ _SCOPES = Table(
         *_TIMES,
     ),
     doc="The ops by their names without the numbers of scopes, without idle time.",
+    keyed=Keyed("name", within=("place",), sums=("self_us",)),
 )
 _TRANSFERS = Table(
     "transfers",

@@ -31,9 +31,7 @@ _STATIC = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dtype"})
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(xla_ops(host).programs for host in hosts):
-        return None
-    return xlaops.unavailable(session, hosts)
+    return None if any(xla_ops(host).programs for host in hosts) else xlaops.nothing(session, programs=False)
 
 
 _NODES = Table(
@@ -51,6 +49,7 @@ _NODES = Table(
         Column("opened", "Opened", "boolean", doc="Whether what it calls is shown in it."),
         Column("more_operands", "More operands", doc="What feeds it and is not shown."),
         Column("more_users", "More users", doc="What takes its result and is not shown."),
+        Column("sharding", "Sharding", "string", doc="How it is split over devices, as XLA writes it; else blank."),
         Column("constants", "Constants", "string", doc="Operands that are constants of one element."),
         Column("share", "Share", unit="share", doc="Self time, of that of all ops of the program."),
         *xlaops.FIGURES,
@@ -141,7 +140,7 @@ def graph_viewer(
         "found": by_column(_SEARCHED, [_where(*each, ops) for each in search(host.modules.values(), find, _FOUND)]),
     }
     if not host.modules:
-        return Answer({}, tables)
+        return Answer({}, tables, notes=[xlaops.nothing(session, programs=False)])
     module, row = centre(host, module_name, node_name)
     opened = [name.strip() for name in open.split(",")]
     found = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)
@@ -158,7 +157,9 @@ def graph_viewer(
         "shown": len(found.nodes),
         "instructions": len(module),
     }
-    return Answer(facts, tables, _headline(module, row, ops), _notes(module))
+    title = [module.title]
+    notes = xlaops.unread(title * module.damaged, title * module.cut)
+    return Answer(facts, tables, _headline(module, row, ops), notes)
 
 
 def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
@@ -183,13 +184,13 @@ def _first(host: Host, program: str) -> tuple[Module, int]:
     """The op that wastes most time, else the one that takes most, else the result of the largest program."""
     table, only = xla_ops(host), xlaops.program_of(host.modules, program) if program else None
     peaks = peaks_of(table.devices)
-    ran = [op for op in table.ops if op.program in host.modules and (not only or op.program == only.program_id)]
+    ran = [op for op in table.ops if op.program in host.modules and (only is None or op.program == only.program_id)]
     ran.sort(key=lambda op: (-(bound(op, peaks).wasted_ps(op) or 0.0), -op.self_ps))
     for op in ran:
         row = host.modules[op.program].row(op.name)
         if row >= 0:
             return host.modules[op.program], row
-    module = only or max(host.modules.values(), key=len)
+    module = max(host.modules.values(), key=len) if only is None else only
     root = int(module.roots[module.entry]) if len(module.roots) else -1
     if root < 0:
         raise ProblemError(
@@ -223,7 +224,7 @@ def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[l
         around = [node.inside if node.inside >= 0 else None, opens, node.opened, node.more_operands, node.more_users]
         share = op.self_ps / whole if ran and whole else None
         origin = [*xlaops.origin(op), module.configs[row][:_LONG]]
-        rows.append([*what, *around, _constants(module, row), share, *figures, *origin])
+        rows.append([*what, *around, module.shardings[row], _constants(module, row), share, *figures, *origin])
     return rows
 
 
@@ -282,7 +283,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
 
 
 def _headline(module: Module, row: int, ops: Ops) -> Headline:
-    name, op = module.names[row], ops.get((module.program_id, module.names[row]))
+    name, op = module.names[row] or "An instruction without a name", ops.get((module.program_id, module.names[row]))
     flow = Flow(module)
     (makers, more), (takers, others) = flow.makers(row), flow.takers(row)
     fed, taken = len({maker for _, maker, _ in makers}) + more, len(takers) + others
@@ -297,10 +298,3 @@ def _headline(module: Module, row: int, ops: Ops) -> Headline:
     else:
         said = f"{name} of {module.title} did not run by itself in this capture"
     return Headline(f"{said}. {around}.", "info", "hlo_stats")
-
-
-def _notes(module: Module) -> list[Problem]:
-    if not module.damaged:
-        return []
-    message = f"Part of {module.title} cannot be read."
-    return [Problem("damaged_program", message, "The graph is of what could be read; capture again.", "", "warning")]

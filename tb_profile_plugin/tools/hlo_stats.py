@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ..contract import xlaops
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import tool
 from ..model.host import Host
 from ..model.session import Session
@@ -21,6 +21,7 @@ _OPS = Table(
     "XLA ops",
     (*xlaops.IDENTITY, *_SHARES, *xlaops.FIGURES, *xlaops.ORIGIN),
     doc="One row per instruction of a program, over all devices, by self time.",
+    keyed=Keyed("name", "category", "program", "op_name", "expression", "source", sums=("self_us",)),
 )
 
 
@@ -46,4 +47,4 @@ def hlo_stats(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gb
     ]
     headline = Headline(xlaops.verdict(table, bounds), "info", "op_profile") if rows else None
     facts = xlaops.times(table, peaks, bounds)
-    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xlaops.notes(table, peaks, bounds))
+    return Answer(facts, {"ops": by_column(_OPS, rows)}, headline, xlaops.notes(session, table, peaks, bounds))

@@ -15,7 +15,7 @@ from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
 from ..analysis.steptime import PS_PER_MS, StepTimes
 from ..analysis.tfdata_functions import READERS, transforming_ps
-from ..contract.answer import Answer, Column, Table
+from ..contract.answer import Answer, Column, Keyed, Table
 from ..contract.steps import (
     BOTTLENECKS,
     CHOICE,
@@ -78,6 +78,7 @@ _OPS = Table(
     ),
     doc="Every op of the input pipelines, by self time.",
     paged=True,
+    keyed=Keyed("name", "category", sums=("self_ms",)),
 )
 
 _WORK = Table(

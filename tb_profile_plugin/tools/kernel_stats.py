@@ -21,7 +21,7 @@ from ..analysis.kernelverdict import verdict
 from ..analysis.ops import Op
 from ..analysis.recording import GPUS, KERNELS, remedy
 from ..analysis.shares import largest
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.gpus import DEVICES, Gpus, device_values
 from ..contract.opcosts import BOUND, COSTS, cost_values
 from ..contract.tool import tool
@@ -105,6 +105,7 @@ _KERNELS = Table(
     ),
     doc="One row per kernel, launch size and op, over all GPUs shown, by total time.",
     paged=True,
+    keyed=Keyed("kernel", origin="op", shape="grid", called="short", sums=("total_us",)),
 )
 
 
@@ -116,6 +117,7 @@ def _grouping(id: str, label: str, name: Column, others: str, *more: Column) -> 
         (name, *_TIMES, used, Column("others", others, doc="How many different ones."), _LIBRARY, _DTYPE, *more),
         doc=f"{label}, by total time.",
         paged=True,
+        keyed=Keyed(name.id, sums=("total_us",)),
     )
 
 

@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories
+from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories, times
 from ..analysis.words import memory
+from ..analysis.xlamoments import moments
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import Param, tool
-from ..contract.xlaops import program_text
+from ..contract.xlaops import program_text, unread
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from ..xspace.hlo import Module, signed
+from ..xspace.hlo import signed
 from ..xspace.hlo.shapes import space_name
 
+_PS_PER_US = 1e6
 _POINTS = 1000
 """Points of the curve; of each stretch its highest one is kept."""
+_DIGITS = 9
+"""Of the largest position."""
 _BLOCKS = 2000
 """The largest blocks of the map; smaller ones are not drawn."""
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(program_memories(host) for host in hosts):
-        return None
+    return None if any(program_memories(host) for host in hosts) else _nothing(session)
+
+
+def _nothing(session: Session) -> Problem:
     remedy = (
         "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs and how they use memory into the "
         "capture. For what allocators did, see Memory."
@@ -58,7 +64,7 @@ _PROGRAMS = Table(
 )
 _HELD = Table(
     "held",
-    "At the peak",
+    "Alive",
     (
         Column("name", "Value of", "string", doc="The instruction that gives it."),
         Column("kind", "Kind", "string", doc="parameter, output, constant or temporary."),
@@ -73,16 +79,22 @@ _HELD = Table(
         Column("end", "To", doc="Position in the curve at which it no longer is."),
         Column("others", "Others", doc="Values that use the same memory at other times."),
     ),
-    doc="Everything alive when the program needs the most memory.",
+    doc="Everything alive at the position that is asked for: when the program needs the most memory, if none is.",
 )
 _SOURCES = Table(
     "sources",
-    "At the peak, by source line",
+    "Alive, by source line",
     (
         Column("source", "Source", "string", doc="Line of the program that made the values."),
-        Column("bytes", "Size", unit="iB", doc="Of its values at the peak."),
+        Column("bytes", "Size", unit="iB", doc="Of its values that are alive."),
         Column("share", "Share", unit="share", doc="Of the peak."),
         Column("values", "Values", doc="How many."),
+        Column(
+            "saved_bytes",
+            "Saved",
+            unit="iB",
+            doc="By how much the peak would be lower without its temporaries: recomputed, or moved to the host.",
+        ),
     ),
 )
 _CURVE = Table(
@@ -91,6 +103,13 @@ _CURVE = Table(
     (
         Column("position", "Position", doc="Among the moments at which memory is taken or given back."),
         Column("instruction", "Instruction", "string", doc="That runs then."),
+        Column(
+            "time_us",
+            "Time",
+            unit="us",
+            doc="From when on so much is in use, after the program begins: mean of its runs. Blank where it did not "
+            "run.",
+        ),
         Column("bytes", "In use", unit="iB", doc="With what is there all the time; the highest near the position."),
     ),
 )
@@ -111,13 +130,16 @@ _FACTS = (
     Column("space", "Memory", "string", doc="Which memory of the device."),
     *_SIZES,
     Column("peak_at", "Peak at", "string", doc="The instruction that runs then."),
+    Column("peak_us", "Peak after", unit="us", doc="When that is, after the program begins: mean of its runs."),
     Column("peak_position", "Position of the peak", doc="In the curve."),
+    Column("position", "Position shown", doc="In the curve: the moment at which what is alive is shown."),
     Column("positions", "Positions", doc="Of the curve."),
     Column("blocks", "Temporary values", doc="How many the program has over its whole schedule."),
 )
 _PARAMS = (
     Param("module_name", "", "The program: its id, or name(id). Without it, the one with the highest peak."),
     Param("memory_space", "", "Number of the device's memory. Without it, the one in which that program needs most."),
+    Param("position", "", "Position in the curve at which to show what is alive. Without it, the peak."),
 )
 
 
@@ -131,19 +153,27 @@ _PARAMS = (
     precheck=(program_memories,),
     unavailable=_unavailable,
 )
-def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, memory_space: str) -> Answer:
+def memory_viewer(
+    session: Session, hosts: Sequence[Host], module_name: str, memory_space: str, position: str
+) -> Answer:
     """What does an XLA program need memory for?"""
     programs = program_memories(hosts[0])
     tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in programs])}
     chosen = choose(programs, module_name, memory_space)
     if chosen is None:
-        return Answer({}, tables)
-    found = detail(hosts[0].modules[chosen.program], chosen.color)
+        return Answer({}, tables, notes=[_nothing(session)])
+    module = hosts[0].modules[chosen.program]
+    if position and not (position.isdecimal() and len(position) <= _DIGITS):
+        raise ProblemError(Problem("bad_option", f"position={position!r} is no position.", "Give 0 or more."))
+    found = detail(module, chosen.color, int(position) if position else None)
+    begins = [time / _PS_PER_US for time in times(found.heap, moments(hosts[0], chosen.program))]
     facts = dict(zip((each.id for each in _SIZES), _sizes(chosen), strict=True)) | {
         "program": chosen.title,
         "space": space_name(chosen.color),
         "peak_at": found.heap.instructions[max(found.heap.peak - 1, 0)] or None,
+        "peak_us": begins[found.heap.peak] if begins else None,
         "peak_position": found.heap.peak,
+        "position": found.position,
         "positions": len(found.heap.curve),
         "blocks": len(found.heap.blocks),
     }
@@ -152,14 +182,16 @@ def memory_viewer(session: Session, hosts: Sequence[Host], module_name: str, mem
         "sources": by_column(
             _SOURCES,
             [
-                [line, size, size / chosen.peak if chosen.peak else None, count]
-                for line, size, count in by_source(found.held)
+                [line, size, size / chosen.peak if chosen.peak else None, count, saved]
+                for line, size, count, saved in by_source(module, found)
             ],
         ),
-        "curve": by_column(_CURVE, _curve(found)),
+        "curve": by_column(_CURVE, _curve(found, begins)),
         "map": by_column(_MAP, _map(found)),
     }
-    return Answer(facts, tables, _headline(found), _notes(hosts[0].modules[chosen.program]))
+    title, assignment = [chosen.title], module.assignment
+    notes = unread(title * assignment.damaged, title * assignment.cut)
+    return Answer(facts, tables, _headline(found), notes)
 
 
 def choose(programs: Sequence[Program], wanted: str, space: str) -> Program | None:
@@ -204,11 +236,11 @@ def _held(found: Detail) -> list[list[Any]]:
     ]
 
 
-def _curve(found: Detail) -> list[list[Any]]:
+def _curve(found: Detail, begins: Sequence[float]) -> list[list[Any]]:
     curve = found.heap.curve
     step = -(-len(curve) // _POINTS)
     highest = [max(range(i, min(i + step, len(curve))), key=lambda at: curve[at]) for i in range(0, len(curve), step)]
-    return [[at, found.heap.instructions[at], curve[at]] for at in highest]
+    return [[at, found.heap.instructions[at], begins[at] if begins else None, curve[at]] for at in highest]
 
 
 def _map(found: Detail) -> list[list[Any]]:
@@ -230,13 +262,7 @@ def _headline(found: Detail) -> Headline:
     }
     shares = ", ".join(f"{size / peak:.0%} {name}" for name, size in parts.items() if size >= peak / 100)
     largest = found.held[0] if found.held else None
-    most = f" The largest is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
+    then = "" if found.position == found.heap.peak else f" at position {found.position}"
+    most = f" The largest{then} is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
     return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")
-
-
-def _notes(module: Module) -> list[Problem]:
-    if not module.assignment.damaged:
-        return []
-    message = f"Part of what {module.title} says about its memory cannot be read."
-    return [Problem("damaged_program", message, "Figures are of what could be read; capture again.", "", "warning")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..analysis.opprofile import GROUPINGS, Node, tree
 from ..contract import xlaops
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import Param, tool
 from ..model.host import Host
 from ..model.session import Session
@@ -42,6 +42,8 @@ _NODES = Table(
         Column("expression", "Instruction", "string", doc="Of an op, as XLA prints it."),
     ),
     doc="A tree in rows, each before its parts, the largest first; work of no XLA program and idle time at the end.",
+    # An instruction's whole text says what it comes from; its name alone does not.
+    keyed=Keyed("name", "category", "kind", "expression", source="source", sums=("self_us",), parent="parent"),
 )
 _GROUP_BY = Param("group_by", GROUPINGS[0], "What the ops are grouped by.", GROUPINGS)
 
@@ -68,7 +70,7 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
             rows.append(_beside(len(rows), name, kind, time, *wholes))
     headline = Headline(xlaops.verdict(table, bounds), "info", "roofline_model") if rows else None
     facts = xlaops.times(table, peaks, bounds)
-    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(table, peaks, bounds))
+    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(session, table, peaks, bounds))
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:

@@ -21,7 +21,7 @@ from ..analysis.opcosts import rates
 from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
 from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
 from ..analysis.words import duration
-from ..contract.answer import Answer, Column, Table, by_field
+from ..contract.answer import Answer, Column, Keyed, Table, by_field
 from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values
 from ..contract.steps import (
     BOTTLENECKS,
@@ -156,6 +156,7 @@ _PARTS = Table(
     ),
     doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the "
     "host does counts only while no device works.",
+    keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
 _TOP_OPS = Table(
@@ -189,6 +190,7 @@ _TOP_OPS = Table(
         *BOUND,
     ),
     doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
+    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
 )
 
 _HINTS = Table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.roofline import Peaks, Sums
+from ..analysis.roofline import TRANSFER, Peaks, Sums
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
 from ..analysis.xlatransfers import Transfers, merged, transfers
@@ -131,7 +131,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
         "ops": by_column(_OPS, rows),
     }
-    return Answer(facts, tables, _headline(whole), xlaops.notes(table, peaks, bounds))
+    return Answer(facts, tables, _headline(whole, moved), xlaops.notes(session, table, peaks, bounds))
 
 
 def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
@@ -178,7 +178,7 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
     return rows
 
 
-def _headline(whole: Sums) -> Headline | None:
+def _headline(whole: Sums, moved: Transfers) -> Headline | None:
     if not whole.self_ps:
         return None
     unknown = whole.unknown_ps / whole.self_ps
@@ -186,6 +186,14 @@ def _headline(whole: Sums) -> Headline | None:
         text = "No op's cost and peaks are both known, so none can be compared with what the device could do."
         return Headline(text, "unknown")
     by = max(whole.by, key=lambda name: whole.by[name])
+    if by in xlaops.WAITS and whole.by[by] > whole.self_ps / 2:
+        rate = moved.bytes_per_second if by == TRANSFER else None
+        text = (
+            f"{whole.by[by] / whole.self_ps:.0%} of the ops' time waits for {xlaops.WAITS[by]}"
+            f"{f', which come at {rate / 1e9:.3g} GB/s' if rate else ''}; the ops whose cost is known run at "
+            f"{whole.bound_ps / whole.known_ps:.0%} of their roofline."
+        )
+        return Headline(text, "info")
     text = (
         f"The ops whose cost is known run at {whole.bound_ps / whole.known_ps:.0%} of their roofline, "
         f"{duration(whole.wasted_ps)} of {duration(whole.known_ps)} beyond it; most of the time is bound by {by}."

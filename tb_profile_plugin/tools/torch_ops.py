@@ -9,7 +9,7 @@ from ..analysis import health
 from ..analysis.torchadvice import advice
 from ..analysis.torchops import Cost, Costs, TorchOps, merged
 from ..analysis.torchops import torch_ops as of_host
-from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
 from ..contract.tool import tool
 from ..model.capabilities import gpu_capabilities
 from ..model.framework import PYTORCH, framework
@@ -48,6 +48,7 @@ _TENSOR_CORES = (
     ),
 )
 _NAME = Column("name", "Operator", "string")
+_COMPARED = ("device_self_us", "host_self_us")
 
 _OPERATORS = Table(
     "operators",
@@ -55,6 +56,7 @@ _OPERATORS = Table(
     (_NAME, _CALLS, *_COSTS, *_TENSOR_CORES),
     doc="By name, whatever module they work for.",
     paged=True,
+    keyed=Keyed("name", sums=_COMPARED),
 )
 _SHAPES = Table(
     "shapes",
@@ -67,6 +69,7 @@ _SHAPES = Table(
         *_TENSOR_CORES,
     ),
     paged=True,
+    keyed=Keyed("name", shape="shapes", sums=_COMPARED),
 )
 _LINES = Table(
     "lines",
@@ -79,6 +82,7 @@ _LINES = Table(
     ),
     doc="Ops that threads of autograd run have no line.",
     paged=True,
+    keyed=Keyed("name", shape="line", sums=_COMPARED),
 )
 _MODULES = Table(
     "modules",
@@ -102,6 +106,7 @@ _MODULES = Table(
     ),
     doc="Self and total time by nn.Module.",
     paged=True,
+    keyed=Keyed("module", sums=("device_total_us", "host_total_us")),
 )
 _RANGES = Table(
     "ranges",
@@ -116,6 +121,7 @@ _RANGES = Table(
         _COSTS[4],
     ),
     paged=True,
+    keyed=Keyed("name", sums=_COMPARED),
 )
 _ADVICE = Table(
     "advice",

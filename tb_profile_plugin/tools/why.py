@@ -14,7 +14,7 @@ from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
 from ..contract import devicework
-from ..contract.answer import Answer, Column, Table, by_column, time_column
+from ..contract.answer import Answer, Column, Keyed, Table, by_column, time_column
 from ..contract.steps import CHOICE, headline
 from ..contract.tool import STEP_EVENT, tool
 from ..model.host import Host
@@ -83,6 +83,7 @@ _STEP = Table(
         Column("share", "Share", unit="share", doc="Of the time from step to step."),
     ),
     doc="What the devices do in the typical step and until the next one, or why they are idle; it sums to the period.",
+    keyed=Keyed("id", "label", means=("time_ps",)),
 )
 
 _CAUSES = Table(
@@ -105,6 +106,7 @@ _CAUSES = Table(
         Column("code", "For example", "string", doc="Code that runs as it stands."),
     ),
     doc="What makes the typical step as long as it is; gains are ceilings.",
+    keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
 )
 
 _NAMES = Table(

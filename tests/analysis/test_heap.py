@@ -8,9 +8,11 @@ from pathlib import Path
 import draw
 import numpy as np
 import pytest
+from hlodraw import sizes
 
 from tb_profile_plugin import xspace
 from tb_profile_plugin.analysis.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+from tb_profile_plugin.analysis.programmemory import times
 from tb_profile_plugin.xspace.hlo import Module, modules
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,10 +31,7 @@ def recorded() -> dict[str, tuple[Module, dict[str, int]]]:
 
 def test_sizes_are_those_of_jax() -> None:
     for name, (module, stated) in recorded().items():
-        allocations = module.assignment.allocations
-        temporary = ~allocations.indefinite & ~allocations.thread_local
-        sizes = [int(allocations.size[part].sum()) for part in (allocations.parameter, allocations.live_out, temporary)]
-        assert sizes == [stated["argument"], stated["output"], stated["temp"]], name
+        assert sizes(module) == [stated["argument"], stated["output"], stated["temp"]], name
         laws(heap(module))
 
 
@@ -74,7 +73,7 @@ def programs(capture: str) -> list[Module]:
 
 
 def laws(found: Heap) -> None:
-    alive = sum(found.blocks[place].size for place in found.live)
+    alive = sum(found.blocks[place].size for place in found.live(found.peak))
     assert min(found.curve, default=0) >= found.fixed_bytes or not found.curve
     assert found.peak_bytes <= found.total or not found.curve
     if found.blocks:
@@ -129,3 +128,20 @@ def test_a_chain_of_shares_is_one_block() -> None:
 def test_events_without_sense_do_no_harm(events: list[tuple[int, int, int]]) -> None:
     found = heap(assignment({1: 500}, (), [(ALLOC, 1, 0), *events]))
     assert 0 <= min(found.curve) and len(found.instructions) == len(found.curve)
+
+
+def test_what_leaving_values_out_saves() -> None:
+    """Two of 8 and 4 bytes that overlap, and one of 10 later on: without the first, the last makes the peak."""
+    events = [(ALLOC, 1, 0), (ALLOC, 2, 0), (FREE, 1, 0), (FREE, 2, 0), (ALLOC, 3, 0), (FREE, 3, 0)]
+    found = heap(assignment({1: 8, 2: 4, 3: 10}, (), events))
+    assert found.curve == [0, 8, 12, 4, 0, 10, 0] and found.peak == 2
+    assert [found.without(places) for places in ([], [0], [2], [0, 2], [0, 1, 2])] == [12, 10, 12, 4, 0]
+    assert [found.live(position) for position in range(7)] == [[], [0], [0, 1], [1], [], [2], []]
+
+
+def test_memory_is_taken_when_an_instruction_begins_and_given_back_when_the_next_one_does() -> None:
+    found = Heap([0, 8, 12, 4, 0], ["a", "b", "a", "b", ""], [False, False, True, True, True])
+    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]
+    assert times(found, {"b": 30.0}) == [0, 30, 30, 30, 30] and times(found, {}) == []
+    found = Heap([0, 8, 0, 4, 0], ["a", "a", "b", "b", ""], [False, True, False, True, True])
+    assert times(found, {"a": 10.0, "b": 30.0}) == [0, 10, 30, 30, 30]

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import draw
 import hlodraw
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tb_profile_plugin.analysis.neighbourhood import MOST, Neighbourhood, caller
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.xspace.hlo import Module
+from tb_profile_plugin.xspace.hlo.shardings import SHARDING
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))
@@ -91,6 +93,26 @@ def test_names_are_found_as_they_are_typed() -> None:
     assert search([TRAIN], "", 9) == [] and len(search([TRAIN], "a", 2)) == 2
 
 
+SHARDINGS = {
+    "": "{replicated}",
+    "08011a0101220103": "{maximal device=3}",
+    "0804": "{manual}",
+    "0805": "{unknown}",
+    "0806": "{unreduced}",
+    "08031a02020122020100": "{devices=[2,1]1,0}",
+    "08031a0304010230014a0108520100": "{devices=[4,1,2]<=[8] last_tile_dim_replicate}",
+    "08031a0204024a02020452020100": "{devices=[4,2]<=[2,4]T(1,0)}",
+    "08031a030202024201044a0108520100": "{devices=[2,2,2]<=[8] last_tile_dims={manual}}",
+    "08031a0402010202420204004a0108520100": "{devices=[2,1,2,2]<=[8] last_tile_dims={manual, replicated}}",
+    "08022a002a0e08031a0204024a02020452020100": "{{replicated}, {devices=[4,2]<=[2,4]T(1,0)}}",
+    "58016005": "{replicated shard_as 5}",
+    "08031a02020122020100580160056801": "{devices=[2,1]1,0 shard_like 5}",
+    "0802": "{}",
+    "0877": "{...}",
+}
+"""Protos, and what JAX 0.10.2 writes of them; the last one is of a type that it does not have."""
+
+
 def test_text_and_dot() -> None:
     text = "".join(hlotext.program(TRAIN, hlotext.SHORT))
     assert "  constant.4 = f32[] constant(0.25)\n" in text and "  ROOT last = f32[8,8] tanh(picked)\n" in text
@@ -98,6 +120,14 @@ def test_text_and_dot() -> None:
     drawn = dot(TRAIN, neighbourhood(TRAIN, TRAIN.row("dot.1"), 2, every=True), 'a "title"\\')
     assert drawn.count("subgraph cluster_") == 1 and drawn.count("{") == drawn.count("}")
     assert r'label = "a \"title\"\\";' in drawn
+
+
+@pytest.mark.parametrize(("proto", "text"), SHARDINGS.items())
+def test_shardings_are_written_as_xla_does(proto: str, text: str) -> None:
+    split = draw._field(SHARDING, bytes.fromhex(proto))
+    program = module(computation(1, instruction(1, "add", shape(8), [1, 1], rest=split) + instruction(2, "tanh")))
+    assert hlotext.text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
+    assert f'\\nsharding={text}"' in dot(program, neighbourhood(program, 0, 1), "")
 
 
 def test_hostile_programs_end() -> None:

@@ -1,6 +1,7 @@
 """Ops of XLA programs: laws on every capture, figures on drawn ones."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import draw
@@ -21,6 +22,7 @@ from tb_profile_plugin.problems import ProblemError
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))
 FILES += sorted((ROOT.parent / "shared" / "profiles").glob("*/*.xplane.pb"))
+SESSION: Any = SimpleNamespace(name="run")
 WITH_PROGRAMS = ("jax", "rocm", "tpu")
 
 
@@ -37,7 +39,7 @@ def test_laws(path: Path) -> None:
     if table.ops:
         assert table.self_ps <= table.busy_ps or on_gpu, "only streams of a GPU run beside one another"
         assert parts == max(table.window_ps, parts) and table.idle_ps >= 0
-    impossible = {note.code for note in xlaops.notes(table, peaks, bounds)}
+    impossible = {note.code for note in xlaops.notes(SESSION, table, peaks, bounds)}
     for op, found in zip(table.ops, bounds, strict=True):
         assert 0 <= op.self_ps <= op.total_ps and op.executions > 0
         assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))

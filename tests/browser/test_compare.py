@@ -26,6 +26,13 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(main.locator(".waterfall tbody tr")).to_have_count(10)
     expect(main.locator(".side-strip circle.in")).to_have_count(16)
     assert "base=" in page.url
+    ops = main.locator(".grid", has=page.get_by_label("Only this Part"))
+    main.locator(".waterfall").get_by_role("button", name="Compute").click()
+    expect(ops.get_by_label("Only this Part")).to_have_value("Compute")
+    page.go_back()
+    main.get_by_role("link", name="Both timelines").click()
+    expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)
+    page.go_back()
     main.get_by_role("button", name="Swap").click()
     expect(main.locator(".verdict")).to_contain_text("Slower by")
     page.go_back()

@@ -84,3 +84,15 @@ def test_an_op_is_the_same_on_every_page(main: Any, page: Page) -> None:
             dialog.get_by_role("button", name="Close").click()
     dialog.locator(".op-actions a", has_text="Program graph").click()
     expect(main.locator(".section h2").first).to_have_text("Around scale_fusion")
+
+
+EMPTY = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
+
+
+@pytest.mark.parametrize("tool", EMPTY)
+def test_pages_without_programs_say_why_and_what_to_do(site: Sites, page: Page, traces: Path, tool: str) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run="custom_loop/run", tool=tool))
+    state = server.main(page).locator(".state")
+    expect(state).to_contain_text("This capture holds no XLA program", timeout=LONG)
+    expect(state).to_contain_text("JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs")

@@ -1,6 +1,7 @@
 """The history of a logdir: steps that are found, and noise that is not."""
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from tb_profile_plugin import cli
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.trend import costs, criterion, pieces, trend
+from tb_profile_plugin.compare.trend import apart, costs, criterion, pieces, trend
 from tb_profile_plugin.report.trend import markdown, nested, text
 
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
@@ -22,6 +23,16 @@ def test_pieces_by_hand() -> None:
     assert criterion(8.0, 8, 1, 0) == pytest.approx(2.08, abs=0.01)
     assert criterion(0.8, 8, 2, 0) == pytest.approx(-30.6, abs=0.01)
     assert pieces(values, 0.01) == [0, 4]
+
+
+def test_small_pieces_do_not_hide_a_step() -> None:
+    """The fit also sees 0.4 % between its last pieces, which would leave two sessions behind the step."""
+    steps = [907, 904, 904, 907, 903, 907, 907, 906, 907, 906, 907, 983, 982, 986, 987, 983, 987, 987]
+    logs = [math.log(each) for each in steps]
+    assert pieces(logs, 0.001) == [0, 11, 13]
+    assert apart(logs, [0, 11, 13], 0.01) == [0, 11]
+    assert apart(logs, [0, 11, 13], 0.2) == [0]
+    assert apart([], [], 0.01) == []
 
 
 def test_costs_are_those_of_the_median() -> None:

@@ -379,3 +379,8 @@ def test_an_event_without_a_name_cannot_be_chosen_as_a_step() -> None:
     for entry in drawn.planes[0].event_metadata.values():
         entry.name = entry.name.replace("nameless", "")
     assert "" not in [each.name for each in calls.candidates(draw.decoded(drawn).trace)]
+
+
+def test_steps_of_a_device_inside_of_others_end_no_answer() -> None:
+    drawn = "/device:GPU:0\n  Steps | 0[0,900] 1[100,50] 2[1000,900]\n  Stream #1 | k[10,5]"
+    assert len(draw.host(drawn).steps_in_full()) == 2

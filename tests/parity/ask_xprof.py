@@ -1,5 +1,6 @@
-"""What xprof answers, for an interpreter that has it: `ask_xprof.py FILE… -- TOOL…` prints {tool: answer} as JSON.
+"""What xprof answers, for an interpreter that has it, as JSON: `ask_xprof.py FILE… -- TOOL[?KEY=VALUE&…]…`.
 
+It prints {tool: answer}, with what was asked as the tool.
 The files are copied first, because xprof writes caches beside what it reads.
 """
 
@@ -20,8 +21,13 @@ def main(*words: str) -> None:
         host = Path(words[0]).name.removesuffix(".xplane.pb") if split == 1 else "ALL_HOSTS"
         answers = {}
         for tool in words[split + 1 :]:
+            plain, _, given = tool.partition("?")
+            options: dict[str, str] = dict(each.split("=", 1) for each in given.split("&") if each)
+            if options:
+                # What it is told about programs lies in files that the list of tools makes.
+                raw_to_tool_data.xspace_to_tool_names([str(path) for path in copies])
             data, _ = raw_to_tool_data.xspace_to_tool_data(
-                [str(path) for path in copies], tool, {"host": host, "tqx": ""}
+                [str(path) for path in copies], plain, {"host": host, "tqx": ""} | options
             )
             # A deviation of one sample is printed as -nan, which no reader of JSON takes.
             answers[tool] = json.loads(data)

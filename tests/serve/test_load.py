@@ -67,8 +67,11 @@ def test_fifty_clients_ask_for_all_tools_of_five_sessions(tmp_path: Path, done: 
     # Tools with nothing to show say so, with a problem.
     assert {status for _, status in statuses} <= {200, 404}
     assert {tool for tool, status in statuses if status == 404} <= {"memory_profile"}
-    twice = {key: count for key, count in Counter(done).items() if count > 1 and "memory_profile" not in key}
-    assert twice == {}
+    # What is known of the other sessions, which one of them tells, changes meanwhile.
+    around = {key: count for key, count in Counter(done).items() if "trend" in key}
+    assert all(count < CLIENTS for count in around.values())
+    twice = {key for key, count in Counter(done).items() if count > 1 and "memory_profile" not in key}
+    assert twice <= {*around}
     assert len([path for path in done if str(path).startswith(str(tmp_path))]) == 6
 
 

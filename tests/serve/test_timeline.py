@@ -191,3 +191,48 @@ def test_without_a_device_there_is_nothing_to_tell_of_idleness(tmp_path: Path) -
     server = Client(App(Logdir(str(tmp_path))))
     plain, why = (ask(server, "lanes", "run", why=asked).get_json() for asked in ("", 1))
     assert plain == why
+
+
+def test_two_sessions_on_one_clock(server: Client) -> None:
+    run, base = "jax_steps/run", "jax_async_marked/run"
+    found = ask(server, "aligned", run, base=base).get_json()
+    for side, name in (("session", run), ("base", base)):
+        (steps,) = ask(server, "steps", name).get_json()
+        at = found[side]["step"]
+        assert (found[side]["begin"], found[side]["end"]) == (steps["begin"][at], steps["end"][at])
+        rows = zip(steps["begin"], steps["end"], steps["complete"], strict=True)
+        lengths = sorted(last - first for first, last, whole in rows if whole)
+        assert found[side]["end"] - found[side]["begin"] == lengths[(len(lengths) - 1) // 2]
+        assert found[side]["names"] == steps["name"]
+    assert found["offset"] == found["base"]["begin"] - found["session"]["begin"]
+    same = ask(server, "aligned", run, base=base, step=3).get_json()
+    assert same["session"]["name"] == same["base"]["name"] == "train 3"
+    other = ask(server, "aligned", run, base=base, step=3, base_step=0).get_json()
+    assert (other["session"]["step"], other["base"]["step"]) == (3, 0)
+
+
+def test_without_steps_both_begin_with_their_first_event(tmp_path: Path) -> None:
+    for name, text in (("bare", "/host:CPU\n  t | op[5,10]"), ("marked", draw.GPU)):
+        run = tmp_path / "plugins" / "profile" / name
+        run.mkdir(parents=True)
+        (run / "vm.xplane.pb").write_bytes(draw.space(text, steps=3).SerializeToString())
+    server = Client(App(Logdir(str(tmp_path))))
+    for name, base, where in (("bare", "marked", "here"), ("marked", "bare", "in the baseline")):
+        found = ask(server, "aligned", name, base=base).get_json()
+        assert found["offset"] == 0 and found["session"]["step"] is found["base"]["step"] is None
+        assert found["text"].startswith(f"No step was found {where}")
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ({}, 400, "bad_parameter"),
+        ({"base": "<b>none</b>"}, 404, "unknown_run"),
+        ({"base": "jax_steps/run"}, 400, "same_session"),
+        ({"base": "keras_fit/run", "step": "99"}, 400, "bad_parameter"),
+        ({"base": "keras_fit/run", "base_step": "x"}, 400, "bad_parameter"),
+    ],
+)
+def test_what_cannot_be_aligned(server: Client, query: dict[str, str], status: int, code: str) -> None:
+    answer = ask(server, "aligned", "jax_steps/run", **query)
+    assert (answer.status_code, answer.get_json()["code"]) == (status, code)

@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import draw
+import histories
 import pytest
 
 import tb_profile_plugin
@@ -62,3 +64,40 @@ def test_what_cannot_be_compared_with(logdir: Path) -> None:
         answer(space, base="nothing of that name")
     with pytest.raises(ProblemError, match="No logdir is known"):
         tb_profile_plugin.open(TRACES / "jax_steps").answer("compare", base="other")
+
+
+def test_several_captures_a_side_by_patterns_of_names(tmp_path: Path) -> None:
+    old = histories.write(tmp_path, [1.0, 1.001, 0.999, 1.0], [f"old-{i}" for i in range(4)])
+    new = histories.write(tmp_path, [1.1, 1.101, 1.1, 1.099], [f"new-{i}" for i in range(4)])
+    space = Workspace(Logdir(str(tmp_path)))
+
+    def ask(**options: str) -> Any:
+        return json.loads(unpack(space.result(space.session(new[0]), space.tool("compare"), "", options, NAMED)))
+
+    one = ask(base=old[0])
+    assert "one capture each" in one["headline"]["text"]
+    found = ask(base=old[0], bases="old-*", news="new-*")
+    assert found["facts"]["code"]["value"] == "slower" and found["facts"]["certainty"]["value"] == "shown"
+    assert "4 captures" in found["headline"]["text"]
+    # A capture more is another answer.
+    histories.write(tmp_path, [1.002], ["old-9"])
+    space = Workspace(Logdir(str(tmp_path)))
+    assert "5 and 4 captures" in ask(base=old[0], bases="old-*", news="new-*")["headline"]["text"]
+    with pytest.raises(ProblemError, match="is on both sides"):
+        ask(base=old[0], bases="*", news="new-*")
+    with pytest.raises(ProblemError, match="No session is named like"):
+        ask(base=old[0], bases="older-*")
+
+
+def test_memory_of_both_sides(tmp_path: Path) -> None:
+    for name, size in (("base", 64), ("new", 96)):
+        run = tmp_path / "plugins" / "profile" / name
+        run.mkdir(parents=True)
+        text = draw.GPU.replace("bytes_allocated=64", f"bytes_allocated={size}")
+        (run / "vm.xplane.pb").write_bytes(draw.space(text, steps=4).SerializeToString())
+    space = Workspace(Logdir(str(tmp_path)))
+    options = {"base": "base"}
+    found = json.loads(unpack(space.result(space.session("new"), space.tool("compare"), "", options, NAMED)))
+    memory = {column["id"]: column["values"] for column in found["tables"]["memory"]["columns"]}
+    assert memory["allocator"] == ["bfc"] and memory["base_peak"][0] < memory["new_peak"][0]
+    assert memory["delta_peak"][0] == memory["new_peak"][0] - memory["base_peak"][0]

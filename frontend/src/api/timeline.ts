@@ -38,6 +38,27 @@ export interface HostSteps {
   readonly complete: readonly boolean[];
 }
 
+/** A step of one side that lies over a step of the other. */
+export interface AlignedStep {
+  /** Its place in order of time; null where a side has no steps. */
+  readonly step: number | null;
+  readonly name: string;
+  readonly begin: number | null;
+  readonly end: number | null;
+  /** Of all steps, to choose from. */
+  readonly names: readonly string[];
+}
+
+export interface Alignment {
+  /** The host of the base that is meant. */
+  readonly base_host: string;
+  /** Added to a time here it is the time there. */
+  readonly offset: number;
+  readonly text: string;
+  readonly session: AlignedStep;
+  readonly base: AlignedStep;
+}
+
 export interface Spot {
   readonly event: string;
   readonly lane: string;
@@ -79,6 +100,7 @@ export interface TimelineApi {
   readonly slices: (lanes: string, begin: number, end: number, width: number, signal: AbortSignal) => Promise<Slab>;
   readonly names: (blocks: string) => Promise<Readonly<Record<string, readonly string[]>>>;
   readonly steps: (signal: AbortSignal) => Promise<readonly HostSteps[]>;
+  readonly aligned: (base: string, step: string, baseStep: string, signal: AbortSignal) => Promise<Alignment>;
   readonly event: (event: string, signal: AbortSignal) => Promise<EventDetails>;
   readonly arrows: (
     lanes: string,
@@ -105,6 +127,8 @@ export function timelineApi(run: string, host: string, why: boolean): TimelineAp
       getSlab("timeline/slices", { ...shown, lanes, ...range(begin, end), width: whole(width) }, signal),
     names: (blocks) => get("timeline/names", { ...shown, blocks }),
     steps: (signal) => get("timeline/steps", common, signal),
+    aligned: (base, step, baseStep, signal) =>
+      get("timeline/aligned", { ...common, base, step, base_step: baseStep }, signal),
     event: (event, signal) => get("timeline/event", { ...shown, event }, signal),
     arrows: (lanes, begin, end, signal) => get("timeline/arrows", { ...shown, lanes, ...range(begin, end) }, signal),
     search: (text, regex, longest, signal) =>

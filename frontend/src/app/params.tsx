@@ -1,7 +1,7 @@
 /** The options of a tool, as the server declares them; what is set stands in the URL. */
 
 import type { Param } from "../api/types";
-import type { Store } from "../state/store";
+import { isBeside, type Store } from "../state/store";
 import { Menu } from "../view/menu";
 
 function readable(name: string): string {
@@ -15,12 +15,6 @@ function candidates(store: Store, { candidates }: Param): string[] {
   return table?.has(column) ? [...new Set(table.rows.map((row) => table.text(row, column)))] : [];
 }
 
-/** Names of the other sessions. */
-function others(store: Store): string[] {
-  const runs = (store.sessions.state.value.value?.sessions ?? []).map(({ run }) => run);
-  return runs.filter((run) => run !== store.view.value.run);
-}
-
 function Field({ store, param }: { store: Store; param: Param }) {
   const value = store.view.value.options[param.name] ?? param.default;
   const set = (text: string) => {
@@ -28,13 +22,12 @@ function Field({ store, param }: { store: Store; param: Param }) {
     store.go({ options: { ...store.view.peek().options, [param.name]: chosen } });
   };
   const id = `param-${param.name}`;
-  const choices = param.kind === "session" ? ["", ...others(store)] : param.choices;
   return (
     <div class="param">
       <label for={id}>{readable(param.name)}</label>
-      {choices.length > 0 ? (
+      {param.choices.length > 0 ? (
         <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
-          {choices.map((choice) => (
+          {param.choices.map((choice) => (
             <option key={choice} value={choice}>
               {choice}
             </option>
@@ -64,11 +57,14 @@ function Field({ store, param }: { store: Store; param: Param }) {
 export function Params({ store }: { store: Store }) {
   const tool = store.tool.value;
   // Options of streamed data are for scripts: the page shows what it moves to.
-  if (!tool || tool.unavailable || tool.streamed || !tool.params.length) return null;
-  const set = tool.params.filter((param) => store.view.value.options[param.name]).length;
+  if (!tool || tool.unavailable || tool.streamed) return null;
+  // The baseline is chosen in the bar.
+  const params = tool.params.filter((param) => !isBeside(param));
+  if (!params.length) return null;
+  const set = params.filter((param) => store.view.value.options[param.name]).length;
   return (
     <Menu label={set ? `Options (${set})` : "Options"} name="Options" tip={`Options of ${tool.title}`} align="right">
-      {() => tool.params.map((param) => <Field key={param.name} store={store} param={param} />)}
+      {() => params.map((param) => <Field key={param.name} store={store} param={param} />)}
     </Menu>
   );
 }

@@ -40,17 +40,18 @@ function SessionRow({ entry, chosen, choose }: { entry: SessionEntry; chosen: bo
   );
 }
 
-function SessionList({ store, close }: { store: Store; close: () => void }) {
+interface ListProps {
+  readonly sessions: readonly SessionEntry[];
+  readonly chosen: string;
+  readonly choose: (run: string) => void;
+}
+
+/** Sessions to choose from, with a filter. */
+export function SessionList({ sessions: all, chosen, choose }: ListProps) {
   const [words, setWords] = useState("");
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.focus(), []);
-  const all = store.sessions.state.value.value?.sessions ?? [];
   const shown = all.filter((entry) => matches(entry, words.trim()));
-  const choose = (entry: SessionEntry | undefined) => {
-    if (!entry) return;
-    store.go({ run: entry.run });
-    close();
-  };
   /** Up and down walk through the filter box and the rows. */
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
@@ -67,16 +68,11 @@ function SessionList({ store, close }: { store: Store; close: () => void }) {
         placeholder="Filter sessions"
         aria-label="Filter sessions"
         onInput={(event) => setWords(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Enter" && choose(shown[0])}
+        onKeyDown={(event) => event.key === "Enter" && shown[0] && choose(shown[0].run)}
       />
       <ul>
         {shown.map((entry) => (
-          <SessionRow
-            key={entry.run}
-            entry={entry}
-            chosen={entry.run === store.view.value.run}
-            choose={() => choose(entry)}
-          />
+          <SessionRow key={entry.run} entry={entry} chosen={entry.run === chosen} choose={() => choose(entry.run)} />
         ))}
       </ul>
       <p class="quiet">
@@ -103,7 +99,16 @@ export function Picker({ store }: { store: Store }) {
         </>
       }
     >
-      {(close) => <SessionList store={store} close={close} />}
+      {(close) => (
+        <SessionList
+          sessions={store.sessions.state.value.value?.sessions ?? []}
+          chosen={store.view.value.run}
+          choose={(run) => {
+            store.go({ run });
+            close();
+          }}
+        />
+      )}
     </Menu>
   );
 }

@@ -13,6 +13,7 @@ import { Icon } from "../view/icons";
 import { KeeperContext } from "../view/kept";
 import { TipLayer } from "../view/tip";
 import { Arrivals } from "./arrivals";
+import { Baseline } from "./baseline";
 import { CaptureButton, CaptureDialog } from "./capture";
 import { Content } from "./content";
 import { Health } from "./health";
@@ -80,6 +81,7 @@ export function Shell({ store }: { store: Store }) {
       <header class="frame">
         <div class="strip">
           <Picker store={store} />
+          <Baseline store={store} />
           <span class="spring" />
           <Arrivals store={store} />
           {stale && <span class="offline">The server does not answer; what is shown may be old.</span>}

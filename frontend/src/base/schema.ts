@@ -30,6 +30,10 @@ export interface Column {
    * What of a capture it rests on; findings that affect it make it doubtful.
    */
   depends: string[];
+  /**
+   * Whether it is a difference, which is shown with its sign; missing where it is not.
+   */
+  signed?: boolean;
   values: (string | number | boolean | null)[];
   summary?: Summary;
 }
@@ -74,6 +78,10 @@ export interface Fact {
    * What of a capture it rests on; findings that affect it make it doubtful.
    */
   depends: string[];
+  /**
+   * Whether it is a difference, which is shown with its sign; missing where it is not.
+   */
+  signed?: boolean;
   value: string | number | boolean | null;
 }
 /**
@@ -126,7 +134,7 @@ export interface Param {
   default: string;
   doc: string;
   choices: string[];
-  kind: "text" | "count" | "session";
+  kind: "text" | "count" | "session" | "baseline" | "sessions";
   /**
    * Where the answer lists values worth choosing: table.column; empty for nowhere.
    */

@@ -6,11 +6,13 @@ export interface View {
   readonly run: string;
   readonly tool: string;
   readonly host: string;
+  /** The session that figures are held against, on every page that can; "" for none. */
+  readonly base: string;
   /** Options of the tool, by name; they never hold the keys above. */
   readonly options: Readonly<Record<string, string>>;
 }
 
-export const EMPTY_VIEW: View = { run: "", tool: "", host: "", options: {} };
+export const EMPTY_VIEW: View = { run: "", tool: "", host: "", base: "", options: {} };
 
 /** Written into every link; a link of an older version passes through the upgraders that follow its number. */
 export const URL_VERSION = 1;
@@ -48,13 +50,14 @@ export function parse(hash: string, prefix = ""): View {
   for (const upgrade of UPGRADERS.slice(Number.isInteger(version) ? Math.max(0, version) : UPGRADERS.length)) {
     query = upgrade(query);
   }
-  const { run = "", tool = "", host = "", v: _, ...options } = query;
-  return { run, tool, host, options };
+  const { run = "", tool = "", host = "", base = "", v: _, ...options } = query;
+  return { run, tool, host, base, options };
 }
 
 /** The pairs of a view, version first, empty ones left out. */
 function query(view: View, prefix: string): string[] {
-  const named = { v: String(URL_VERSION), run: view.run, tool: view.tool, host: view.host, ...view.options };
+  const { run, tool, host, base, options } = view;
+  const named = { v: String(URL_VERSION), run, tool, host, base, ...options };
   return Object.entries(named)
     .filter(([, value]) => value !== "")
     .map(([key, value]) => `${prefix}${encode(key)}=${encode(value)}`);

@@ -29,10 +29,15 @@ export function linkTo(store: Linking, name: string, more: Partial<View> = {}): 
 /** Characters of a name that are searched for: expressions have a limit. */
 const NAME = 400;
 
+/** An expression for names that are this one, or begin as it does where it is too long for one. */
+export function named(name: string, more = ""): string {
+  const begin = beginning(name, NAME);
+  return `^${begin.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${begin === name ? `${more}$` : ""}`;
+}
+
 /** All events of an op, the longest on a device first: those of its name, and those that say to belong to it as `name:type`. */
 export function eventsOf(store: Linking, op: string): Link | undefined {
-  const begin = beginning(op, NAME);
-  const find = `^${begin.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}${begin === op ? "(:[^:]*)?$" : ""}`;
+  const find = named(op, "(:[^:]*)?");
   return op ? linkTo(store, TIMELINE, { options: { find, regex: "1", longest: "1", go: "1" } }) : undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { api } from "../api/client";
-import type { Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
+import type { Param, Progress, SessionDetails, SessionEntry, SessionList, ToolEntry } from "../api/types";
 import type { Answer } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
@@ -35,6 +35,11 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   readonly progress: ReadonlySignal<Progress | null>;
   /** Looks for new sessions and for changes of the shown one. */
   reload(): void;
+}
+
+/** Whether an option names another session: which one is chosen once for all tools. */
+export function isBeside({ kind }: Param): boolean {
+  return kind === "session" || kind === "baseline";
 }
 
 function effectiveHost(tool: ToolEntry | undefined, session: SessionEntry | undefined, wanted: string): string {
@@ -110,7 +115,9 @@ export function createStore(own: Window & typeof globalThis): Store {
     if (!identity.value || !entry || entry.unavailable || entry.streamed) return null;
     // Options that only the page knows (a slider's place) cost no new request.
     const names = new Set(entry.params.map((param) => param.name));
-    const options = Object.fromEntries(Object.entries(view.value.options).filter(([name]) => names.has(name)));
+    const chosen = Object.entries(view.value.options).filter(([name]) => names.has(name));
+    const beside = entry.params.filter(isBeside).map(({ name }) => [name, view.value.base] as const);
+    const options = Object.fromEntries([...chosen, ...beside]);
     return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
   });
   const answer = resource(

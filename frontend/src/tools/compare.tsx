@@ -1,16 +1,17 @@
 /** Is this session faster than another one, by how much, why, and is that noise? */
 
 import { percent } from "../base/format";
+import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
-import { Verdict } from "../view/verdict";
+import { GoLink, Verdict } from "../view/verdict";
 import { Base } from "./compare/base";
 import { Reasons } from "./compare/reasons";
 import { Strips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
-import { exportName, type PageProps } from "./page";
+import { exportName, linkTo, type PageProps } from "./page";
 import { Chosen } from "./steps/chosen";
 
 const OPS: Readonly<Record<string, ColumnSpec>> = {
@@ -24,7 +25,10 @@ const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } 
 
 export default function ComparePage(props: PageProps) {
   const { answer, store } = props;
-  const [parts, ops, differs, causes] = ["parts", "ops", "differs", "causes"].map((id) => answer.table(id));
+  const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
+    answer.table(id),
+  );
+  const timeline = linkTo(store, TIMELINE);
   const matched = [answer.number("matched_base"), answer.number("matched_new")];
   const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
@@ -43,7 +47,15 @@ export default function ComparePage(props: PageProps) {
         <>
           <div class="columns halves">
             <Waterfall answer={answer} />
-            <Strips answer={answer} controls={<Chosen any />} />
+            <Strips
+              answer={answer}
+              controls={
+                <>
+                  {timeline && <GoLink {...timeline} label="Both timelines" />}
+                  <Chosen any />
+                </>
+              }
+            />
           </div>
           <Section
             title={ops?.label ?? ""}
@@ -55,6 +67,11 @@ export default function ComparePage(props: PageProps) {
           <Section title={causes?.label ?? ""} doc={causes?.doc}>
             {grid(causes?.without(["id"]), "causes")}
           </Section>
+          {memory && memory.rows.length > 0 && (
+            <Section title={memory.label} doc={memory.doc}>
+              {grid(memory, "memory")}
+            </Section>
+          )}
         </>
       )}
     </>

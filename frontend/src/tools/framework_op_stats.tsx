@@ -7,6 +7,7 @@ import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
 import { Pies } from "../view/pie";
+import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
@@ -68,6 +69,7 @@ export default function OpsPage(props: PageProps) {
   return (
     <>
       {answer.headline && <Verdict {...answer.headline} />}
+      <Notes notes={answer.notes} store={store} />
       <Pies shares={shares} times="self_us" pick={(name) => choose({ group: "op", "ops.find": name })} />
       <Section
         title={shown.label}

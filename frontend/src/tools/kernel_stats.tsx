@@ -8,6 +8,7 @@ import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
 import { useChoices, useKept } from "../view/kept";
 import { Pies } from "../view/pie";
+import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
@@ -101,6 +102,7 @@ export default function KernelPage(props: PageProps) {
   return (
     <>
       {headline && <Verdict {...headline} text={`${headline.text} ${note}`} next={linkTo(store, headline.tool)} />}
+      <Notes notes={answer.notes} store={store} />
       <Pies shares={answer.table("shares")} times="total_us" pick={pick} />
       <Kernels page={props} />
       {["copies", "devices"]

@@ -4,8 +4,10 @@ import type { Row } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
+import { useKept } from "../view/kept";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
+import { Switch } from "../view/switch";
 import { Verdict } from "../view/verdict";
 import { exportName, type PageProps } from "./page";
 import { AllocationMap, Curve } from "./xla/memory";
@@ -36,18 +38,18 @@ function Tables({ page }: { page: PageProps }) {
     return name ? { go: () => open(op) } : undefined;
   };
   const choose = (row: Row) => {
-    const chosen = { module_name: programs.text(row, "program_id"), memory_space: programs.text(row, "space_id") };
+    const [program, space] = [programs.text(row, "program_id"), programs.text(row, "space_id")];
+    const chosen = { module_name: program, memory_space: space, position: "" };
     store.go({ options: { ...store.view.peek().options, ...chosen } });
   };
+  const position = answer.number("position");
+  const when = position === answer.number("peak_position") ? "at the peak" : `at position ${position}`;
   return (
     <>
-      <Section
-        title={sources.label}
-        doc="What is alive when the program needs the most memory, by the line that made it."
-      >
+      <Section title={`${sources.label}, ${when}`} doc="What is alive then, by the line that made it.">
         <Grid table={sources} specs={SHARE} name={exportName(page, "sources")} id="sources" />
       </Section>
-      <Section title={held.label} doc={held.doc}>
+      <Section title={`${held.label} ${when}`} doc={held.doc}>
         <Grid table={held} specs={HELD} hideEmpty name={exportName(page, "held")} id="held" link={shown} />
         {dialog}
       </Section>
@@ -71,6 +73,14 @@ export default function MemoryViewerPage(props: PageProps) {
   const { headline } = answer;
   const [curve, blocks] = [answer.table("curve"), answer.table("map")];
   const peak = answer.number("peak_position") ?? 0;
+  const shown = answer.number("position") ?? peak;
+  const [kept, setTimed] = useKept("timed");
+  const ran = answer.number("peak_us") !== null;
+  const timed = kept !== "" && ran;
+  const choose = (position: number) => {
+    const options = store.view.peek().options;
+    store.go({ options: { ...options, position: position === peak ? "" : `${position}` } });
+  };
   return (
     <>
       {headline && <Verdict {...headline} />}
@@ -80,8 +90,19 @@ export default function MemoryViewerPage(props: PageProps) {
         <Section
           title={curve.label}
           doc="What the program has in use at each moment at which memory is taken or given back."
+          note="click a moment to see what is alive then"
+          controls={
+            ran ? (
+              <Switch
+                label="In time"
+                doc="When the instructions run, mean of the program's runs, instead of their order."
+                on={timed}
+                set={(on) => setTimed(on ? "1" : "")}
+              />
+            ) : undefined
+          }
         >
-          <Curve curve={curve} peak={peak} />
+          <Curve curve={curve} peak={peak} shown={shown} timed={timed} choose={choose} />
         </Section>
       )}
       {blocks.rows.length > 0 && (
@@ -92,7 +113,7 @@ export default function MemoryViewerPage(props: PageProps) {
           <AllocationMap
             blocks={blocks}
             positions={answer.number("positions") ?? 1}
-            peak={peak}
+            shown={shown}
             dark={store.theme.value === "dark"}
           />
         </Section>

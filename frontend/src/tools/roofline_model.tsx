@@ -58,10 +58,8 @@ export default function RooflinePage(props: PageProps) {
       <Notes notes={answer.notes} store={store} />
       <Facts answer={answer} />
       <Roofline page={props} />
-      <div class="columns halves">
-        <Named page={props} id="programs" />
-        <Named page={props} id="ceilings" />
-      </div>
+      <Named page={props} id="ceilings" />
+      <Named page={props} id="programs" />
       <Named page={props} id="transfers" />
       <OpsGrid page={props} />
     </>

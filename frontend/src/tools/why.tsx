@@ -3,6 +3,7 @@
 import { inMilliseconds, percent, time } from "../base/format";
 import { part } from "../base/parts";
 import type { Answer } from "../base/table";
+import { deltaOf } from "../view/delta";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
@@ -31,6 +32,7 @@ function Typical({ answer }: { answer: Answer }) {
     part: part(table.text(row, "id")),
     label: table.text(row, "label"),
     value: table.length(row, "time_ps") * PS,
+    delta: deltaOf(table, row, "time_ps"),
   }));
   const total = (answer.number("period_ps") ?? answer.number("window_ps") ?? 0) * PS;
   return (

@@ -30,6 +30,8 @@ import { ProblemLine } from "./problems";
 const ROW = 24;
 /** Fewer rows than this are simply all drawn. */
 const VIRTUAL_FROM = 80;
+/** How a row is marked that only the baseline has. */
+const GONE = "gone";
 
 export interface GridProps {
   readonly table: Table;
@@ -210,9 +212,10 @@ function Cell({ column, value, full, act }: CellProps) {
       </td>
     );
   }
+  const sign = column.signed && typeof value === "number" && value !== 0 ? (value > 0 ? " more" : " less") : "";
   return (
     <td
-      class={column.numeric ? "number" : undefined}
+      class={column.numeric ? `number${sign}` : undefined}
       title={!column.numeric && (whole !== text || text.length > 24) ? whole : undefined}
     >
       {act ? <RowAct {...act} text={text} /> : text}
@@ -248,9 +251,11 @@ interface BodyProps {
   readonly columns: readonly { readonly column: Presented; readonly place: number }[];
   /** The column whose cells stand for their rows. */
   readonly naming: string | undefined;
+  /** Where in a row stands how it was found in the baseline; -1 for nowhere. */
+  readonly match: number;
 }
 
-function Body({ rows, from, to, columns, naming, onRow, link }: BodyProps) {
+function Body({ rows, from, to, columns, naming, match, onRow, link }: BodyProps) {
   return (
     <>
       {Array.from({ length: to - from }, (_, offset) => {
@@ -258,12 +263,14 @@ function Body({ rows, from, to, columns, naming, onRow, link }: BodyProps) {
         const found = rows.at(place);
         if (!found) return <Pending key={`pending ${place}`} place={place} columns={columns.length} />;
         const { key, row } = found;
-        const act = link ? link(row) : onRow && { go: () => onRow(row) };
+        // A row that only the baseline has leads nowhere in this session.
+        const here = row[match] !== GONE;
+        const act = here ? (link ? link(row) : onRow && { go: () => onRow(row) }) : undefined;
         return (
           <tr
             key={key}
             aria-rowindex={place + 2}
-            class={act ? "clickable" : undefined}
+            class={act ? "clickable" : here ? undefined : GONE}
             onClick={act && (() => act.go())}
           >
             {columns.map(({ column, place: at }) => (
@@ -372,6 +379,7 @@ export function Grid({ table, specs, hideEmpty, name, id, sort = UNSORTED, onRow
               to={window.to}
               columns={columns}
               naming={flexible?.id ?? shown[0]?.id}
+              match={table.columns.findIndex(({ id }) => id === "match")}
               onRow={onRow}
               link={link}
             />

@@ -50,6 +50,8 @@ export interface Presented {
   readonly doc: string;
   readonly depends: readonly string[];
   readonly numeric: boolean;
+  /** Whether it is a difference, shown with its sign: what is more is worse. */
+  readonly signed: boolean;
   /** The values to choose from with how often each occurs, most frequent first; none where nothing is offered. */
   readonly choices: readonly (readonly [string, number])[];
   readonly hidden: boolean;
@@ -67,6 +69,9 @@ export interface PresentedTable {
   /** Those to sort and filter here: none of a table that is here in part. */
   readonly rows: readonly Row[];
 }
+
+/** How a baseline's rows were found is offered as a filter wherever it stands. */
+const USUAL: Readonly<Record<string, ColumnSpec>> = { match: { facet: true } };
 
 const TIMES: ReadonlySet<string> = new Set(["ps", "ns", "us", "ms", "s"]);
 const CHARACTER = 6.7;
@@ -140,7 +145,8 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
   const show = (value: Value) => {
     if (value === null || value === "") return "";
     if (typeof value === "boolean") return value ? "yes" : "–";
-    return typeof value === "number" ? number(value) : value;
+    if (typeof value === "string") return value;
+    return column.signed && value > 0 ? `+${number(value)}` : number(value);
   };
   const size = sizeOf(column, () => values);
   const known = column.summary?.known ?? !values.every((value) => NOTHING.has(value));
@@ -156,9 +162,10 @@ function presentColumn(column: Column, { place, rows, spec, timeIn, hideEmpty, f
     doc: column.doc,
     depends: column.depends,
     numeric,
+    signed: column.signed ?? false,
     choices: spec.facet ? choicesOf(column, values) : [],
     hidden: spec.hidden ?? (hideEmpty && !known),
-    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + 26))),
+    width: Math.round(Math.min(numeric ? 130 : 400, Math.max(44, characters * CHARACTER + (numeric ? 26 : 38)))),
     show,
     full,
     fill: spec.bar && numeric ? (value) => (typeof value === "number" && size > 0 ? Math.abs(value) / size : 0) : null,
@@ -173,7 +180,7 @@ export function present(
 ): PresentedTable {
   const timeIn = tableScale(table);
   const columns = table.columns.map((column, place) => {
-    const spec = specs[column.id] ?? {};
+    const spec = specs[column.id] ?? USUAL[column.id] ?? {};
     const full = table.columns.findIndex(({ id }) => id === spec.full);
     return presentColumn(column, { place, rows: table.rows, spec, timeIn, hideEmpty, full });
   });

@@ -2,6 +2,7 @@
 
 import { finer, percent, scaled, time, timeScale } from "../base/format";
 import { type Part, part } from "../base/parts";
+import { DeltaCell, DeltaHead } from "./delta";
 
 export interface Piece {
   readonly part: Part;
@@ -9,6 +10,8 @@ export interface Piece {
   /** In ms. */
   readonly value: number;
   readonly doc?: string;
+  /** From the baseline's, in ms; undefined without one, null where it is unknown. */
+  readonly delta?: number | null | undefined;
 }
 
 /** A patch of a part's colour with its pattern, as in every chart's legend. */
@@ -56,6 +59,7 @@ export function StackBar({ pieces, total }: StackBarProps) {
 /** The bar's twin: one row per piece with its time and share, and the sum. */
 export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { readonly sumLabel: string }) {
   const scale = finer(timeScale(total));
+  const held = pieces.some(({ delta }) => delta !== undefined);
   return (
     <table class="legend">
       <thead>
@@ -67,11 +71,12 @@ export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { reado
           <th scope="col" class="number">
             Share
           </th>
+          {held && <DeltaHead unit={scale.unit} />}
         </tr>
       </thead>
       <tbody>
         {pieces
-          .filter((piece) => piece.value > 0)
+          .filter((piece) => piece.value > 0 || piece.delta)
           .map((piece) => (
             <tr key={piece.part.id}>
               <th scope="row">
@@ -82,12 +87,14 @@ export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { reado
               </th>
               <td class="number">{scaled(piece.value, scale)}</td>
               <td class="number">{percent(total > 0 ? piece.value / total : 0)}</td>
+              {held && <DeltaCell ms={piece.delta} scale={scale} />}
             </tr>
           ))}
         <tr class="sum">
           <th scope="row">{sumLabel}</th>
           <td class="number">{scaled(total, scale)}</td>
           <td class="number">{percent(total > 0 ? 1 : 0)}</td>
+          {held && <td />}
         </tr>
       </tbody>
     </table>

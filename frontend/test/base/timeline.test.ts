@@ -46,7 +46,7 @@ describe("the place in the URL", () => {
   };
 
   it("comes back as it was, through the address bar", () => {
-    const view = parse(format({ run: "r", tool: "trace_viewer", host: "", options: writePlace(place) }));
+    const view = parse(format({ run: "r", tool: "trace_viewer", host: "", base: "", options: writePlace(place) }));
     expect(readPlace(view.options)).toEqual(place);
   });
 
@@ -64,9 +64,9 @@ describe("the place in the URL", () => {
 describe("a link that was written by hand, or decoded twice", () => {
   it.each(["pin=%25", "fold=%", "arrows=%25E0%25A4", "marks=1~2:%", "find=%E0", "lanes=%"])("%s", (query) => {
     const place = readPlace(parse(`#v=1&tool=trace_viewer&${query}`).options);
-    expect(readPlace(parse(format({ run: "", tool: "", host: "", options: writePlace(place) })).options)).toEqual(
-      place,
-    );
+    expect(
+      readPlace(parse(format({ run: "", tool: "", host: "", base: "", options: writePlace(place) })).options),
+    ).toEqual(place);
   });
 
   it("keeps what can be read", () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { activePlugin, EMPTY_VIEW, format, formatWithin, parse, prefixOf, sameView } from "../../src/base/urlcodec";
 
-const VIEW = { run: "train/2026 run+1&a=b", tool: "overview_page", host: "10.0.0.1:6003", options: { step: "7" } };
+const VIEW = {
+  run: "train/2026 run+1&a=b",
+  tool: "overview_page",
+  host: "10.0.0.1:6003",
+  base: "",
+  options: { step: "7" },
+};
 
 describe("the standalone hash", () => {
   it("comes back as it was written", () => {
@@ -51,6 +57,7 @@ describe("older links", () => {
       run: "a",
       tool: "trace_viewer",
       host: "h",
+      base: "",
       options: {},
     });
   });

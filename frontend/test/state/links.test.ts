@@ -8,7 +8,7 @@ function store(...names: string[]) {
   const value = names.map((name) => ({ name, title: name }));
   const made = {
     tools: { state: signal({ value, problem: null, loading: false }) },
-    view: signal<View>({ run: "r", tool: "overview_page", host: "", options: {} }),
+    view: signal<View>({ run: "r", tool: "overview_page", host: "", base: "", options: {} }),
     go: vi.fn<(change: Partial<View>) => void>(),
     href: (change: Partial<View>) => JSON.stringify(change),
   };

@@ -7,9 +7,13 @@ import numpy as np
 from ...columns import pool, vocabulary
 from ...columns.kinds import BYTES, TEXT
 from ...columns.tables import XSpace
-from .module import Instruction, Module, id_in, signed
+from .ids import id_in, signed
+from .module import Instruction, Module
 
-__all__ = ["Instruction", "Module", "modules", "signed"]
+__all__ = ["PROGRAMS", "Instruction", "Module", "modules", "signed"]
+
+PROGRAMS = 10_000
+"""Of more programs only the first ones are read."""
 
 
 def modules(space: XSpace) -> dict[int, Module]:
@@ -32,4 +36,6 @@ def modules(space: XSpace) -> dict[int, Module]:
                 begin, end = pool.payload(column.stats.buffer, np.int64(column.stats.value[row]))
                 if end > begin:
                     found.setdefault(program, Module(column.stats.buffer[begin:end], program))
+            if len(found) == PROGRAMS:
+                return found
     return found

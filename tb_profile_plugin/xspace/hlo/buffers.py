@@ -33,6 +33,8 @@ class Buffers:
     """int64[n]: row of the instruction that defines it, -1 where there is none."""
     shape: Array
     """int64[n]: its shape, -1 where there is none."""
+    path: Ragged
+    """Which part of the instruction's result it is."""
     id: Array
 
 
@@ -40,6 +42,8 @@ class Buffers:
 class Allocations:
     """Stretches of memory that buffers are assigned to."""
 
+    index: Array
+    """int64[n]: their numbers."""
     size: Array
     """int64[n]."""
     color: Array
@@ -90,11 +94,13 @@ class Assignment:
     peaks: dict[int, list[int]]
     """Buffers in an allocation at the program's peak, where the program says which."""
     damaged: bool
+    cut: bool
+    """Whether it is larger than what is read."""
 
     @staticmethod
     def read(message: Messages, module: Module) -> Assignment:
         """Of a ``BufferAssignmentProto``, whose program it is."""
-        buffers, bad = _buffers(message, module)
+        buffers, parts = _buffers(message, module)
         order = np.argsort(buffers.id, kind="stable")
         known = buffers.id[order]
 
@@ -109,6 +115,7 @@ class Assignment:
         first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
         local, parameter, live_out, constant, index = (allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11))
         found = Allocations(
+            allocations.numbers(1),
             allocations.numbers(2).clip(min=0),
             allocations.numbers(8),
             local,
@@ -123,21 +130,22 @@ class Assignment:
         owner, events = traces.inside(1, (1, 2, 4, 5))
         begins = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
         shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
-        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.texts(4).all)
+        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
         _, peaks = message.inside(5, (1, 2))
         lists = peaks.lists(2)
         at_peak = {
             index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
         }
-        damaged = bad or any(each.damaged for each in (message, allocations, assigned, traces, events, peaks))
-        return Assignment(buffers, found, heap, at_peak, damaged)
+        parts = (*parts, message, allocations, assigned, traces, events, peaks)
+        states = any(each.damaged for each in parts), any(each.cut for each in parts)
+        return Assignment(buffers, found, heap, at_peak, *states)
 
 
-def _buffers(message: Messages, module: Module) -> tuple[Buffers, bool]:
+def _buffers(message: Messages, module: Module) -> tuple[Buffers, tuple[Messages, ...]]:
     _, logical = message.inside(1, (1, 2, 3, 4))
     places = logical.one(3, (2, 3, 4))
     rows = module.rows(places.numbers(4))
-    names = places.texts(2).all
+    names = places.names(2)
     instruction = np.array(
         [row if row >= 0 else module.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
     )
@@ -146,4 +154,4 @@ def _buffers(message: Messages, module: Module) -> tuple[Buffers, bool]:
         [module.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
     sizes = logical.numbers(2).clip(min=0)
-    return Buffers(sizes, logical.numbers(4), instruction, shape, logical.numbers(1)), logical.damaged or places.damaged
+    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, places)

@@ -6,7 +6,6 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +19,7 @@ from .buffers import Assignment
 from .fields import Messages, Ragged
 from .literals import LITERAL, Literals
 from .shapes import Shapes
+from .shardings import SHARDING, Shardings
 from .source import Sources
 
 _FORMATTING = {"transpose", "copy", "reshape", "dynamic-reshape"}
@@ -41,7 +41,7 @@ _READ = (
     *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
     *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
     *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
-    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL),
+    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL, SHARDING),
 )
 """Fields of an instruction that are read."""
 _SCHEDULE = 7
@@ -108,13 +108,21 @@ class Module:
     @property
     def damaged(self) -> bool:
         """Whether some of the proto could not be read."""
-        parts = (self._proto, self._module, self._computations, self._messages, self._metadata)
-        return any(each.damaged for each in parts)
+        return any(each.damaged for each in self._parts)
+
+    @property
+    def cut(self) -> bool:
+        """Whether it is larger than what is read of a program; what comes first is here."""
+        return any(each.cut for each in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Messages, ...]:
+        return self._proto, self._module, self._computations, self._messages, self._metadata
 
     @lazy
     def name(self) -> str:
         """Name of the module, e.g. ``jit_step``; several programs may share it."""
-        return self._module.texts(1).all[0]
+        return self._module.names(1)[0]
 
     @property
     def computation(self) -> Array:
@@ -127,22 +135,22 @@ class Module:
     @lazy
     def names(self) -> list[str]:
         """Name of each instruction, unique in the module."""
-        return self._messages.texts(_NAME).all
+        return self._messages.names(_NAME)
 
     @lazy
     def opcodes(self) -> list[str]:
         """Opcode of each instruction, e.g. ``dot``."""
-        return self._messages.texts(_OPCODE).all
+        return self._messages.names(_OPCODE)
 
     @lazy
     def fusion_kinds(self) -> list[str]:
         """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
-        return self._messages.texts(_FUSION).all
+        return self._messages.names(_FUSION)
 
     @lazy
     def targets(self) -> list[str]:
         """What a custom call calls; empty for others."""
-        return self._messages.texts(_TARGET).all
+        return self._messages.names(_TARGET)
 
     @lazy
     def configs(self) -> Text:
@@ -198,12 +206,17 @@ class Module:
     @lazy
     def directions(self) -> list[str]:
         """How comparisons compare, e.g. ``LT``; empty for others."""
-        return self._messages.texts(_DIRECTION).all
+        return self._messages.names(_DIRECTION)
 
     @lazy
     def literals(self) -> Literals:
         """Values of small constants."""
         return Literals(self._messages, self.shapes)
+
+    @lazy
+    def shardings(self) -> Shardings:
+        """How values are split over devices."""
+        return Shardings(self._messages)
 
     @lazy
     def group_sizes(self) -> Array:
@@ -265,7 +278,7 @@ class Module:
     @lazy
     def computation_names(self) -> list[str]:
         """Name of each computation."""
-        return self._computations.texts(1).all
+        return self._computations.names(1)
 
     @lazy
     def members(self) -> Array:
@@ -282,7 +295,7 @@ class Module:
     @lazy
     def entry(self) -> int:
         """The computation that the program begins with; the last one where it does not say."""
-        name = self._module.texts(2).all[0]
+        name = self._module.names(2)[0]
         names = self.computation_names
         return names.index(name) if name in names else len(names) - 1
 
@@ -312,17 +325,17 @@ class Module:
     @lazy
     def op_names(self) -> list[str]:
         """The framework op that each instruction comes from, with its scopes; may be empty."""
-        return self._metadata.texts(2).all
+        return self._metadata.names(2)
 
     @lazy
     def op_types(self) -> list[str]:
         """Type of the framework op; may be empty."""
-        return self._metadata.texts(1).all
+        return self._metadata.names(1)
 
     @lazy
     def deduplicated(self) -> list[str]:
         """The instruction that an instruction is a copy of; may be empty."""
-        return self._metadata.texts(12).all
+        return self._metadata.names(12)
 
     @lazy
     def sources(self) -> Sources:
@@ -378,17 +391,3 @@ def _looked_up(keys: Array, rows: Array, wanted: Array) -> Array:
         return np.full(len(wanted), -1, np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, rows[place], -1)
-
-
-_PROGRAM = re.compile(r"\((\d{1,20})\)$")
-
-
-def id_in(name: str) -> int | None:
-    """The program id in a name like ``jit_step(6)``, as the bits of an int64; None where there is none."""
-    match = _PROGRAM.search(name)
-    return signed(int(match[1])) if match else None
-
-
-def signed(program_id: int) -> int:
-    """A program id as the bits of an int64: writers differ in how they take the highest bit."""
-    return (program_id + (1 << 63)) % (1 << 64) - (1 << 63)

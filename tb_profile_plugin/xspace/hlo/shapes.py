@@ -214,7 +214,7 @@ class Shapes:
         order = ",".join(map(str, self.minor_to_major[shape][:_MANY]))
         owner, tiles = self._tiles
         low, high = np.searchsorted(owner, [shape, shape + 1]).tolist()
-        said = "".join(f"({','.join(map(str, tiles[tile]))})" for tile in range(low, high))
+        said = "".join(f"({','.join(map(str, tiles[tile][:_MANY]))})" for tile in range(low, min(high, low + _MANY)))
         size, space = int(self._packed[shape]), int(self.memory_space[shape])
         extra = (f"T{said}" if said else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
         if not order and not extra:

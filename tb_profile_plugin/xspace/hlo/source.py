@@ -29,6 +29,11 @@ class Frame:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" if self.line else self.file
 
+    @property
+    def place(self) -> str:
+        """With the column where that is known."""
+        return f"{self}:{self.column}" if self.column else str(self)
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -47,7 +52,7 @@ class Sources:
     @staticmethod
     def read(metadata: Messages, index: Messages) -> Sources:
         """Of instructions' metadata and the module's table of stack frames."""
-        files, functions = index.all_texts(1), index.all_texts(2)
+        files, functions = index.all_names(1), index.all_names(2)
         _, locations = index.inside(3, (1, 2, 3, 4))
         places = [
             Frame(_at(files, file), line, _at(functions, function), column)
@@ -59,7 +64,7 @@ class Sources:
         nowhere = Frame("", 0)
         found = [places[place - 1] if 0 < place <= len(places) else nowhere for place in frames.numbers(1).tolist()]
         parents = frames.numbers(2).tolist()
-        return Sources(metadata.texts(3).all, metadata.numbers(4), metadata.numbers(15), found, parents)
+        return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), found, parents)
 
     def stack(self, row: int) -> list[Frame]:
         """The frames of an instruction, innermost first."""

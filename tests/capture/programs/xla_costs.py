@@ -1,12 +1,13 @@
 """Programs of many kinds for JAX on the CPU; prints for each its compiled HLO and what JAX says that it costs, in JSON.
 
 ``python xla_costs.py`` writes {name: {"hlo": base64 of an HloModuleProto, "cost": cost_analysis(), "buffers": base64 of
-a BufferAssignmentProto, "memory": memory_analysis()}}.
+a BufferAssignmentProto, "memory": memory_analysis(), "shardings": text by instruction}}.
 """
 
 import base64
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -227,6 +228,13 @@ def sharded() -> dict[str, Any]:
     }
 
 
+def shardings(text: str) -> dict[str, str]:
+    """What XLA writes of how values are split, by instruction."""
+    lines = [line.strip().removeprefix("ROOT ").partition(" = ") for line in text.splitlines() if "sharding={" in line]
+    after = {name.removeprefix("%"): rest.partition(", sharding=")[2] for name, _, rest in lines}
+    return {name: re.split(", [a-z_]+=", rest)[0] for name, rest in after.items() if rest}
+
+
 def main() -> None:
     """See the module."""
     answers: dict[str, Any] = {}
@@ -239,6 +247,7 @@ def main() -> None:
             "hlo": base64.b64encode(module.as_serialized_hlo_module_proto()).decode(),
             "cost": compiled.cost_analysis(),
             "buffers": base64.b64encode(memory.serialized_buffer_assignment_proto).decode(),
+            "shardings": shardings(compiled.as_text()),
             "memory": {key: getattr(memory, f"{key}_size_in_bytes") for key in ("argument", "output", "temp", "alias")},
         }
     json.dump(answers, sys.stdout)

@@ -1,12 +1,11 @@
 /** Which session the shown one is compared with. */
 
 import { moment } from "../../base/format";
-import { useKept } from "../../view/kept";
 import type { PageProps } from "../page";
 
 export function Base({ page }: { page: PageProps }) {
   const { session, store } = page;
-  const [base, choose] = useKept("base");
+  const { base } = store.view.value;
   const others = (store.sessions.state.value.value?.sessions ?? []).filter(({ run }) => run !== session.run);
   const known = others.some(({ run }) => run === base);
   if (!others.length && !base) {
@@ -16,7 +15,7 @@ export function Base({ page }: { page: PageProps }) {
     <p class="compare-base">
       <label>
         Base{" "}
-        <select value={base} onChange={(event) => choose(event.currentTarget.value)}>
+        <select value={base} onChange={(event) => store.go({ base: event.currentTarget.value })}>
           <option value="">choose a session</option>
           {base && !known && <option value={base}>{base}</option>}
           {others.map(({ run, modified }) => (
@@ -31,7 +30,7 @@ export function Base({ page }: { page: PageProps }) {
           type="button"
           class="button"
           data-tip="Compare the other way round"
-          onClick={() => store.go({ run: base, options: { ...store.view.peek().options, base: session.run } })}
+          onClick={() => store.go({ run: base, base: session.run, options: store.view.peek().options })}
         >
           Swap
         </button>

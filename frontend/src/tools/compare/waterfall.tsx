@@ -3,6 +3,7 @@
 import { largest } from "../../base/extent";
 import { inMilliseconds, time } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
+import { useChoices } from "../../view/kept";
 import { Section } from "../../view/section";
 import { Swatch } from "../../view/stackbar";
 
@@ -32,6 +33,7 @@ function Bar({ table, row, reach }: { table: Table; row: Row; reach: number }) {
 export function Waterfall({ answer }: { answer: Answer }) {
   const table = answer.table("parts");
   const edges = table.rows.flatMap((row) => ["delta_ps", "low_ps", "high_ps"].map((id) => table.length(row, id)));
+  const [, choose] = useChoices();
   const reach = largest(edges.map(Math.abs), 1);
   const [base, fresh] = [answer.number("base_ps") ?? 0, answer.number("new_ps") ?? 0];
   return (
@@ -50,7 +52,15 @@ export function Waterfall({ answer }: { answer: Answer }) {
           {table.rows.map((row) => (
             <tr key={table.text(row, "id")}>
               <th scope="row">
-                <Swatch id={table.text(row, "id")} /> {table.text(row, "label")}
+                <Swatch id={table.text(row, "id")} />{" "}
+                <button
+                  type="button"
+                  class="row-act"
+                  data-tip="Show its ops only"
+                  onClick={() => choose({ "ops.only.label": table.text(row, "label") })}
+                >
+                  {table.text(row, "label")}
+                </button>
               </th>
               <td class="number">{time(table.length(row, "base_ps") * PS)}</td>
               <td class="number">{time(table.length(row, "new_ps") * PS)}</td>

@@ -4,6 +4,7 @@ import { count, finer, percent, plural, type Scale, scaled, shown, time, timeSca
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
 import { beginning } from "../../base/text";
+import { DeltaCell, DeltaHead, deltaOf } from "../../view/delta";
 import { Doubt } from "../../view/doubt";
 import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
@@ -23,7 +24,16 @@ export function extent(answer: Answer): string {
   return `average of ${plural(kept, "step")}, median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}${left}`;
 }
 
-function LegendRow({ table, row, scale, several }: { table: Table; row: Row; scale: Scale; several: boolean }) {
+interface RowProps {
+  readonly table: Table;
+  readonly row: Row;
+  readonly scale: Scale;
+  readonly several: boolean;
+  /** Whether there is a baseline. */
+  readonly held: boolean;
+}
+
+function LegendRow({ table, row, scale, several, held }: RowProps) {
   const doc = table.text(row, "doc");
   const ms = (column: string) => scaled(table.length(row, column), scale);
   return (
@@ -36,6 +46,7 @@ function LegendRow({ table, row, scale, several }: { table: Table; row: Row; sca
       </th>
       <td class="number">{ms("average_ms")}</td>
       <td class="number">{percent(table.length(row, "share"))}</td>
+      {held && <DeltaCell ms={deltaOf(table, row, "average_ms")} scale={scale} />}
       {several && (
         <>
           <td class="number">{ms("deviation_ms")}</td>
@@ -99,7 +110,8 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
   const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
   const total = answer.number("parts_ms") ?? 0;
   const scale = finer(timeScale(total));
-  const used = parts.rows.filter((row) => parts.length(row, "maximum_ms") > 0);
+  const held = parts.has("delta_average_ms");
+  const used = parts.rows.filter((row) => parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"));
   const unused = parts.rows.filter((row) => !used.includes(row));
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
@@ -137,6 +149,7 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
               <th scope="col">Part</th>
               <Head table={parts} id="average_ms" label={hasSteps ? "Average" : "Time"} unit={scale.unit} />
               <Head table={parts} id="share" />
+              {held && <DeltaHead unit={scale.unit} />}
               {several && (
                 <>
                   <Head table={parts} id="deviation_ms" unit={scale.unit} />
@@ -147,12 +160,13 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
           </thead>
           <tbody>
             {used.map((row) => (
-              <LegendRow key={parts.text(row, "part")} table={parts} row={row} scale={scale} several={several} />
+              <LegendRow key={parts.text(row, "part")} {...{ table: parts, row, scale, several, held }} />
             ))}
             <tr class="sum">
               <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
               <td class="number">{scaled(total, scale)}</td>
               <td class="number">{percent(1)}</td>
+              {held && <td />}
               {several && <td colSpan={2} />}
             </tr>
           </tbody>

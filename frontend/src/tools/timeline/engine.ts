@@ -3,7 +3,7 @@
 import { effect } from "@preact/signals";
 import type { Spot } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { around, between, clamp, type Viewport } from "../../canvas/viewport";
+import { around, between, type Viewport } from "../../canvas/viewport";
 import type { Frame, Overview } from "./frame";
 import { type Ink, readInk } from "./ink";
 import { hit } from "./loader";
@@ -111,7 +111,7 @@ export class Engine {
   glideTo(target: Viewport): void {
     cancelAnimationFrame(this.glide);
     const from = this.scene.view;
-    const to = clamp(target, this.scene.lanes.duration);
+    const to = this.scene.clamped(target);
     const start = performance.now();
     const step = (now: number) => {
       const share = Math.min(1, Math.max(0, now - start) / GLIDE_MS);

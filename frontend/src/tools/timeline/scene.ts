@@ -3,7 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import type { Lanes, TimelineApi } from "../../api/timeline";
 import type { Renderer } from "../../canvas/renderer";
-import { clamp, spanOf, type Viewport } from "../../canvas/viewport";
+import { clamp, pan, spanOf, type Viewport } from "../../canvas/viewport";
 import { arrange, type Band, type Layout, summaryLanes, visible } from "./layout";
 import { type Held, Loader, type Need } from "./loader";
 import { Names } from "./names";
@@ -34,6 +34,8 @@ export class Scene {
   readonly names: Names;
   readonly loader: Loader;
   readonly whole: Viewport;
+  /** How far one may look: beyond the capture where another one lies over it. */
+  bounds: Viewport;
   size: Size = { width: 0, height: 0 };
   dark = false;
 
@@ -45,6 +47,7 @@ export class Scene {
     changed: (error?: unknown) => void,
   ) {
     this.whole = { begin: 0, end: Math.max(1, lanes.duration) };
+    this.bounds = this.whole;
     this.names = new Names(api, lanes.block);
     this.loader = new Loader(api, this.names, renderer, (held) => this.colour(held), changed);
     this.loader.duration = [0, lanes.duration];
@@ -57,7 +60,18 @@ export class Scene {
   }
 
   set view(next: Viewport) {
-    this.state.view.value = clamp(next, this.lanes.duration);
+    this.state.view.value = this.clamped(next);
+  }
+
+  /** The window as near as one may look. */
+  clamped(view: Viewport): Viewport {
+    const from = this.bounds.begin;
+    return pan(clamp(pan(view, -from), spanOf(this.bounds)), from);
+  }
+
+  /** Whether anything of the capture is in view. */
+  get inSight(): boolean {
+    return this.view.end > this.whole.begin && this.view.begin < this.whole.end;
   }
 
   get perPixel(): number {
@@ -95,7 +109,7 @@ export class Scene {
 
   /** Asks for what is in view and about a screen around it. */
   load(): void {
-    if (!this.size.width) return;
+    if (!this.size.width || !this.inSight) return;
     const needs: Need[] = [];
     for (const margin of [0, this.tracksHeight]) {
       for (const [band] of this.shown(margin)) {

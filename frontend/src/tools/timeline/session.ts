@@ -118,7 +118,7 @@ export function followState(engine: Engine, api: TimelineApi, address: Address):
         const view = state.view.value ?? scene.whole;
         state.scroll.value;
         if (!kinds.size) state.arrows.value = [];
-        return kinds.size
+        return kinds.size && scene.inSight
           ? async () => {
               const keys = [...scene.shown()].flatMap(([band]) => (band.lane ? [band.lane.key] : []));
               const { arrows } = await api.arrows(keys.join(","), view.begin, view.end, signal);

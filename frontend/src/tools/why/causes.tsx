@@ -3,6 +3,7 @@
 import { percent, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import { theEvent } from "../../state/links";
+import { deltaOf, signOf } from "../../view/delta";
 import { Section } from "../../view/section";
 import { Swatch } from "../../view/stackbar";
 import { GoLink } from "../../view/verdict";
@@ -75,7 +76,7 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
     <li class="hint">
       <Swatch id={id} />
       <div>
-        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} />
+        <b>{table.text(row, "label")}</b> <Cost table={table} row={row} /> <Change table={table} row={row} />
         <div>{table.text(row, "text")}</div>
         {remedy && <div class="remedy">{remedy}</div>}
         {code && (
@@ -88,6 +89,18 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
         <Evidence page={page} cause={id} />
       </div>
     </li>
+  );
+}
+
+/** What it costs more or less than in the baseline. */
+function Change({ table, row }: { table: Table; row: Row }) {
+  const ms = deltaOf(table, row, "per_step_ps");
+  if (typeof ms !== "number") return null;
+  return (
+    <span class={signOf(ms)} data-tip={`Baseline: ${time(table.length(row, "base_per_step_ps"), "ps")}`}>
+      {ms > 0 ? "+" : ""}
+      {time(ms)} per step
+    </span>
   );
 }
 

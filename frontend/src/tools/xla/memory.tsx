@@ -2,9 +2,9 @@
 
 import { useCallback } from "preact/hooks";
 import { largest } from "../../base/extent";
-import { memory, memoryScale } from "../../base/format";
+import { memory, memoryScale, timeScale } from "../../base/format";
 import { colourOf } from "../../base/hue";
-import type { Table } from "../../base/table";
+import type { Row, Table } from "../../base/table";
 import { Chart } from "../../view/chart";
 import { axis, escapeHtml, textStyle, tooltip, tooltipRow } from "../../view/chartparts";
 import type { Palette } from "../../view/palette";
@@ -12,19 +12,47 @@ import type { Palette } from "../../view/palette";
 interface CurveProps {
   readonly curve: Table;
   readonly peak: number;
+  /** The position of which the tables tell. */
+  readonly shown: number;
+  /** Whether the axis is time instead of positions. */
+  readonly timed: boolean;
+  readonly choose: (position: number) => void;
 }
 
-export function Curve({ curve, peak }: CurveProps) {
-  const build = useCallback((palette: Palette) => curveOption(curve, peak, palette), [curve, peak]);
-  return <Chart label="Memory over the program's schedule" height={240} build={build} />;
+export function Curve({ curve, peak, shown, timed, choose }: CurveProps) {
+  const build = useCallback(
+    (palette: Palette) => curveOption({ curve, peak, shown, timed, palette }),
+    [curve, peak, shown, timed],
+  );
+  const pick = (place: number) => {
+    const at = along(curve, timed).at;
+    const before = curve.rows.filter((row) => at(row) <= place).at(-1);
+    choose(before ? curve.length(before, "position") : 0);
+  };
+  return <Chart label="Memory over the program's schedule" height={240} build={build} onColumn={pick} />;
 }
 
-function curveOption(curve: Table, peak: number, palette: Palette) {
+/** Where a row stands on the axis, and what the axis is called. */
+function along(curve: Table, timed: boolean) {
+  if (!timed) return { at: (row: Row) => curve.length(row, "position"), title: "Position in the schedule" };
+  const { factor, unit } = timeScale(largest(curve.rows.map((row) => curve.length(row, "time_us"))), "us");
+  return { at: (row: Row) => curve.length(row, "time_us") * factor, title: `Time in the program's run, ${unit}` };
+}
+
+interface CurveParts extends Omit<CurveProps, "choose"> {
+  readonly palette: Palette;
+}
+
+function curveOption({ curve, peak, shown, timed, palette }: CurveParts) {
+  const { at, title } = along(curve, timed);
+  const place = (position: number) =>
+    at(curve.rows.filter((row) => curve.length(row, "position") <= position).at(-1) ?? []);
   const scale = memoryScale(largest(curve.rows.map((row) => curve.length(row, "bytes"))));
   return {
     animation: false,
     textStyle: textStyle(palette),
-    grid: { left: 8, right: 16, top: 28, bottom: 24, containLabel: true },
+    // The map below has the same margins.
+    grid: { left: 56, right: 16, top: 28, bottom: 44 },
     tooltip: {
       ...tooltip(palette),
       trigger: "axis" as const,
@@ -35,11 +63,11 @@ function curveOption(curve: Table, peak: number, palette: Palette) {
       },
     },
     xAxis: {
-      ...axis(palette, "Position in the schedule"),
+      ...axis(palette, title),
       type: "value" as const,
       nameLocation: "middle" as const,
       nameGap: 26,
-      max: "dataMax" as const,
+      ...(timed ? {} : { max: "dataMax" as const }),
     },
     yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
     series: [
@@ -49,13 +77,16 @@ function curveOption(curve: Table, peak: number, palette: Palette) {
         showSymbol: false,
         lineStyle: { color: palette.accent, width: 1.5 },
         areaStyle: { color: palette.accent, opacity: 0.2 },
-        data: curve.rows.map((row) => [curve.length(row, "position"), curve.length(row, "bytes") * scale.factor]),
+        data: curve.rows.map((row) => [at(row), curve.length(row, "bytes") * scale.factor]),
         markLine: {
           silent: true,
           symbol: "none",
           lineStyle: { color: palette.quiet },
           label: { formatter: "peak", color: palette.quiet },
-          data: [{ xAxis: peak }],
+          data: [
+            { xAxis: place(peak) },
+            ...(shown === peak ? [] : [{ xAxis: place(shown), label: { formatter: "shown", color: palette.quiet } }]),
+          ],
         },
       },
     ],
@@ -67,12 +98,13 @@ const TALL = 260;
 interface MapProps {
   readonly blocks: Table;
   readonly positions: number;
-  readonly peak: number;
+  /** The position of which the tables tell. */
+  readonly shown: number;
   readonly dark: boolean;
 }
 
 /** Each temporary as a box: from when to when, and where in memory. */
-export function AllocationMap({ blocks, positions, peak, dark }: MapProps) {
+export function AllocationMap({ blocks, positions, shown, dark }: MapProps) {
   const top = largest(blocks.rows.map((row) => ends(blocks.length(row, "offset"), blocks.length(row, "bytes")))) || 1;
   const wide = Math.max(positions - 1, 1);
   return (
@@ -94,7 +126,7 @@ export function AllocationMap({ blocks, positions, peak, dark }: MapProps) {
           />
         );
       })}
-      <line x1={peak} x2={peak} y1={0} y2={TALL} />
+      <line x1={shown} x2={shown} y1={0} y2={TALL} />
     </svg>
   );
 }

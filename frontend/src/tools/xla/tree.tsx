@@ -5,11 +5,14 @@ import { largest } from "../../base/extent";
 import { percent, time } from "../../base/format";
 import type { Row, Table } from "../../base/table";
 import type { Store } from "../../state/store";
+import { deltaOf, signOf } from "../../view/delta";
 import { useOpDialog } from "./opcard";
 
 /** Rows open at first: those that hold so much of the time, and not more than this many. */
 const LARGE = 0.2;
 const FIRST = 12;
+/** Heads of columns of texts. */
+const TEXTS: ReadonlySet<string> = new Set(["Bound by", "Source"]);
 
 interface Shape {
   readonly children: ReadonlyMap<number | null, readonly Row[]>;
@@ -61,7 +64,19 @@ export function Tree({ nodes, idle, store }: TreeProps) {
   };
   const whole = idle ? "share" : "of_busy";
   const longest = largest(shown.map((row) => nodes.length(row, whole)));
-  const heads = ["Self time", "", "Wasted", "Of roofline", "Bound by", "Executions", "GFLOP/s", "GiB/s", "Source"];
+  const held = nodes.has("delta_self_us");
+  const heads = [
+    "Self time",
+    ...(held ? ["Δ per step"] : []),
+    "",
+    "Wasted",
+    "Of roofline",
+    "Bound by",
+    "Executions",
+    "GFLOP/s",
+    "GiB/s",
+    "Source",
+  ];
   return (
     <div class="optree">
       <table>
@@ -69,7 +84,7 @@ export function Tree({ nodes, idle, store }: TreeProps) {
           <tr>
             <th>Name</th>
             {heads.map((head, place) => (
-              <th key={place} class={place < 4 || (place > 4 && place < 8) ? "number" : undefined}>
+              <th key={place} class={TEXTS.has(head) ? undefined : "number"}>
                 {head}
               </th>
             ))}
@@ -110,7 +125,7 @@ interface TreeRowProps {
 }
 
 function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps) {
-  const [name, kind] = [nodes.text(row, "name"), nodes.text(row, "kind")];
+  const [name, kind, match] = ["name", "kind", "match"].map((id) => nodes.text(row, id)) as [string, string, string];
   const known = (id: string, show: (value: number) => string) => {
     const value = nodes.number(row, id);
     return value === null ? "" : show(value);
@@ -118,7 +133,7 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
   const share = nodes.length(row, whole);
   const figure = (value: number) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   return (
-    <tr class={kind}>
+    <tr class={match === "gone" ? "gone" : kind}>
       <td style={{ paddingLeft: `${8 + 16 * nodes.length(row, "depth")}px` }} data-tip={nodes.text(row, "expression")}>
         {open === undefined ? (
           <span class="twig" />
@@ -127,15 +142,17 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
             {open ? "▾" : "▸"}
           </button>
         )}
-        {kind === "op" ? (
+        {kind === "op" && match !== "gone" ? (
           <button type="button" class="row-act" onClick={show}>
             {name}
           </button>
         ) : (
           name
         )}
+        {match && <small class="quiet"> {match}</small>}
       </td>
       <td class="number">{known("self_us", (value) => time(value, "us"))}</td>
+      {nodes.has("delta_self_us") && <Change nodes={nodes} row={row} />}
       <td class="share">
         <Bar nodes={nodes} row={row} length={share / longest} />
         <span>{known(whole, (value) => percent(value))}</span>
@@ -151,6 +168,12 @@ function TreeRow({ nodes, row, whole, longest, open, turn, show }: TreeRowProps)
       </td>
     </tr>
   );
+}
+
+/** From the baseline's, per step. */
+function Change({ nodes, row }: { nodes: Table; row: Row }) {
+  const ms = deltaOf(nodes, row, "self_us");
+  return <td class={`number ${signOf(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${time(ms)}`}</td>;
 }
 
 /** Time at best, wasted time and time of which nothing is known, together as long as the row's share asks for. */

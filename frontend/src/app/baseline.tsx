@@ -1,0 +1,52 @@
+/** The session that figures are held against, on every page that can: chosen once, kept in the address. */
+
+import type { Store } from "../state/store";
+import { Icon } from "../view/icons";
+import { Menu } from "../view/menu";
+import { SessionList } from "./picker";
+
+export function Baseline({ store }: { store: Store }) {
+  const { run, base } = store.view.value;
+  const list = store.sessions.state.value.value?.sessions;
+  const others = (list ?? []).filter((entry) => entry.run !== run);
+  if (!list || (!others.length && !base)) return null;
+  const known = list.some((entry) => entry.run === base);
+  return (
+    <span class="baseline">
+      <Menu
+        class="baseline-button"
+        name="Baseline"
+        tip="Choose a session to hold this one against: tables get its figures and the differences."
+        label={
+          <>
+            <span class="quiet">Baseline</span> {base ? <b>{base}</b> : <span class="quiet">none</span>}
+            {base && !known && <span class="offline">not here</span>}
+            <Icon name="down" />
+          </>
+        }
+      >
+        {(close) => (
+          <SessionList
+            sessions={others}
+            chosen={base}
+            choose={(chosen) => {
+              store.go({ base: chosen });
+              close();
+            }}
+          />
+        )}
+      </Menu>
+      {base && (
+        <button
+          type="button"
+          class="button"
+          aria-label="No baseline"
+          data-tip="Without a baseline"
+          onClick={() => store.go({ base: "" })}
+        >
+          ×
+        </button>
+      )}
+    </span>
+  );
+}

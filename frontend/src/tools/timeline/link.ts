@@ -1,0 +1,93 @@
+/** Two scenes that move together: a time of one is a time of the other, some picoseconds later. */
+
+import { effect, type ReadonlySignal } from "@preact/signals";
+import type { Slab } from "../../base/slab";
+import { pan, type Viewport } from "../../canvas/viewport";
+import { named } from "../../state/links";
+import type { Scene } from "./scene";
+
+/** Below a tick of any clock: what additions leave over. */
+const SAME = 1;
+
+function differ(a: Viewport, b: Viewport | null): boolean {
+  return !b || Math.abs(a.begin - b.begin) > SAME || Math.abs(a.end - b.end) > SAME;
+}
+
+/** Keeps the windows of both equal, `offset` ps apart; returns how to let them go. */
+export function link(one: Scene, other: Scene, offset: ReadonlySignal<number>): () => void {
+  const stops = [
+    effect(() => {
+      const by = offset.value;
+      const [begin, end] = [
+        Math.min(one.whole.begin, other.whole.begin - by),
+        Math.max(one.whole.end, other.whole.end - by),
+      ];
+      one.bounds = { begin, end };
+      other.bounds = pan(one.bounds, by);
+    }),
+    effect(() => {
+      const next = pan(one.state.view.value ?? one.whole, offset.value);
+      if (differ(next, other.state.view.peek())) other.state.view.value = next;
+    }),
+    effect(() => {
+      const view = other.state.view.value;
+      const next = view && pan(view, -offset.peek());
+      if (next && differ(next, one.state.view.peek() ?? one.whole)) one.state.view.value = next;
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    one.bounds = one.whole;
+  };
+}
+
+interface Place {
+  readonly event: string;
+  readonly lane: string;
+  readonly row: number;
+}
+
+/** Of events that were searched for by their name, the one that begins nearest to a time; null for none. */
+export function nearest({ facts, arrays }: Slab, time: number): Place | null {
+  const { host, lane, row, event, name, begin } = arrays;
+  const names = new Set(facts.names as readonly string[]);
+  let found = -1;
+  for (let at = 0; at < (begin?.length ?? 0); at++) {
+    // Others have the text among their stats.
+    if (!names.has(`${host?.[at]}.${name?.[at]}`)) continue;
+    const away = Math.abs((begin?.[at] as number) - time);
+    if (found < 0 || away < Math.abs((begin?.[found] as number) - time)) found = at;
+  }
+  if (found < 0) return null;
+  return {
+    event: `${host?.[found]}.${event?.[found]}`,
+    lane: `${host?.[found]}.${lane?.[found]}`,
+    row: row?.[found] as number,
+  };
+}
+
+/** Selects in the other scene what is selected in the one: the event of the same name that lies nearest to it. */
+export function linkSelection(one: Scene, other: Scene, offset: ReadonlySignal<number>): () => void {
+  let controller = new AbortController();
+  const stop = effect(() => {
+    const chosen = one.state.details.value;
+    controller.abort();
+    controller = new AbortController();
+    const { signal } = controller;
+    if (!chosen) {
+      other.state.event.value = "";
+      return;
+    }
+    const show = (slab: Slab) => {
+      const found = nearest(slab, chosen.begin + offset.peek());
+      if (found && !signal.aborted) other.reveal(found.lane, found.row);
+      if (!signal.aborted) other.state.event.value = found?.event ?? "";
+    };
+    // Where nothing can be searched for, nothing is selected.
+    other.api.search(named(chosen.full_name), true, false, signal).then(show, () => {});
+  });
+  return () => {
+    stop();
+    controller.abort();
+  };
+}

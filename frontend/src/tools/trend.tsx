@@ -1,0 +1,81 @@
+/** Since when are steps slower, over the sessions of this logdir, and why? */
+
+import { plural } from "../base/format";
+import type { Row, Table } from "../base/table";
+import type { Store } from "../state/store";
+import { Grid } from "../view/grid";
+import type { ColumnSpec } from "../view/gridmodel";
+import { useKept } from "../view/kept";
+import { Notes } from "../view/problems";
+import { Section } from "../view/section";
+import { Verdict } from "../view/verdict";
+import { exportName, type PageProps } from "./page";
+import { History } from "./trend/history";
+
+const SESSIONS: Readonly<Record<string, ColumnSpec>> = { before: { hidden: true }, marked: { facet: true } };
+
+/** Where a session is held against the one before it. */
+function compared(store: Store, table: Table, row: Row, fresh: string) {
+  const [run, base] = [table.text(row, fresh), table.text(row, "before")];
+  if (!base) return undefined;
+  const change = { run, base, tool: "compare" };
+  return { href: store.href(change), go: () => store.go(change) };
+}
+
+export default function TrendPage(props: PageProps) {
+  const { answer, store } = props;
+  const [jumps, sessions, left] = [answer.table("jumps"), answer.table("sessions"), answer.table("left")];
+  const [, read] = useKept("read");
+  const unread = answer.number("unread") ?? 0;
+  return (
+    <>
+      {answer.headline && <Verdict {...answer.headline} />}
+      <Notes notes={answer.notes} store={store} />
+      {unread > 0 && (
+        <p>
+          <button type="button" class="button" onClick={() => read("all")}>
+            Read {plural(unread, "session")}
+          </button>
+        </p>
+      )}
+      {sessions.rows.length > 0 && (
+        <Section
+          title="History"
+          doc="Each session's mean step, in order of time, and the levels between steps of the history. Click a session to compare it with the one before it."
+          note="click a session to compare it with the one before it"
+        >
+          <History
+            table={sessions}
+            shown={store.view.value.run}
+            link={(row) => compared(store, sessions, row, "run")}
+          />
+        </Section>
+      )}
+      {jumps.rows.length > 0 && (
+        <Section title={jumps.label} note="click a row to compare both sessions">
+          <Grid
+            table={jumps}
+            name={exportName(props, "jumps")}
+            id="jumps"
+            link={(row) => compared(store, jumps, row, "since")}
+          />
+        </Section>
+      )}
+      <Section title={sessions.label} doc={sessions.doc}>
+        <Grid
+          table={sessions}
+          specs={SESSIONS}
+          hideEmpty
+          name={exportName(props, "sessions")}
+          id="sessions"
+          link={(row) => compared(store, sessions, row, "run")}
+        />
+      </Section>
+      {left.rows.length > 0 && (
+        <Section title={left.label} doc={left.doc}>
+          <Grid table={left} name={exportName(props, "left")} id="left" />
+        </Section>
+      )}
+    </>
+  );
+}

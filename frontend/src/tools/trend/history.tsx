@@ -1,0 +1,96 @@
+/** Steps over sessions: a dot each, the levels as lines, and a mark where the history steps. */
+
+import { largest } from "../../base/extent";
+import { inMilliseconds, time } from "../../base/format";
+import type { Row, Table } from "../../base/table";
+
+const PS = inMilliseconds("ps");
+const WIDTH = 1000;
+const HEIGHT = 200;
+/** Left, right, above and below the dots. */
+const EDGE = 24;
+
+interface HistoryProps {
+  readonly table: Table;
+  /** The session that the other pages show. */
+  readonly shown: string;
+  /** Where a click on a session leads. */
+  readonly link: (row: Row) => { readonly href: string; readonly go: () => void } | undefined;
+}
+
+export function History({ table, shown, link }: HistoryProps) {
+  const { rows } = table;
+  const top = 1.1 * largest(rows.map((row) => table.length(row, "step_ps")));
+  const wide = (WIDTH - 2 * EDGE) / Math.max(1, rows.length);
+  const x = (place: number) => EDGE + (place + 0.5) * wide;
+  const y = (ps: number) => HEIGHT - EDGE - (ps / top) * (HEIGHT - 2 * EDGE);
+  const ends = [rows[0], rows.at(-1)].map((row) => (row ? table.text(row, "began") : ""));
+  return (
+    <figure class="history">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Steps of ${rows.length} sessions`}>
+        <line class="axis" x1={EDGE} x2={WIDTH - EDGE} y1={y(0)} y2={y(0)} />
+        {rows.map((row, place) => (
+          <line
+            key={table.text(row, "run")}
+            class="level"
+            x1={x(place) - wide / 2}
+            x2={x(place) + wide / 2}
+            y1={y(table.length(row, "level_ps"))}
+            y2={y(table.length(row, "level_ps"))}
+          />
+        ))}
+        {rows.map((row, place) => (
+          <Dot
+            key={table.text(row, "run")}
+            {...{ table, row, shown, link }}
+            x={x(place)}
+            y={y(table.length(row, "step_ps"))}
+            left={x(place) - wide / 2}
+          />
+        ))}
+      </svg>
+      <figcaption class="quiet">
+        <span>{ends[0]}</span>
+        <span>from 0 to {time(top * PS)}</span>
+        <span>{ends[1]}</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+interface DotProps extends HistoryProps {
+  readonly row: Row;
+  readonly x: number;
+  readonly y: number;
+  /** Where its place begins. */
+  readonly left: number;
+}
+
+function Dot({ table, row, shown, link, x, y, left }: DotProps) {
+  const run = table.text(row, "run");
+  const marked = table.cell(row, "marked") === true;
+  const to = link(row);
+  const text = `${run}: ${time(table.length(row, "step_ps") * PS)}${marked ? "; the history steps here" : ""}`;
+  const dot = (
+    <circle class={run === shown ? "chosen" : ""} cx={x} cy={y} r={run === shown ? 6 : 4}>
+      <title>{text}</title>
+    </circle>
+  );
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    to?.go();
+  };
+  return (
+    <>
+      {marked && <line class="jump" x1={left} x2={left} y1={EDGE / 2} y2={HEIGHT - EDGE} />}
+      {to ? (
+        <a href={to.href} target="_top" aria-label={text} onClick={onClick}>
+          {dot}
+        </a>
+      ) : (
+        dot
+      )}
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** Differences from the baseline in tables that pages draw by themselves: with the sign and the colours of grids. */
+
+import { inMilliseconds, type Scale, scaled } from "../base/format";
+import type { Row, Table } from "../base/table";
+
+/** What a time differs by from the baseline's, ms; null where that is unknown, undefined without a baseline. */
+export function deltaOf(table: Table, row: Row, id: string): number | null | undefined {
+  const column = table.column(`delta_${id}`);
+  if (!column) return undefined;
+  const value = table.number(row, column.id);
+  return value === null ? null : value * inMilliseconds(column.unit);
+}
+
+/** The class of a difference: more is worse. */
+export function signOf(value: number | null | undefined): string {
+  return value ? (value > 0 ? "more" : "less") : "";
+}
+
+export function DeltaHead({ unit }: { unit?: string }) {
+  return (
+    <th scope="col" class="number" data-tip="This session's less the baseline's.">
+      Δ {unit && <small>{unit}</small>}
+    </th>
+  );
+}
+
+export function DeltaCell({ ms, scale }: { ms: number | null | undefined; scale: Scale }) {
+  return <td class={`number ${signOf(ms)}`}>{typeof ms === "number" && `${ms > 0 ? "+" : ""}${scaled(ms, scale)}`}</td>;
+}

@@ -1,0 +1,67 @@
+"""Two timelines on one clock: the begin of a step here lies over the begin of a step there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median_low
+
+from ..problems import Problem, ProblemError
+
+MOST_NAMES = 1_000
+"""Steps that a page can offer."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Of one side, in order of time; times are ps since its first event."""
+
+    begin: Sequence[int]
+    end: Sequence[int]
+    name: Sequence[str]
+    complete: Sequence[bool]
+
+    def typical(self) -> int | None:
+        """Place of the step of median length among the complete ones, or among all where none is; None without any."""
+        places = [i for i, whole in enumerate(self.complete) if whole] or list(range(len(self.begin)))
+        if not places:
+            return None
+        lengths = [self.end[i] - self.begin[i] for i in places]
+        return places[lengths.index(median_low(lengths))]
+
+    def at(self, place: int) -> int:
+        """That place; raises `ProblemError` where there is no such step."""
+        if not 0 <= place < len(self.begin):
+            message = f"There is no step at place {place}."
+            raise ProblemError(Problem("bad_parameter", message, f"There are {len(self.begin)}, from 0 on.", "step"))
+        return place
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Which step lies over which; both are None where one side has none."""
+
+    step: int | None
+    base_step: int | None
+    offset: int
+    """ps: what is added to a time here to get the time there."""
+    text: str
+
+
+def aligned(here: Steps, there: Steps, step: int | None = None, base_step: int | None = None) -> Aligned:
+    """By the steps at these places; what is not given is a typical step, there one of the same name if it has one.
+
+    Raises `ProblemError` for a place without a step.
+    """
+    own = here.typical() if step is None else here.at(step)
+    if base_step is not None:
+        other: int | None = there.at(base_step)
+    elif step is not None and here.name[step] in there.name:
+        other = list(there.name).index(here.name[step])
+    else:
+        other = there.typical()
+    if own is None or other is None:
+        lacking = "on either side" if own is other else "here" if own is None else "in the baseline"
+        return Aligned(None, None, 0, f"No step was found {lacking}: both begin with their first event.")
+    offset = there.begin[other] - here.begin[own]
+    return Aligned(own, other, offset, f"{here.name[own]} here lies over {there.name[other]} there.")

@@ -1,0 +1,165 @@
+"""Trend: since when are steps slower, over the sessions of a logdir, and why?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from ..analysis.digest.record import Digest
+from ..compare.alike import alike
+from ..compare.load import Source, kept_digest, known_digest
+from ..compare.trend import Trend, summary, told
+from ..compare.trend import trend as over_time
+from ..contract.answer import Answer, Column, Headline, Table, by_column, time_column
+from ..contract.steps import CHOICE
+from ..contract.tool import STEP_EVENT, Param, tool
+from ..model.host import Host
+from ..model.session import Neighbours, Session
+from ..problems import Problem, ProblemError
+from ..runtime import cancellation
+
+_AT_ONCE = 32 << 20
+"""Bytes of captures that are read without being asked for."""
+_EVERY = "all"
+
+_FACTS = (
+    Column(
+        "between_runs",
+        "Runs differ by",
+        unit="share",
+        doc="Standard deviation of steps between runs; blank with fewer than 4.",
+    ),
+    Column("unread", "Not read yet", doc="Sessions whose steps are not known yet."),
+    Column(
+        "others", "Other programs", doc="Sessions of other devices, hosts or kinds of steps than the one that is shown."
+    ),
+)
+
+_SESSIONS = Table(
+    "sessions",
+    "Sessions",
+    (
+        Column("run", "Session", "string"),
+        Column("began", "Began", "string", doc="By the clock of its host, UTC; blank where the capture does not say."),
+        time_column("step_ps", "Step", "From step to step, mean over the steps that count."),
+        time_column(
+            "level_ps", "Level", "Median of the sessions since the last step of the history and before the next."
+        ),
+        Column("kept", "Steps", doc="That count."),
+        Column("marked", "Steps here", "boolean", doc="Whether the history steps to another level with this session."),
+        Column("before", "The one before", "string", doc="The session before it in time, to compare it with."),
+    ),
+    doc="In order of time.",
+)
+
+_JUMPS = Table(
+    "jumps",
+    "Where it steps",
+    (
+        Column("since", "Since", "string", doc="The first session of the new level."),
+        Column("before", "Before", "string", doc="The last of the old one."),
+        Column("change", "Change", unit="share", doc="Of the old level.", signed=True),
+        Column("confirmed", "Confirmed", "boolean", doc="By three sessions on either side, and more than chance."),
+        Column("text", "Why", "string", doc="From the comparison of the sessions before with those after."),
+    ),
+)
+
+_LEFT = Table(
+    "left",
+    "Left out",
+    (Column("run", "Session", "string"), Column("why", "Why", "string")),
+    doc="Sessions that match and are not in the history.",
+)
+
+
+class _Read(NamedTuple):
+    digests: list[tuple[str, Digest]]
+    left: list[tuple[str, str]]
+    unread: int
+
+
+@tool(
+    "Trend",
+    order=95,
+    params=[
+        Param("match", "*", "Only sessions of such names, e.g. nightly/*.", kind="sessions"),
+        Param("read", "some", "Whether to read all captures that were not read before.", ("some", _EVERY)),
+        CHOICE,
+        STEP_EVENT,
+    ],
+    facts=_FACTS,
+    tables=(_JUMPS, _SESSIONS, _LEFT),
+    looks_around=True,
+)
+def trend(session: Session, hosts: Sequence[Host], match: str, read: str, steps: str, step_event: str) -> Answer:
+    """Since when are steps slower, over the sessions of this logdir, and why?"""
+    if not session.neighbours:
+        return Answer(headline=Headline("No logdir is known here: ask tb-profile trend LOGDIR.", "unknown"))
+    own = known_digest(session, "", step_event, steps)
+    found = _read(session.neighbours, match, read == _EVERY, steps, step_event)
+    mine = alike(found.digests, own)
+    over = over_time(mine)
+    shown = {name for name, _ in mine}
+    other = "Other devices, hosts or kinds of steps than the session that is shown."
+    left = [*found.left, *((name, other) for name, _ in found.digests if name not in shown)]
+    left += [(name, "Its steps take no time.") for name in sorted(shown - {point.name for point in over.points})]
+    facts = {"between_runs": over.deviation, "unread": found.unread, "others": len(found.digests) - len(mine)}
+    tables = {
+        "sessions": by_column(_SESSIONS, _points(over)),
+        "jumps": by_column(_JUMPS, _jumps(over)),
+        "left": by_column(_LEFT, left),
+    }
+    return Answer(facts, tables, _headline(over), _notes(found.unread))
+
+
+def _read(beside: Neighbours, match: str, every: bool, steps: str, step_event: str) -> _Read:
+    """What is known of the sessions; of the others those that are small together are read, or all of them."""
+    digests, left, unread, read = [], [], 0, 0
+    for stored in reversed(beside.sessions()):
+        if not fnmatchcase(stored.name, match):
+            continue
+        cancellation.check()
+        known = kept_digest(Source(stored.name, stored, None, "", step_event, steps), beside.kept)
+        if known is None and not every and read + stored.size > _AT_ONCE:
+            unread += 1
+            continue
+        try:
+            if known is None:
+                read += stored.size
+                known = known_digest(beside.open(stored.name), "", step_event, steps)
+            digests.append((stored.name, known))
+        except ProblemError as error:
+            left.append((stored.name, str(error.problem)))
+    return _Read(digests, left, unread)
+
+
+def _points(found: Trend) -> Iterator[tuple[Any, ...]]:
+    firsts = {jump.at for jump in found.jumps}
+    for place, point in enumerate(found.points):
+        one = point.estimate
+        times = round(one.mean), round(point.level)
+        before = found.points[place - 1].name if place else None
+        yield point.name, point.began, *times, one.kept, place in firsts, before
+
+
+def _jumps(found: Trend) -> Iterator[tuple[Any, ...]]:
+    for jump in found.jumps:
+        names = found.points[jump.at].name, found.points[jump.at - 1].name
+        reasons = " ".join(jump.verdict.reasons) if jump.verdict else ""
+        yield *names, jump.change, jump.confirmed, reasons or None
+
+
+def _headline(found: Trend) -> Headline:
+    last = next((jump for jump in reversed(found.jumps) if jump.confirmed), None)
+    if last is None:
+        return Headline(summary(found), "info" if len(found.points) > 1 else "unknown")
+    since = told(found, last)
+    return Headline(f"{summary(found)} {since[0].upper()}{since[1:]}.", "bad" if last.change > 0 else "ok")
+
+
+def _notes(unread: int) -> list[Problem]:
+    if not unread:
+        return []
+    message = f"{unread} more session{'s were' if unread > 1 else ' was'} not read yet."
+    return [Problem("unread", message, "Read them all, which takes as long as opening each.", "", "warning")]
