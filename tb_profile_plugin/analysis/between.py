@@ -53,12 +53,12 @@ def waits(host: Host, step_event: str = "") -> Waits:
         return nothing
     threads = host.trace.rows(plane)
     marked = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
-    asks = [row for row, name in enumerate(plane.names) if asks_for_input(name)]
-    on_loop = np.isin(plane.events.line, np.unique(plane.events.line[marked]))
-    rows = np.flatnonzero(on_loop & np.isin(plane.events.name, asks))
+    rows = plane.named(asks_for_input)
+    rows = rows[np.isin(plane.events.line[rows], plane.events.line[marked])]
     if not len(marked) or not len(rows):
         return nothing
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
-    begin, end = union(plane.events.begin[rows], plane.events.end[rows])
+    begin = plane.events.begin[rows]
+    begin, end = union(begin, begin + plane.events.duration[rows])
     total = int((before(gap_end, begin, end) - before(gap_begin, begin, end)).sum())
     return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

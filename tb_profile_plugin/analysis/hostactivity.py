@@ -57,7 +57,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
     activity[_collectives(host, plane)] = Part.HOST_COLLECTIVES
     activity[_root_stages(host, plane)] = Part.INPUT_WAIT
-    activity[kernels_of_single_ops(host, plane)] = Part.HOST_COMPUTE
+    activity[kernels_of_single_ops(host)] = Part.HOST_COMPUTE
     named = plane.stat(vocabulary.STEP_NAME).owner
     activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
     if steps is not None and steps.source != "loops":
@@ -154,59 +154,62 @@ def _innermost(
     """The state of each line over time, by step: see `host_activities`.
 
     The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
-    within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that. They are
-    counted first, then written in place.
+    within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that.
     """
     first = np.zeros(steps + 1, np.int64)
-    rows = np.empty((0, 3), np.int64)
+    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    size = 2 * len(begin)
+    out_step, out_part = np.empty(size, np.int32), np.empty(size, np.int8)
+    out_begin, out_end = np.empty(size, np.int64), np.empty(size, np.int64)
     stack = np.empty(64, np.int64)
     state = np.empty(64, np.int64)
-    for writing in (False, True):
-        if writing:
-            for s in range(steps):
-                first[s + 1] += first[s]
-            rows = np.empty((first[steps], 3), np.int64)
-        free = first.copy()
-        for line in range(len(lines) - 1):
-            depth, at = 0, np.int64(0)
-            last_step, last_part, last_end = np.int64(-1), np.int64(-1), np.int64(0)
-            for i in range(lines[line], lines[line + 1] + 1):
-                closing = i == lines[line + 1]
-                if not closing and (part[i] < 0 or step[i] < 0):
-                    continue
-                now = np.int64(0) if closing else begin[i]
-                while depth > 0 and (closing or end[stack[depth - 1]] <= now or at < now):
-                    top = stack[depth - 1]
-                    until = end[top] if closing else min(end[top], now)
-                    if until > at:
-                        if last_step == step[top] and last_part == state[depth - 1] and last_end == at:
-                            if writing:
-                                rows[free[step[top]] - 1, 2] = until
-                        elif writing:
-                            place = free[step[top]]
-                            free[step[top]] += 1
-                            rows[place, 0], rows[place, 1], rows[place, 2] = state[depth - 1], at, until
-                        else:
-                            first[step[top] + 1] += 1
-                        last_step, last_part, last_end = step[top], state[depth - 1], until
-                        at = until
-                    if closing or end[top] <= now:
-                        depth -= 1
+    count = 0
+    for line in range(len(lines) - 1):
+        depth, at = 0, np.int64(0)
+        last_step, last_part, last_end = np.int64(-1), np.int64(-1), np.int64(0)
+        for i in range(lines[line], lines[line + 1] + 1):
+            closing = i == lines[line + 1]
+            if not closing and (part[i] < 0 or step[i] < 0):
+                continue
+            now = np.int64(0) if closing else begin[i]
+            while depth > 0 and (closing or end[stack[depth - 1]] <= now or at < now):
+                top = stack[depth - 1]
+                until = end[top] if closing else min(end[top], now)
+                if until > at:
+                    if last_step == step[top] and last_part == state[depth - 1] and last_end == at:
+                        out_end[count - 1] = until
                     else:
-                        break
-                if closing:
+                        out_step[count], out_part[count] = step[top], state[depth - 1]
+                        out_begin[count], out_end[count] = at, until
+                        first[step[top] + 1] += 1
+                        count += 1
+                    last_step, last_part, last_end = step[top], state[depth - 1], until
+                    at = until
+                if closing or end[top] <= now:
+                    depth -= 1
+                else:
                     break
-                if depth == len(stack):
-                    stack, state = _longer(stack), _longer(state)
-                own = np.int64(part[i])
-                outer = state[depth - 1] if depth > 0 else own
-                if outer < launch or (own <= work and outer <= work):
-                    own = min(own, outer)
-                elif outer == together and own >= launch:
-                    own = outer
-                stack[depth], state[depth] = i, own
-                depth += 1
-                at = now
+            if closing:
+                break
+            if depth == len(stack):
+                stack, state = _longer(stack), _longer(state)
+            own = np.int64(part[i])
+            outer = state[depth - 1] if depth > 0 else own
+            if outer < launch or (own <= work and outer <= work):
+                own = min(own, outer)
+            elif outer == together and own >= launch:
+                own = outer
+            stack[depth], state[depth] = i, own
+            depth += 1
+            at = now
+    for s in range(steps):
+        first[s + 1] += first[s]
+    free = first.copy()
+    rows = np.empty((count, 3), np.int64)
+    for k in range(count):
+        place = free[out_step[k]]
+        free[out_step[k]] += 1
+        rows[place, 0], rows[place, 1], rows[place, 2] = out_part[k], out_begin[k], out_end[k]
     return first, rows
 
 

@@ -29,7 +29,8 @@ def host_ops(host: Host) -> OpTable:
     op_of_event, ops = _host_op_of_event(plane, op_names_of(host))
     _assign_eager_calls(host, plane, op_of_event, ops)
     eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
-    figures, lines = nested_times(plane.lines.first_event, plane.events.begin, plane.events.end, op_of_event, len(ops))
+    begin, end = plane.events.begin, plane.events.begin + plane.events.duration
+    figures, lines = nested_times(plane.lines.first_event, begin, end, op_of_event, len(ops))
     if len(eager):
         chosen = op_of_event[eager]
         for index in np.unique(chosen[chosen >= 0]).tolist():
@@ -115,10 +116,11 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
-    recorded = np.append(0, np.cumsum(told[op_of_event]))
+    recorded = np.zeros(len(op_of_event) + 1, np.int32)
+    np.cumsum(told[op_of_event], out=recorded[1:])
     made: dict[str, Op] = {}
     events, called = [], []
-    for event, name in eager_calls(plane):
+    for event, name in eager_calls(host):
         within = slice(event + 1, int(last[event + offset]) - offset)
         if recorded[within.stop] == recorded[within.start]:
             made.setdefault(name, Op(name, name, name, framework=names.TENSORFLOW, eager=True))
@@ -128,8 +130,12 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     op_of_event[events] = [place[name] for name in called]
 
 
-def eager_calls(plane: Plane) -> list[tuple[int, str]]:
-    """(event, op): calls of single ops, of any version's naming."""
+@per_host
+def eager_calls(host: Host) -> list[tuple[int, str]]:
+    """(event, op): calls of single ops on the host's threads, of any version's naming."""
+    plane = host.cpu
+    if plane is None:
+        return []
     column, is_func = plane.stat(vocabulary.EAGER_OP), plane.stat(vocabulary.IS_FUNC)
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, strict=True)
@@ -139,16 +145,19 @@ def eager_calls(plane: Plane) -> list[tuple[int, str]]:
         if event not in functions and plane.names[plane.events.name[event]] == "EagerExecute"
     ]
     named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
-    old = np.flatnonzero(np.isin(plane.events.name, list(named)))
+    old = plane.events.named(list(named))
     return found + [(event, named[int(plane.events.name[event])]) for event in old.tolist()]
 
 
-def kernels_of_single_ops(host: Host, plane: Plane) -> Array:
-    """int64[k]: kernels that run at once in calls of single ops, which wait for nobody."""
-    kernel = [row for row, name in enumerate(plane.names) if name == "EagerKernelExecute"]
-    rows = np.flatnonzero(np.isin(plane.events.name, kernel))
+@per_host
+def kernels_of_single_ops(host: Host) -> Array:
+    """int64[k]: kernels on the host's threads that run at once in calls of single ops, which wait for nobody."""
+    plane = host.cpu
+    if plane is None:
+        return np.empty(0, np.int64)
+    rows = plane.named("EagerKernelExecute".__eq__)
     calls = np.zeros(len(plane.events) + 1, bool)
-    calls[[event for event, _ in eager_calls(plane)]] = True
+    calls[[event for event, _ in eager_calls(host)]] = True
     offset = host.trace.rows(plane).start
     parent, _ = host.trace.nesting
     above = rows + offset

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import I64, Array
+from ..jit import jit
 
 
 def before(moments: Array, begin: Array, end: Array) -> Array:
@@ -18,9 +19,22 @@ def before(moments: Array, begin: Array, end: Array) -> Array:
 
 def union(begin: Array, end: Array) -> tuple[Array, Array]:
     """(begin, end): the stretches that are covered, disjoint and in order of time; stretches may nest or overlap."""
-    if not len(begin):
-        return begin, end
-    order = np.argsort(begin, kind="stable")
-    begin, end = begin[order], np.maximum.accumulate(end[order])
-    first = np.flatnonzero(np.append(True, begin[1:] > end[:-1]))
-    return begin[first], end[np.append(first[1:], len(begin)) - 1]
+    if (begin[1:] < begin[:-1]).any():
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], end[order]
+    return _union(np.ascontiguousarray(begin), np.ascontiguousarray(end))
+
+
+@jit
+def _union(begin: I64, end: I64) -> tuple[I64, I64]:
+    """The same of stretches that are ascending by begin."""
+    # What of these is not written takes no memory.
+    low, high = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
+    count = 0
+    for i in range(len(begin)):
+        if count > 0 and begin[i] <= high[count - 1]:
+            high[count - 1] = max(high[count - 1], end[i])
+        else:
+            low[count], high[count] = begin[i], end[i]
+            count += 1
+    return low[:count], high[:count]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import I32, I64, U8, U64, Int
+from ..arrays import I32, I64, U8, U64, Array, Bool, Int
 from ..columns.kinds import INT, UINT
 from ..columns.pool import payload
 from ..jit import jit
@@ -28,25 +29,33 @@ def owners(first: I64, rows: I64) -> I64:
 
 
 @jit
-def occurrences(first: I64, name: I32, wanted: I32) -> tuple[I64, I64]:
-    """(rows, owners): int64[k] each, where the names are any of those wanted; owners as `owners` counts them."""
-    count = 0
-    for row in range(len(name)):
-        for each in wanted:
-            count += name[row] == each
-    rows = np.empty(count, np.int64)
-    owner_of = np.empty(count, np.int64)
-    owner = 0
-    k = 0
-    for row in range(len(name)):
-        for each in wanted:
-            if name[row] == each:
-                while first[owner + 1] <= row:
-                    owner += 1
-                rows[k] = row
-                owner_of[k] = owner
-                k += 1
-    return rows, owner_of
+def counted(codes: I32, size: Int) -> I64:
+    """int64[size]: how often each of the codes from 0 to size - 1 stands there; there are no others."""
+    answer = np.zeros(size, np.int64)
+    for code in codes:
+        answer[code] += 1
+    return answer
+
+
+def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
+    """int64[k]: where codes stand that are wanted; ``counts`` are `counted` of the codes."""
+    mask = np.zeros(len(counts), bool)
+    mask[[code for code in wanted if code < len(counts)]] = True
+    answer: Array = _places(codes, mask, counts[mask].sum())
+    return answer
+
+
+@jit
+def _places(codes: I32, wanted: Bool, count: Int) -> I64:
+    """int64[count]: where codes stand that are wanted, which so many are."""
+    answer = np.empty(count, np.int64)
+    at = 0
+    for k in range(count):
+        while not wanted[codes[at]]:
+            at += 1
+        answer[k] = at
+        at += 1
+    return answer
 
 
 @jit

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..arrays import U8, Int
+from ..arrays import I64, U8, Bool, Int
 from ..jit import jit
+from .kinds import BYTES, TEXT
 
 
 @jit
@@ -38,6 +39,24 @@ def payload(buf: U8, prefix: Int) -> tuple[Int, Int]:
     if begin < 0 or length < 0:
         return prefix, prefix
     return begin, begin + min(length, np.int64(len(buf)) - begin)
+
+
+@jit
+def mark_spans(begin: I64, end: I64, size: Int, used: Bool) -> None:
+    """Mark the blocks of so many bytes that spans lie in."""
+    for i in range(len(begin)):
+        for block in range(begin[i] // size, (end[i] + size - 1) // size):
+            used[block] = True
+
+
+@jit
+def mark_texts(buf: U8, kind: U8, value: I64, size: Int, used: Bool) -> None:
+    """Mark the blocks of so many bytes that the texts and bytes among these stats lie in, with their lengths."""
+    for i in range(len(kind)):
+        if kind[i] == TEXT or kind[i] == BYTES:
+            _, end = payload(buf, value[i])
+            for block in range(value[i] // size, end // size + 1):
+                used[block] = True
 
 
 def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:

@@ -5,7 +5,7 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from ..arrays import Array, Int
 from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
-from .lookup import SECRET, first_equal, first_number, occurrences, owners, whole_numbers
+from .lookup import SECRET, counted, first_equal, first_number, owners, rows_of, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ class Stats:
     """uint8[n]: `kinds.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
     value: Array
     """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of stats of these names."""
+        return rows_of(self.name, self.counts, wanted)
 
     def owners(self, rows: Array) -> Array:
         """int64[k]: which owner each of the rows (ascending) belongs to."""
@@ -134,6 +143,15 @@ class Events:
 
     def __len__(self) -> int:
         return len(self.line)
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of events of these names."""
+        return rows_of(self.name, self.counts, wanted)
 
     @lazy
     def end(self) -> Array:
@@ -277,6 +295,10 @@ class Plane:
                 rows.setdefault(name, []).append(row)
         return rows
 
+    def named(self, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: rows of the events whose name is wanted."""
+        return self.events.named([row for row, name in enumerate(self.names) if wanted(name)])
+
     def has_stat(self, name: str) -> bool:
         """Whether the plane knows a stat of that name, used or not."""
         return name in self._stat_rows
@@ -314,8 +336,8 @@ class Plane:
         if not wanted or not len(stats.name):
             none = np.empty(0, np.int64)
             return StatColumn(self, stats, none, none)
-        rows, owner = occurrences(stats.first, stats.name, np.array(wanted, np.int32))
-        return StatColumn(self, stats, rows, owner)
+        rows = stats.named(wanted)
+        return StatColumn(self, stats, rows, stats.owners(rows))
 
 
 def values(column: StatColumn) -> Iterator[Any]:
@@ -353,6 +375,22 @@ class XSpace:
     def plane(self, name: str) -> Plane | None:
         """The first plane of exactly that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
+
+    def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
+        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands: nothing else of the content is read
+        again.
+        """
+        used = np.zeros(len(content) // size + 1, bool)
+        for plane in self.planes:
+            metadata = plane.metadata
+            for text in (metadata.text, metadata.display, metadata.blob, plane.stat_metadata.text):
+                if np.may_share_memory(text.buffer, content):
+                    pool.mark_spans(text.begin, text.end, size, used)
+            for stats in (plane.events.stats, metadata.stats, plane.stats):
+                if np.may_share_memory(stats.buffer, content):
+                    pool.mark_texts(stats.buffer, stats.kind, stats.value, size, used)
+        edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
+        return [(low, high) for low, high in edges.clip(max=len(content)).reshape(-1, 2).tolist() if low < high]
 
     def prefixed(self, prefix: str) -> list[Plane]:
         """All planes whose names start so, in file order."""

@@ -88,17 +88,21 @@ def data_table(
         answer["docs"] = dict(sorted(docs.items()))
     if properties:
         answer["p"] = dict(sorted(properties.items()))
-    answer["rows"] = [{"c": [{"v": _cell(v, kind)} for v, kind in zip(row, kinds, strict=True)]} for row in rows]
+    given = list(rows)
+    columns = (
+        [_cells(column, kind) for column, kind in zip(zip(*given, strict=True), kinds, strict=True)] if given else []
+    )
+    answer["rows"] = [{"c": [{"v": value} for value in row]} for row in zip(*columns, strict=True)]
     return answer
 
 
-def _cell(value: Json, kind: str) -> Json:
-    if value is None or kind == "string":
-        return value
+def _cells(values: Sequence[Json], kind: str) -> list[Json]:
+    if kind == "string":
+        return list(values)
     if kind == "boolean":
-        return bool(value)
-    number = float(value)
-    return number if math.isfinite(number) else 0.0
+        return [None if value is None else bool(value) for value in values]
+    numbers = [None if value is None else float(value) for value in values]
+    return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 
 def diagnostics(answer: Named, order: Sequence[str] = ("warning", "error")) -> dict[str, Json]:

@@ -169,7 +169,9 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
     return {
         "tool": tool,
         "headline": vars(answer.headline) if answer.headline else None,
-        "facts": {each.id: _declared(each) | {"value": _value(answer.facts.get(each.id), each)} for each in facts},
+        "facts": {
+            each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts
+        },
         "tables": {each.id: named_table(each, answer.tables.get(each.id, {})) for each in tables},
         "notes": [note.as_json() for note in answer.notes],
     }
@@ -183,8 +185,7 @@ def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, 
         raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
     rows = lengths.pop() if lengths else 0
     columns = [
-        _declared(column)
-        | {"id": column.id, "values": [_value(value, column) for value in values.get(column.id, [None] * rows)]}
+        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
         for column in table.columns
     ]
     return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}
@@ -200,13 +201,13 @@ def _declared(column: Column) -> dict[str, Json]:
     } | ({"signed": True} if column.signed else {})
 
 
-def _value(value: Any, column: Column) -> Json:
-    """As JSON has it: numbers that are none become None."""
-    if value is None:
-        return None
-    if column.kind == "string":
-        return str(value)
-    if column.kind == "boolean":
-        return bool(value)
-    number = value if type(value) is int else value.item() if hasattr(value, "item") else value
-    return number if math.isfinite(number) else None
+def _values(values: Sequence[Any], kind: str) -> list[Json]:
+    """As JSON has them: numbers that are none become None."""
+    if kind != "number":
+        made = {"string": str, "boolean": bool}[kind]
+        return [None if value is None else made(value) for value in values]
+    plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
+    return [None if value is None or not math.isfinite(value) else value for value in plain]
+
+
+_PLAIN = (int, float, type(None))

@@ -129,8 +129,7 @@ def has_allocations(host: Host) -> bool:
     plane = host.cpu
     if plane is None:
         return False
-    rows = [row for row, name in enumerate(plane.names) if name in _EVENTS]
-    return bool(rows) and bool(np.isin(plane.events.name, rows).any())
+    return len(plane.named(lambda name: name in _EVENTS)) > 0
 
 
 @per_host

@@ -12,6 +12,7 @@ from ..columns import vocabulary
 from ..jit import jit
 from . import ownership, profiled
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
+from .joins import among
 from .trace import Trace
 
 _FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
@@ -41,9 +42,9 @@ def candidates(trace: Trace) -> list[Candidate]:
     work = ownership.owned_work(trace)
     marks, _ = marked_roots(trace)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
-    shown = [marks[[trace.name(event) not in IMPLICIT_ROOTS for event in marks.tolist()]], numbered]
+    shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
     events = np.unique(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
-    rows, row_of = np.unique(trace.name_rows(events), return_inverse=True)
+    rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     found = []
     for place in range(len(rows)):
         mine = outermost(trace, events[row_of == place])
@@ -77,7 +78,7 @@ def repeated(trace: Trace) -> tuple[Array, Array]:
     parent, _ = trace.nesting
     _enclosing(mask, parent, enclosing)
     line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
-    _, kind = np.unique(line << 32 | trace.name_rows(calls), return_inverse=True)
+    _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
     once = calls[:0]
     inside = -1
     while True:
@@ -140,7 +141,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     found = np.unique(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(found):
         found = trace.named("FunctionRun".__eq__)
-        found = found[~np.isin(trace.spread(vocabulary.ID, found), list(dataset_steps(trace)))]
+        found = found[~among(trace.spread(vocabulary.ID, found), dataset_steps(trace))]
     return found[_off_data_threads(trace, found)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import I8, I32, I64, U8, Array, Bool, Int
 from ..columns import vocabulary
 from ..jit import jit
+from .joins import among
 from .trace import MISSING, Trace
 
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
@@ -32,13 +33,20 @@ class Groups:
 def marked_roots(trace: Trace) -> tuple[Array, Array]:
     """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
     events, levels = trace.stat(vocabulary.ROOT)
-    level = dict(zip(events.tolist(), levels.tolist(), strict=True))
-    for event in trace.named(_LEVELS.__contains__).tolist():
-        name = trace.name(event)
-        level[event] = level.get(event, 1) if name == "TraceContext" else _LEVELS[name]
-    roots = np.array([event for event, value in level.items() if value > 0], np.int64)
-    roots = roots[~np.isin(trace.spread(vocabulary.ID, roots), list(dataset_steps(trace)))]
-    return roots, np.array([level[event] for event in roots.tolist()], np.int64)
+    # Of several on one event the last one counts, and a name more than those, but for the name that only stands in.
+    named = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
+    stands_in = [event for event, name in named.items() if name == "TraceContext"]
+    by_name = [(event, _LEVELS[name]) for event, name in named.items() if name != "TraceContext"]
+    more, most = np.array(by_name, np.int64).reshape(-1, 2).T
+    instead = np.setdiff1d(stands_in, events).astype(np.int64)
+    roots = np.concatenate((events, instead, more))
+    levels = np.concatenate((levels, np.ones(len(instead), np.int64), most))
+    order = np.argsort(roots, kind="stable")
+    roots, levels = roots[order], levels[order]
+    last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
+    roots, levels = roots[last], levels[last]
+    own = ~among(trace.spread(vocabulary.ID, roots), dataset_steps(trace))
+    return roots[own], levels[own]
 
 
 def loop_roots(trace: Trace) -> tuple[Array, Array]:
@@ -52,7 +60,7 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    known = (ids != MISSING) & (rounds != MISSING) & ~np.isin(ids, list(dataset_steps(trace)))
+    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, dataset_steps(trace))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
     looping = np.isin(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
@@ -67,10 +75,12 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     return executions, rank[np.cumsum(fresh) - 1]
 
 
-def dataset_steps(trace: Trace) -> set[int]:
-    """Step ids of the functions that tf.data runs for itself: those are never training steps."""
+def dataset_steps(trace: Trace) -> Array:
+    """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
     captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
-    return set(trace.spread(vocabulary.ID, captured).tolist()) - {MISSING}
+    ids = trace.spread(vocabulary.ID, captured)
+    answer: Array = ids[ids != MISSING]
+    return answer
 
 
 def group(trace: Trace, roots: Array, levels: Array) -> Groups:

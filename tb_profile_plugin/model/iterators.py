@@ -272,20 +272,20 @@ class _Threads:
 
     def __init__(self, host: Host, plane: Plane, row: Array, parent_ids: Array, ids: Array):
         rows = host.trace.rows(plane)
-        names = plane.names
         role = np.zeros(len(plane.events), np.uint8)
         role[row] = 1
-        produce = np.array([bool(_PRODUCE.match(name)) for name in names], bool)[plane.events.name]
-        role[produce] = 2
-        nesting = host.trace.nesting[0][rows]
-        outer = np.where(nesting >= 0, nesting.astype(np.int64) - rows.start, -1).astype(np.int32)
+        self._produce = plane.named(lambda name: bool(_PRODUCE.match(name)))
+        role[self._produce] = 2
+        outer = host.trace.nesting[0][rows]
+        if rows.start:
+            outer = np.maximum(outer - np.int32(rows.start), np.int32(-1))
         self._holder = nearest(outer, role)
         self._call = np.full(len(plane.events), -1, np.int32)
         self._call[row] = np.arange(len(row))
-        self._row, self._produce = row, np.flatnonzero(produce)
+        self._row = row
         self._ids, self._parent_ids = ids, parent_ids
-        consume = np.array([bool(_CONSUME.match(name)) for name in names], bool)[plane.events.name]
-        self._consume = np.flatnonzero(consume & (self._holder >= 0))
+        consume = plane.named(lambda name: bool(_CONSUME.match(name)))
+        self._consume = consume[self._holder[consume] >= 0]
         self._consumer = self._call[self._holder[self._consume]]
         self._consume, self._consumer = self._consume[self._consumer >= 0], self._consumer[self._consumer >= 0]
         self._plane, self._rows, self._outer = plane, rows, outer
@@ -330,11 +330,9 @@ class _Threads:
 
     def functions(self, host: Host) -> Functions:
         """The functions that ran for calls."""
-        names = self._plane.names
-        wanted = np.array([name.startswith("InstantiatedCapturedFunction::") for name in names], bool)
-        if not wanted.any():
+        called = self._plane.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
+        if not len(called):
             return Functions(np.empty(0, np.int64), np.empty(0, bool))
-        called = np.flatnonzero(wanted[self._plane.events.name])
         holder = self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
         made = np.full(len(self._call), -1, np.int32)
@@ -343,9 +341,11 @@ class _Threads:
         produced = np.flatnonzero((holder >= 0) & (call < 0))
         first = made[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
-        process = np.array([name == "ExecutorState::Process" for name in names], np.uint8)[self._plane.events.name]
-        python = np.array([name.endswith("PyFunc") for name in names], bool)[self._plane.events.name]
-        ran = nearest(self._outer, process)[np.flatnonzero(python)]
+        ran = self._plane.named(lambda name: name.endswith("PyFunc"))
+        if len(ran):
+            process = np.zeros(len(self._plane.events), np.uint8)
+            process[self._plane.named("ExecutorState::Process".__eq__)] = 1
+            ran = nearest(self._outer, process)[ran]
         ids, own = (self._plane.numbers(vocabulary.ID, at, MISSING) for at in (called[call >= 0], ran[ran >= 0]))
         return Functions(call[call >= 0], among(ids, own))
 

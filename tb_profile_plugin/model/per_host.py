@@ -12,6 +12,8 @@ from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar, overload
 
+from ..runtime import memory
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -37,7 +39,13 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
         bound = signature.bind(*given, **named)
         bound.apply_defaults()
         host, *arguments = bound.args
-        return host.results(name, keep).get(tuple(arguments), lambda: function(*bound.args))
+        return host.results(name, keep).get(tuple(arguments), lambda: worked_out(*bound.args))
+
+    def worked_out(*given: Any) -> Any:
+        try:
+            return function(*given)
+        finally:
+            memory.let_go()
 
     return once
 

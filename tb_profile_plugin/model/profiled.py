@@ -45,9 +45,9 @@ def turns(trace: Trace) -> Array:
         found = trace.named(partial(_begins, pattern))
         found = trace.by_time(found[~trace.on_device[found]])
         # Where several do it in a turn, two models for example, those of one kind are counted.
-        kinds, count = np.unique(trace.name_rows(found), return_counts=True)
+        kinds, count = np.unique(trace.name_of[found], return_counts=True)
         if len(found) and count.max() >= _SO_MANY:
-            answer: Array = found[trace.name_rows(found) == kinds[count.argmax()]]
+            answer: Array = found[trace.name_of[found] == kinds[count.argmax()]]
             return answer
     return np.empty(0, np.int64)
 

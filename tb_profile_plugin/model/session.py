@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from .. import __version__, formats, store
+from .. import __version__, store
 from ..columns import XSpace
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
@@ -26,7 +26,7 @@ from ..store.kept import Kept
 from . import facts
 from .host import Host, HostSummary
 from .per_host import Need, need
-from .worker import check_unchanged, summarise, work_out
+from .worker import check_unchanged, decoded, summarise, work_out
 
 ALL_HOSTS = "ALL_HOSTS"
 _ALONE_BYTES = 512 << 20
@@ -214,7 +214,7 @@ class Session:
             content = store.read(file, lambda fraction: progress("Fetching", fraction))
             if host.known:
                 check_unchanged(file)
-            return formats.decode(content, file.where, progress)
+            return decoded(content, file, progress)
         except ProblemError as error:
             self._unreadable[name] = error.problem
             raise

@@ -92,7 +92,7 @@ def _chosen(trace: Trace, name: str) -> Steps | None:
 
 def _marked(trace: Trace) -> Steps | None:
     roots, levels = grouping.marked_roots(trace)
-    explicit = np.array([trace.name(root) not in grouping.IMPLICIT_ROOTS for root in roots.tolist()], bool)
+    explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
     if not explicit.any():
         return None
     found = grouping.group(trace, roots, levels)
@@ -334,16 +334,17 @@ def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
     if source in ("turns", "functions", "stored", "device"):
         return count, [str(i) for i in count.tolist()]
     iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
-    stated = [profiled.NUMBERED.fullmatch(trace.name(root)) for root in roots.tolist()]
+    texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
+    stated = [profiled.NUMBERED.fullmatch(text) for text in texts]
     numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
     number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
     graph = _graph_types(trace, roots)
     names = []
-    for root, value, own in zip(roots.tolist(), number.tolist(), stated, strict=True):
+    for root, text, value, own in zip(roots.tolist(), texts, number.tolist(), stated, strict=True):
         if own:
             names.append(own[0])
             continue
-        word = graph.get(root) or ("" if source == "loops" else trace.name(root))
+        word = graph.get(root) or ("" if source == "loops" else text)
         names.append(f"{word} {value}".strip())
     return number, names
 

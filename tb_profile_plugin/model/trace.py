@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -49,11 +49,11 @@ class Trace:
         """Each plane with the number of its first event."""
         return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
 
-    def _joined(self, column: Callable[[Plane], Array]) -> Array:
+    def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:
         parts = [column(plane) for plane in self.planes if len(plane.events)]
         if len(parts) == 1:
             return parts[0]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+        return np.concatenate(parts) if parts else np.empty(0, dtype)
 
     def plane_of(self, event: int) -> tuple[Plane, int]:
         """The plane of an event and its row there."""
@@ -70,19 +70,16 @@ class Trace:
         plane, row = self.plane_of(event)
         return plane.names[int(plane.events.name[row])]
 
-    def name_rows(self, events: Array) -> Array:
-        """int64[k]: numbers of the events' names; those of each plane are its own."""
-        answer, low = np.zeros(len(events), np.int64), 0
-        for first, plane in self.parts:
-            mine = (events >= first) & (events < first + len(plane.events))
-            answer[mine] = plane.events.name[events[mine] - first].astype(np.int64) + low
-            low += len(plane.names)
-        return answer
+    @lazy
+    def name_of(self) -> Array:
+        """int32[n]: number of each event's name in `names`."""
+        low = self._counted_before(lambda plane: len(plane.names))
+        return self._joined(lambda plane: _raised(plane.events.name, low[id(plane)]), np.int32)
 
-    def names_of(self, rows: Array) -> list[str]:
-        """The names of those numbers, which `name_rows` gives."""
-        names = list(chain.from_iterable(plane.names for plane in self.planes))
-        return [names[row] for row in rows.tolist()]
+    @lazy
+    def names(self) -> list[str]:
+        """Names of events; those of each plane are its own, plane after plane."""
+        return list(chain.from_iterable(plane.names for plane in self.planes))
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
@@ -103,12 +100,14 @@ class Trace:
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
         """int64[k]: events whose name is wanted, over all planes."""
-        found = [np.empty(0, np.int64)]
-        for first, plane in self.parts:
-            mask = np.array([wanted(name) for name in plane.names], bool)
-            if mask.any():
-                found.append(np.flatnonzero(mask[plane.events.name]) + first)
-        return np.concatenate(found)
+        found = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+
+    def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
+        """bool[k]: whether each of the events has a name that is wanted."""
+        rows, place = np.unique(self.name_of[events], return_inverse=True)
+        answer: Array = np.array([wanted(self.names[row]) for row in rows.tolist()], bool)[place]
+        return answer
 
     def by_time(self, events: Array) -> Array:
         """int64[k]: the events in order of their begins, equal ones as they come."""
@@ -120,6 +119,16 @@ class Trace:
         """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
         parts = [plane.lines.first_event[1:] + first for first, plane in self.parts]
         return np.concatenate([np.zeros(1, np.int64), *parts])
+
+    @lazy
+    def line_of(self) -> Array:
+        """int32[n]: the line of each event, as `lines` counts them."""
+        low = self._counted_before(lambda plane: len(plane.lines))
+        return self._joined(lambda plane: _raised(plane.events.line, low[id(plane)]), np.int32)
+
+    def _counted_before(self, count: Callable[[Plane], int]) -> dict[int, int]:
+        """How many of something all planes before each one have, by the plane's identity."""
+        return dict(zip(map(id, self.planes), accumulate(map(count, self.planes), initial=0), strict=False))
 
     @lazy
     def detached(self) -> Array:
@@ -174,6 +183,10 @@ class Trace:
                 mine = np.flatnonzero((at >= first) & (at < first + len(plane.events)))
                 answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
         return answer
+
+
+def _raised(values: Array, by: int) -> Array:
+    return values + np.asarray(by, values.dtype) if by else values
 
 
 def _stretch_regions(plane: Plane, end: Array) -> None:

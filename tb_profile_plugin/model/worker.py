@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from .. import __version__, formats, store
+from ..columns import XSpace
 from ..problems import Problem, ProblemError
 from .host import Host, HostSummary
 from .per_host import Need
@@ -22,9 +25,18 @@ def summarise(file: store.StoredFile, needs: Sequence[Need], version: str) -> Ho
     file = store.relocated(file)
     content = store.read(file)
     check_unchanged(file)
-    host = Host(file.host, formats.decode(content, file.where))
+    host = Host(file.host, decoded(content, file))
     work_out(host, needs)
     return host.summary()
+
+
+def decoded(
+    content: store.Buffer, file: store.StoredFile, progress: Callable[[str, float], None] = lambda phase, fraction: None
+) -> XSpace:
+    """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
+    space = formats.decode(content, file.where, progress)
+    store.give_back(content, space.without_text(np.frombuffer(content, np.uint8), store.BLOCK))
+    return space
 
 
 def work_out(host: Host, needs: Sequence[Need]) -> None:

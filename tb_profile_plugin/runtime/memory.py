@@ -1,9 +1,11 @@
-"""How much memory captures may take: what the user says, else what the machine has."""
+"""How much memory captures may take: what the user says, else what the machine has; and letting go of it."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,3 +68,12 @@ class Budget:
             message = f"The capture is larger than the memory limit of {self._limit / 2**30:.2g} GiB."
             remedy = f"Capture for a shorter time, or allow more: {settings.MEMORY_LIMIT}=16G, or --memory-limit 16G."
             raise ProblemError(Problem("too_large", message, remedy, self._where), 422)
+
+
+def let_go() -> None:
+    """Give the memory of arrays that are gone back to the system, where the C library keeps it for later ones."""
+    if _trim:
+        _trim(0)
+
+
+_trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None

@@ -12,15 +12,18 @@ from .files import StoredFile, StoredSession, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 from .walk import look
-from .whole import head
+from .whole import BLOCK, Buffer, give_back, head
 
 __all__ = [
+    "BLOCK",
     "PAGES",
+    "Buffer",
     "Logdir",
     "Root",
     "StoredFile",
     "StoredSession",
     "Survey",
+    "give_back",
     "lost",
     "read",
     "relocated",

@@ -41,7 +41,7 @@ def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
     labels = np.array([known.names.add(LABELS[state]) for state in State], np.int32)
     path = _path(host)
     if path is not None:
-        of_events = host.trace.name_rows(path.event.clip(0))
+        of_events = host.trace.name_of[path.event.clip(0)]
         own = (path.state < State.COMPILE) & (path.event >= 0)
         name_of = np.where(own, of_events, labels[path.state]).astype(np.int32)
         yield Lane(_PATH, "Critical path", "", OPS, path.begin, path.end, name_of, 0, number)

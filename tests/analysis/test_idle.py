@@ -36,6 +36,16 @@ def test_m1_bound_by_launches() -> None:
     assert parts(host, 50) == {"compute": 6, "launch": 15, "python": 20, "latency": 9}
 
 
+def test_a_gap_of_very_many_pieces() -> None:
+    calls, work = kernels(((-5, -4), (-3, 0)), ((3_001, 3_002), (3_003, 3_004)))
+    turns = events("PjitFunction(f)", *((at, at + 1) for at in range(0, 3_000, 2)))
+    host = captured(("python", calls + " " + turns), devices=[[work]])
+    (found,) = moments(host)
+    assert len(found.state) > 3_000
+    assert (found.begin < found.end).all() and (found.edges[0], found.edges[-1]) == host.window
+    assert parts(host, 3_000) == {"dispatch": 1_500, "python": 1_500}
+
+
 def test_m2_waiting_for_input() -> None:
     calls, work = kernels(((0, 10), BEFORE), ((67, 100), (60, 65)))
     host = captured(("python", frames(100) + events(" $builtins next", (10, 60)) + " " + calls), devices=[[work]])

@@ -9,9 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import draw
+import numpy as np
 import pytest
 from werkzeug.test import Client
 
+from tb_profile_plugin import formats
+from tb_profile_plugin.model.worker import decoded
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, whole
@@ -29,6 +32,24 @@ ROUTES = ("/session?run=run", "/data?run=run&tag=overview_page", "/timeline/lane
 
 def stored(path: Path) -> StoredFile:
     return StoredFile("vm", path, path.stat().st_size, 0)
+
+
+def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Path) -> None:
+    path = tmp_path / "vm.xplane.pb"
+    space = draw.space("/host:CPU\n  python | train[0,900]{_r=1, step_num=s, note='words'}", steps=9)
+    line = space.planes[0].lines[0]
+    for _ in range(40_000):
+        line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=1 << 40, duration_ps=1 << 40)
+    path.write_bytes(space.SerializeToString())
+    content = read(stored(path))
+    whole_of = formats.decode(bytes(memoryview(content)))
+    known = decoded(content, stored(path))
+    assert np.count_nonzero(np.frombuffer(content, np.uint8)) < len(content) / 4
+    for one, other in zip(known.planes, whole_of.planes, strict=True):
+        assert one.names == other.names
+        assert one.stat("note").strings == other.stat("note").strings
+        assert one.lines.name == other.lines.name
+    assert "words" in known.planes[0].stat("note").strings
 
 
 def test_what_was_read_outlives_the_file(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def calls_per_step(host: Host, step_event: str = "") -> float:
     if plane is None or not len(steps):
         return 0.0
     offset = host.trace.rows(plane).start
-    single = np.array([event for event, _ in eager_calls(plane)], np.int64) + offset
+    single = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM.match(name))))
     calls = host.trace.begin[np.concatenate([single, programs])]
     step = np.searchsorted(steps.begin, calls, "right") - 1

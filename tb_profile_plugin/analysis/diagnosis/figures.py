@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, I64Matrix, Int
+from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
@@ -102,9 +102,9 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
-        sums(edges, line, line.state, len(STATES)),
+        _summed(edges, line.begin, line.end, line.state, len(STATES)),
         names,
-        sums(edges, line, codes, len(names)),
+        _summed(edges, line.begin, line.end, codes, len(names)),
         _counted(edges, line.begin, line.event, codes, len(names), len(host.trace)),
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
@@ -141,7 +141,7 @@ def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
 
 
 @jit
-def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matrix:
+def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> I64Matrix:
     """See `sums`; stretches and windows are disjoint and in order of time."""
     answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
@@ -160,7 +160,7 @@ def _summed(edges: I64, begin: I64, end: I64, codes: I32, count: Int) -> I64Matr
 
 
 @jit
-def _counted(edges: I64, begin: I64, event: I32, codes: I32, count: Int, events: Int) -> I64Matrix:
+def _counted(edges: I64, begin: I64, event: I32, codes: I8, count: Int, events: Int) -> I64Matrix:
     """See `HostFigures.name_count`: what is interrupted and goes on has happened once."""
     answer = np.zeros((len(edges) - 1, count), np.int64)
     told = np.full(events, -1, np.int32)
@@ -175,23 +175,50 @@ def _counted(edges: I64, begin: I64, event: I32, codes: I32, count: Int, events:
 
 
 def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
-    """The states and names that took most time, and for each stretch which of them it is, or -1: int32[stretches]."""
-    told = np.flatnonzero(line.event >= 0)
-    row = host.trace.name_rows(line.event[told])
-    rows = np.flatnonzero(np.bincount(row))
-    texts = [told_as(name) for name in host.trace.names_of(rows)]
+    """The states and names that took most time, and for each stretch which of them it is, or -1: int8[stretches]."""
+    trace = host.trace
+    rows = np.flatnonzero(_used(line.event, trace.name_of, len(trace.names)))
+    texts = [told_as(trace.names[row]) for row in rows.tolist()]
     words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    text = np.zeros(int(rows[-1]) + 1 if len(rows) else 0, np.int64)
+    text = np.zeros(len(trace.names), np.int32)
     text[rows] = [words[each] for each in texts]
-    key = line.state[told] * np.int64(len(words)) + text[row]
-    time = np.bincount(key, (line.end - line.begin)[told], len(STATES) * len(words))
+    told = line.begin, line.end, line.state, line.event, trace.name_of, text
+    time = _by_text(*told, len(STATES), len(words))
     most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
-    place = np.full(len(time), -1, np.int32)
+    place = np.full(len(time), -1, np.int8)
     place[most] = np.arange(len(most))
-    codes = np.full(len(line.begin), -1, np.int32)
-    codes[told] = place[key]
     of = list(words)
-    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], codes
+    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], _placed(*told[2:], len(of), place)
+
+
+@jit
+def _used(event: I32, name_of: I32, names: Int) -> Bool:
+    """bool[names]: the names of the events that tell stretches."""
+    answer = np.zeros(names, np.bool_)
+    for each in event:
+        if each >= 0:
+            answer[name_of[each]] = True
+    return answer
+
+
+@jit
+def _by_text(begin: I64, end: I64, state: I8, event: I32, name_of: I32, text: I32, states: Int, words: Int) -> I64:
+    """int64[states * words] ps: of each text in each state, where an event tells the stretch."""
+    answer = np.zeros(states * words, np.int64)
+    for i in range(len(begin)):
+        if event[i] >= 0:
+            answer[state[i] * words + text[name_of[event[i]]]] += end[i] - begin[i]
+    return answer
+
+
+@jit
+def _placed(state: I8, event: I32, name_of: I32, text: I32, words: Int, place: I8) -> I8:
+    """int8[stretches]: the place of each one's state and text, -1 where no event tells it."""
+    answer = np.full(len(state), -1, np.int8)
+    for i in range(len(state)):
+        if event[i] >= 0:
+            answer[i] = place[state[i] * words + text[name_of[event[i]]]]
+    return answer
 
 
 def told_as(name: str) -> str:
@@ -202,16 +229,29 @@ def told_as(name: str) -> str:
 
 
 def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
-    time = line.end.clip(edges[1], edges[-2]) - line.begin.clip(edges[1], edges[-2])
+    longest = _longest(line.begin, line.end, line.state, edges[1], edges[-2], len(STATES), _EVIDENCE)
     found = []
-    for state, name in enumerate(STATES):
-        mine = np.flatnonzero((line.state == state) & (time > 0))
-        # Only what may be among the longest is sorted, the earlier of equal ones first.
-        least = np.partition(time[mine], -_EVIDENCE)[-_EVIDENCE] if len(mine) > _EVIDENCE else 0
-        mine = mine[time[mine] >= least]
-        longest = mine[np.argsort(-time[mine], kind="stable")[:_EVIDENCE]]
-        for i in longest.tolist():
+    for name, mine in zip(STATES, longest.tolist(), strict=True):
+        for i in filter(lambda i: i >= 0, mine):
             event = int(line.event[i])
             text = shown(host.trace.name(event)) if event >= 0 else ""
             found.append(Stretch(host.name, name, int(line.begin[i]), int(line.end[i]), event, text))
     return found
+
+
+@jit
+def _longest(begin: I64, end: I64, state: I8, low: Int, high: Int, states: Int, most: Int) -> I64Matrix:
+    """int64[states, most]: the stretches that last longest between two moments, the earlier of equal ones first; -1
+    where there are no more."""
+    answer = np.full((states, most), -1, np.int64)
+    times = np.zeros((states, most), np.int64)
+    for i in range(len(begin)):
+        time, row = min(end[i], high) - max(begin[i], low), state[i]
+        k = most
+        while k > 0 and time > times[row, k - 1]:
+            if k < most:
+                times[row, k], answer[row, k] = times[row, k - 1], answer[row, k - 1]
+            k -= 1
+        if k < most:
+            times[row, k], answer[row, k] = time, i
+    return answer

@@ -93,8 +93,8 @@ def _of_host(
 def _events(host: Host, op: str) -> Array:
     """int64[k]: the events of devices of that name."""
     events = np.concatenate([np.empty(0, np.int64), *(work.event for work in device_work(host))])
-    names = host.trace.name_rows(events)
+    names = host.trace.name_of[events]
     rows = np.unique(names)
-    wanted = rows[np.array([told_as(name) == op for name in host.trace.names_of(rows)], bool)]
+    wanted = rows[np.array([told_as(host.trace.names[row]) == op for row in rows.tolist()], bool)]
     answer: Array = events[np.isin(names, wanted)]
     return answer

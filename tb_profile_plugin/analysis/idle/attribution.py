@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Bool, I64Matrix, Int
+from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from .states import State
 
@@ -15,12 +15,16 @@ _SYNC = int(State.SYNC)
 _HOPS = 16
 """So many times a thread that waits for another one is followed to that one."""
 
-# Columns of ``calls``, a row for each event of a device.
-_BEGIN, _END, _THREAD, _EVENT, _INSIDE, _EARLY, _USUAL = range(7)
+Pieces = tuple[I64, I8, I32, I32]
+"""Columns that are filled from the left: where each piece begins (ps), its state, its gap or node, its event."""
+Calls = tuple[I64, I64, I32, I32, I8, I8, I64]
+Threads = tuple[I64, I64, I32, I32, I32, Bool]
+Activities = tuple[I64, I64, I64, I8, I32]
+"""As `attributed` takes them."""
 
 
 @jit
-def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I64) -> I64:
+def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I32) -> I64:
     """The event that begins at the end of each gap, of several the one launched first; -1 where nothing follows."""
     answer = np.full(len(gap_end), -1, np.int64)
     k = 0
@@ -37,146 +41,169 @@ def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I64) -> I64:
     return answer
 
 
-@jit
 def attributed(
-    gap_begin: I64,
-    gap_end: I64,
+    layers: tuple[Array, Array],
+    after: Array,
+    calls: Calls,
+    awaited: Array,
+    wide: Array,
+    threads: Threads,
+    activity: Activities,
+    loop: int,
+    latency: int,
+    program: bool,
+) -> Pieces:
+    """(edges, state, gap, event) of a device's moments, as `gaps.Moments` has them.
+
+    ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the place of the event that ends each gap.
+    ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
+    launch, whether it was launched before the capture, and how long it usually pauses after the event before it.
+    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wide``
+    (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
+    events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
+    stretches.
+    """
+    edges, layer = layers
+    # What of it is not written takes no memory.
+    rows, stack = _room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
+    at = gap = count = 0
+    while True:
+        given = after, calls, awaited, wide, threads, activity, loop, latency, int(program)
+        at, gap, count = _attributed(rows, stack, at, gap, count, edges, layer, *given)
+        if at == len(layer):
+            break
+        rows = _larger(rows, count)
+    rows[0][count] = edges[-1]
+    begin, state, of_gap, event = rows
+    return begin[: count + 1], state[:count], of_gap[:count], event[:count]
+
+
+def _room(size: int) -> Pieces:
+    return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
+
+
+def _larger(rows: Pieces, count: int) -> Pieces:
+    """The first of the pieces, with twice the room."""
+    answer = _room(2 * len(rows[1]))
+    for i in range(len(rows)):
+        answer[i][:count] = rows[i][:count]
+    return answer
+
+
+@jit
+def _attributed(
+    rows: Pieces,
+    stack: I64Matrix,
+    at: Int,
+    gap: Int,
+    count: Int,
+    edges: I64,
+    layer: I8,
     after: I64,
-    calls: I64Matrix,
+    calls: Calls,
     awaited: I64Matrix,
     wide: I64Matrix,
-    begin: I64,
-    lines: I64,
-    line_of: I32,
-    came_from: I32,
-    first: I64,
-    act_begin: I64,
-    act_end: I64,
-    act_state: I8,
-    act_event: I32,
-    thread_of: I32,
-    python: Bool,
+    threads: Threads,
+    activity: Activities,
     loop: Int,
     latency: Int,
     program: Int,
-) -> I64Matrix:
-    """int64[k, 5] (begin, end, state, gap, event): the pieces of all gaps, which cover each of them.
-
-    ``after`` is the place of the event that ends each gap. ``calls`` (int64[n, 7]) tells of each event: its launch's
-    begin and end, thread and number, whether an earlier event has the same launch, whether it was launched before the
-    capture, and how long it usually pauses after the event before it. ``awaited`` (int64[n, 3]: begin, end, event) is
-    what an event is known to wait for on another device, ``wide`` (int64[m, 5]: begin, end, state, event, since) what
-    any launched work may wait for. The rest are columns of `Activity` and of the trace.
-    """
-    rows = np.empty((0, 5), np.int64)
+) -> tuple[Int, Int, Int]:
+    """(at, gap, count): which layer, gap and piece come next, all of them or the first for which there is no room."""
+    begin, end, thread, number, inside, early, usual = calls
     nobody = np.zeros(3, np.int64)
-    count = np.int64(0)
-    for writing in (False, True):
-        if writing:
-            rows = np.empty((count, 5), np.int64)
-        count = np.int64(0)
-        for g in range(len(gap_begin)):
-            low, high, n = gap_begin[g], gap_end[g], after[g]
-            if n >= 0 and calls[n, _EVENT] < 0:
-                unknown = np.int64(_BEFORE_CAPTURE if calls[n, _EARLY] else _UNEXPLAINED)
-                count = put(rows, count, low, high, unknown, g, -1)
-                continue
-            line = np.int64(loop) if n < 0 else calls[n, _THREAD]
-            until = high if n < 0 else max(low, min(calls[n, _BEGIN], high))
-            if until > low:
-                count = _of_thread(
-                    rows,
-                    count,
-                    g,
-                    line,
-                    low,
-                    until,
-                    begin,
-                    lines,
-                    line_of,
-                    came_from,
-                    first,
-                    act_begin,
-                    act_end,
-                    act_state,
-                    act_event,
-                    thread_of,
-                    python,
-                    loop,
-                )
-            if n < 0:
-                continue
-            launched = max(until, min(calls[n, _END], high))
-            count = put(rows, count, until, launched, _LAUNCH, g, calls[n, _EVENT])
-            empty = calls[n, _END] > low or (program == 1 and calls[n, _INSIDE] == 0)
-            most = np.int64(latency) if empty else calls[n, _USUAL]
-            usual = np.int64(_LATENCY if empty else _BETWEEN)
-            peer = awaited[n] if len(awaited) > 0 else nobody
-            count = _launched(rows, count, g, launched, high, calls[n, _END], peer, wide, usual, most)
-    return rows
+    while at < len(layer):
+        low, high, start = edges[at], edges[at + 1], count
+        if layer[at] >= 0:
+            count = _put(rows, count, low, high, np.int64(layer[at]), -1, -1)
+        else:
+            n = after[gap]
+            if n >= 0 and number[n] < 0:
+                unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
+                count = _put(rows, count, low, high, unknown, gap, -1)
+            else:
+                until = high if n < 0 else max(low, min(begin[n], high))
+                line = np.int64(loop) if n < 0 else np.int64(thread[n])
+                if until > low:
+                    count = _of_thread(rows, stack, count, gap, line, low, until, threads, activity, loop)
+                if n >= 0:
+                    launched = max(until, min(end[n], high))
+                    count = _put(rows, count, until, launched, _LAUNCH, gap, np.int64(number[n]))
+                    empty = end[n] > low or (program == 1 and inside[n] == 0)
+                    most = np.int64(latency) if empty else usual[n]
+                    state = np.int64(_LATENCY if empty else _BETWEEN)
+                    peer = awaited[n] if len(awaited) > 0 else nobody
+                    count = _launched(rows, count, gap, launched, high, end[n], peer, wide, state, most)
+        if count > len(rows[1]):
+            return at, gap, start
+        gap += layer[at] < 0
+        at += 1
+    return at, gap, count
 
 
 @jit
 def _of_thread(
-    rows: I64Matrix,
+    rows: Pieces,
+    stack: I64Matrix,
     count: Int,
     gap: Int,
     line: Int,
     low: Int,
     high: Int,
-    begin: I64,
-    lines: I64,
-    line_of: I32,
-    came_from: I32,
-    first: I64,
-    act_begin: I64,
-    act_end: I64,
-    act_state: I8,
-    act_event: I32,
-    thread_of: I32,
-    python: Bool,
+    threads: Threads,
+    activity: Activities,
     loop: Int,
 ) -> Int:
-    """What a thread did from ``low`` to ``high``; where it did nothing, what the thread did that it waited for."""
-    stack = np.empty((64, 4), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = line, low, high, 0
+    """What a thread did from ``low`` to ``high``; where it did nothing, what the thread did that it waited for.
+
+    ``stack`` holds what comes later: (line, begin, end, hops, place in the activity or -1), and with hops -1 what the
+    event in place of the line took to hand over.
+    """
+    begin, lines, line_of, came_from, thread_of, python = threads
+    first, act_begin, act_end, act_state, act_event = activity
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = line, low, high, 0, -1
     depth = 1
     while depth > 0:
         depth -= 1
-        line, at, stop, hops = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
-        k, last = (first[line], first[line + 1]) if line >= 0 else (np.int64(0), np.int64(0))
-        k = k + np.searchsorted(act_end[k:last], at, "right")
+        line, at, stop, hops, k = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4]
+        if hops < 0:
+            count = _put(rows, count, at, stop, _DISPATCH, gap, line)
+            continue
+        last = first[line + 1] if line >= 0 else np.int64(0)
+        if k < 0:
+            k = first[line] if line >= 0 else np.int64(0)
+            k = k + np.searchsorted(act_end[k:last], at, "right")
         while at < stop:
             if k < last and act_begin[k] <= at:
                 then = min(act_end[k], stop)
-                count = put(rows, count, at, then, np.int64(act_state[k]), gap, np.int64(act_event[k]))
+                count = _put(rows, count, at, then, np.int64(act_state[k]), gap, np.int64(act_event[k]))
                 k += 1
                 at = then
                 continue
             then = min(act_begin[k], stop) if k < last else stop
             source = _source(line, at, begin, lines, came_from) if hops < _HOPS else np.int64(-1)
-            follow, until = np.int64(-1), then
             if source >= 0:
                 # From when the other thread had begun to hand over, it is the framework that takes the time.
                 until = max(at, min(begin[source], then))
-                follow = np.int64(thread_of[line_of[source]])
-                if until < then:
-                    count = put(rows, count, until, then, _DISPATCH, gap, source)
-                hops_then = hops + 1
+                follow, hops_then = np.int64(thread_of[line_of[source]]), hops + 1
             elif line >= 0 and line != loop and loop >= 0 and not python[line] and hops < _HOPS:
-                follow, hops_then = np.int64(loop), np.int64(_HOPS)
+                until, follow, hops_then = then, np.int64(loop), np.int64(_HOPS)
             else:
                 known = line >= 0 and (python[line] or line == loop)
-                count = put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, gap, np.int64(-1))
-                hops_then = np.int64(0)
-            if follow >= 0 and until > at:
-                if depth == len(stack):
-                    stack = _more(stack)
-                # This thread's own rest is kept below, so that it is gone on with later.
-                stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = follow, at, until, hops_then
-                depth += 1
-            at = then
+                count = _put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, gap, np.int64(-1))
+                at = then
+                continue
+            _set(stack, depth, line, then, stop, hops, k)
+            _set(stack, depth + 1, source, until, then, np.int64(-1), k)
+            _set(stack, depth + 2, follow, at, until, hops_then, np.int64(-1))
+            depth += 3
+            break
     return count
+
+
+@jit
+def _set(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int, place: Int) -> None:
+    stack[row, 0], stack[row, 1], stack[row, 2], stack[row, 3], stack[row, 4] = line, begin, end, hops, place
 
 
 @jit
@@ -194,7 +221,7 @@ def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32) -> Int:
 
 @jit
 def _launched(
-    rows: I64Matrix,
+    rows: Pieces,
     count: Int,
     gap: Int,
     at: Int,
@@ -223,28 +250,47 @@ def _launched(
                 then = min(then, wide[w, 0])
         if state < 0:
             rest += then - at
-        count = put(rows, count, at, then, state, gap, event)
+        count = _put(rows, count, at, then, state, gap, event)
         at = then
-    for k in range(start, min(count, len(rows))):
-        if rows[k, 2] < 0:
-            rows[k, 2] = usual if rest <= most else _UNEXPLAINED
+    states = rows[1]
+    for k in range(start, min(count, len(states))):
+        if states[k] < 0:
+            states[k] = usual if rest <= most else _UNEXPLAINED
     return count
 
 
-@jit
 def lagging(
-    begin: I64, end: I64, node: I64, since: I64, usual: I64, most: I64, awaited: I64Matrix, wide: I64Matrix
-) -> I64Matrix:
+    begin: Array, end: Array, node: Array, since: Array, usual: Array, most: Array, awaited: Array, wide: Array
+) -> Array:
     """int64[k, 5] (begin, end, state, node, event): the pieces of stretches in which launched work had not begun."""
-    rows = np.empty((0, 5), np.int64)
+    given = begin, end, node, since, usual, most, awaited, wide
+    size, _ = _lagging(_room(0), np.empty(0, np.int64), *given)
+    rows, until = _room(size), np.empty(size, np.int64)
+    _lagging(rows, until, *given)
+    return np.stack((rows[0][:-1], until, *rows[1:]), axis=1, dtype=np.int64)
+
+
+@jit
+def _lagging(
+    rows: Pieces,
+    until: I64,
+    begin: I64,
+    end: I64,
+    node: I64,
+    since: I64,
+    usual: I64,
+    most: I64,
+    awaited: I64Matrix,
+    wide: I64Matrix,
+) -> tuple[Int, Int]:
+    """How many pieces there are, which are written where there is room; and until when each lasts: they touch."""
     count = np.int64(0)
-    for writing in (False, True):
-        if writing:
-            rows = np.empty((count, 5), np.int64)
-        count = np.int64(0)
-        for i in range(len(begin)):
-            count = _launched(rows, count, node[i], begin[i], end[i], since[i], awaited[i], wide, usual[i], most[i])
-    return rows
+    for i in range(len(begin)):
+        start = count
+        count = _launched(rows, count, node[i], begin[i], end[i], since[i], awaited[i], wide, usual[i], most[i])
+        for k in range(start, min(count, len(until))):
+            until[k] = rows[0][k + 1] if k + 1 < count else end[i]
+    return count, count
 
 
 @jit
@@ -261,44 +307,39 @@ def _place(wide: I64Matrix, at: Int) -> Int:
 
 
 @jit
-def put(rows: I64Matrix, count: Int, begin: Int, end: Int, state: Int, gap: Int, event: Int) -> Int:
+def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int, event: Int) -> Int:
     """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count
-    if count < len(rows):
-        rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3], rows[count, 4] = begin, end, state, gap, event
+    if count < len(rows[1]):
+        rows[0][count], rows[1][count], rows[2][count], rows[3][count] = begin, state, owner, event
     return count + 1
 
 
-@jit
-def _more(rows: I64Matrix) -> I64Matrix:
-    larger = np.empty((2 * len(rows), rows.shape[1]), np.int64)
-    for i in range(len(rows)):
-        for j in range(rows.shape[1]):
-            larger[i, j] = rows[i, j]
-    return larger
+def as_peers(moments: Pieces, busy_begin: Array, busy_end: Array) -> Pieces:
+    """The same (edges, state, gap, event), but a wait for devices is one for peers while another device works."""
+    size = _as_peers(_room(0), *moments, busy_begin, busy_end)
+    rows = _room(size)
+    _as_peers(rows, *moments, busy_begin, busy_end)
+    rows[0][size] = moments[0][-1]
+    return rows
 
 
 @jit
-def as_peers(rows: I64Matrix, busy_begin: I64, busy_end: I64) -> I64Matrix:
-    """The same pieces, but a wait for devices is one for peers while another device works."""
-    answer = np.empty((0, 5), np.int64)
+def _as_peers(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64) -> Int:
+    """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
-    for writing in (False, True):
-        if writing:
-            answer = np.empty((count, 5), np.int64)
-        count = np.int64(0)
-        for i in range(len(rows)):
-            at, end = rows[i, 0], rows[i, 1]
-            k = np.searchsorted(busy_end, at, "right")
-            while at < end:
-                then, state = end, rows[i, 2]
-                if state == _SYNC and k < len(busy_begin):
-                    if busy_begin[k] <= at:
-                        then, state = min(end, busy_end[k]), np.int64(_PEER)
-                        k += 1
-                    else:
-                        then = min(end, busy_begin[k])
-                count = put(answer, count, at, then, state, rows[i, 3], rows[i, 4])
-                at = then
-    return answer
+    for i in range(len(state)):
+        at, end = edges[i], edges[i + 1]
+        k = np.searchsorted(busy_end, at, "right")
+        while at < end:
+            then, now = end, np.int64(state[i])
+            if now == _SYNC and k < len(busy_begin):
+                if busy_begin[k] <= at:
+                    then, now = min(end, busy_end[k]), np.int64(_PEER)
+                    k += 1
+                else:
+                    then = min(end, busy_begin[k])
+            count = _put(rows, count, at, then, now, gap[i], event[i])
+            at = then
+    return count

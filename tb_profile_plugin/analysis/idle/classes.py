@@ -21,6 +21,7 @@ from .states import State
 from .waits import silent_waits
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+_SYNC = int(State.SYNC)
 _THREADS = ((State.CALLBACK, re.compile(r"py_xla_callback\b")), (State.COMPILE, re.compile(r".*compile_?thread", re.I)))
 """What everything is on threads of these names."""
 
@@ -68,10 +69,8 @@ def event_classes(host: Host) -> Array:
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
     told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
     mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
-    calls = [row for row, name in enumerate(plane.names) if name.startswith(hostnames.CALLS[0])]
-    waiting = np.isin(plane.events.name, calls)
-    waiting[kernels_of_single_ops(host, plane)] = False
-    mine[waiting] = State.SYNC
+    calls = plane.named(lambda name: name.startswith(hostnames.CALLS[0]))
+    mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
     unknown = np.flatnonzero(mine == UNKNOWN)
     mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)
@@ -103,16 +102,10 @@ def _lines_with_frames(plane: Plane) -> Array:
     return answer
 
 
-def line_of_events(host: Host) -> Array:
-    """int32[events]: the line of each event, counted over all planes."""
-    lines = host.trace.lines
-    return np.repeat(np.arange(len(lines) - 1, dtype=np.int32), np.diff(lines))
-
-
 @per_host
 def activity(host: Host) -> Activity:
     """What each thread does at every moment, and what led from one to another."""
-    trace, line_of = host.trace, line_of_events(host)
+    trace, line_of = host.trace, host.trace.line_of
     count = len(trace.lines) - 1
     thread = _threads(host, line_of)
     python, named = np.zeros(count, bool), np.zeros(count, bool)
@@ -130,9 +123,7 @@ def activity(host: Host) -> Activity:
     stretches = _stretches(host, line_of, thread, loop, begin, end, classes)
     came_from = np.full(len(trace), -1, np.int32)
     links = trace.links
-    led = np.isin(links.kind, (LAUNCH, CALL, RUN), invert=True)
-    led &= thread[line_of[links.source]] != thread[line_of[links.target]]
-    _latest_source(links.source[led], links.target[led], trace.begin, came_from)
+    _latest_source(links.source, links.target, links.kind, thread, line_of, trace.begin, came_from)
     return Activity(*stretches, thread, python, loop, line_of, came_from)
 
 
@@ -166,11 +157,8 @@ def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[
     A wait that is recorded as its begin and its end lasts from one to the other; a function that is called and
     compiled by that is traced and lowered until then.
     """
-    trace, end, classes = host.trace, end.copy(), classes.copy()
-    links = trace.links
-    source, target = links.source, links.target
-    waits = (classes[source] == State.SYNC) & (classes[target] == State.SYNC) & (line_of[source] == line_of[target])
-    end[source[waits]] = np.maximum(end[source[waits]], trace.begin[target[waits]])
+    trace, links, end, classes = host.trace, host.trace.links, end.copy(), classes.copy()
+    _stretch_waits(links.source, links.target, classes, line_of, trace.begin, trace.end, end)
     for call, until in _compiling_calls(host, classes):
         classes[call], end[call] = State.COMPILE, until
     return end, classes
@@ -256,7 +244,8 @@ def _stretches(
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
         classes = np.append(classes, np.full(len(since), State.SYNC, np.int8))
         line_of = np.append(line_of, np.full(len(since), loop, np.int32))
-    rows, starts = _by_thread(line_of, thread, begin, end, classes, loop if moved or len(since) else -1)
+    unsorted = loop if moved or len(since) else -1
+    rows, starts = _by_thread(host.trace.lines, line_of, thread, begin, end, classes, unsorted)
     first, begins, ends, state, event = _sweep(starts, rows, begin, end, classes)
     told = event >= len(host.trace)
     event[told] = around[event[told] - len(host.trace)]
@@ -264,89 +253,111 @@ def _stretches(
 
 
 def _by_thread(
-    line_of: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
+    lines: Array, line_of: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
 ) -> tuple[Array, Array]:
-    """(rows, starts): the events that tell something, thread by thread, outer before inner; int64 both."""
-    rows = np.flatnonzero((classes != NOTHING) & (end > begin))
-    owner = thread[line_of[rows]]
+    """(rows, starts): the events that tell something, thread by thread, outer before inner; int32 and int64."""
+    rows, starts = _tellers(lines, begin, end, classes)
     several = np.unique(np.append(thread[thread != np.arange(len(thread))], unsorted))
+    if several[-1] < 0:
+        return rows, starts
+    # What is on no line of the trace, but beside its events, stands on one that is not sorted.
+    rows = np.append(rows, np.arange(lines[-1], len(begin), dtype=np.int32))
+    owner = thread[line_of[rows]]
     shared = np.isin(owner, several)
-    if shared.any():
-        mine = rows[shared]
-        mine = mine[np.lexsort((-end[mine], begin[mine], owner[shared]))]
-        rows, owner = np.concatenate((rows[~shared], mine)), np.concatenate((owner[~shared], thread[line_of[mine]]))
-        order = np.argsort(owner, kind="stable")
-        rows, owner = rows[order], owner[order]
+    mine = rows[shared]
+    mine = mine[np.lexsort((-end[mine], begin[mine], owner[shared]))]
+    rows, owner = np.concatenate((rows[~shared], mine)), np.concatenate((owner[~shared], thread[line_of[mine]]))
+    order = np.argsort(owner, kind="stable")
+    rows, owner = rows[order], owner[order]
     starts = np.searchsorted(owner, np.arange(len(thread) + 1)).astype(np.int64)
     return rows, starts
 
 
 @jit
-def _latest_source(source: I32, target: I32, begin: I64, answer: I32) -> None:
-    """For each event the latest of its sources that began before it."""
+def _tellers(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32, I64]:
+    """(rows, starts): the events that tell something, of each line ``rows[starts[i]:starts[i + 1]]``."""
+    # What of it is not written takes no memory.
+    rows = np.empty(len(begin), np.int32)
+    starts = np.empty(len(lines), np.int64)
+    count = 0
+    for line in range(len(lines) - 1):
+        starts[line] = count
+        for i in range(lines[line], lines[line + 1]):
+            if classes[i] != NOTHING and end[i] > begin[i]:
+                rows[count] = i
+                count += 1
+    starts[len(lines) - 1] = count
+    return rows[:count], starts
+
+
+@jit
+def _stretch_waits(source: I32, target: I32, classes: I8, line_of: I32, begin: I64, end: I64, answer: I64) -> None:
+    """Let waits last until the begin of the waits on their line that they lead to."""
     for k in range(len(source)):
         s, t = source[k], target[k]
+        if classes[s] == _SYNC and classes[t] == _SYNC and line_of[s] == line_of[t]:
+            answer[s] = max(end[s], begin[t])
+
+
+@jit
+def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32) -> None:
+    """For each event the latest of its sources on other threads that began before it, but for launches and the like."""
+    for k in range(len(source)):
+        s, t = source[k], target[k]
+        if kind[k] == LAUNCH or kind[k] == CALL or kind[k] == RUN or thread[line_of[s]] == thread[line_of[t]]:
+            continue
         if begin[s] <= begin[t] and s != t and (answer[t] < 0 or begin[s] > begin[answer[t]]):
             answer[t] = s
 
 
 @jit
-def _sweep(starts: I64, rows: I64, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
-    """The strongest class at every moment, thread by thread; see `Activity`. Runs twice: to count, and to write."""
+def _sweep(starts: I64, rows: I32 | I64, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
+    """The strongest class at every moment, thread by thread; see `Activity`."""
     first = np.zeros(len(starts), np.int64)
-    out_begin = np.empty(0, np.int64)
-    out_end = np.empty(0, np.int64)
-    out_state = np.empty(0, np.int8)
-    out_event = np.empty(0, np.int32)
+    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
+    out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
     stack = np.empty(64, np.int64)
     state = np.empty(64, np.int64)
     teller = np.empty(64, np.int64)
-    for writing in (False, True):
-        if writing:
-            out_begin = np.empty(first[len(first) - 1], np.int64)
-            out_end = np.empty(first[len(first) - 1], np.int64)
-            out_state = np.empty(first[len(first) - 1], np.int8)
-            out_event = np.empty(first[len(first) - 1], np.int32)
-        count = np.int64(0)
-        for line in range(len(starts) - 1):
-            depth, at = 0, np.int64(-(1 << 62))
-            last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
-            for i in range(starts[line], starts[line + 1] + 1):
-                closing = i == starts[line + 1]
-                now = np.int64(0) if closing else begin[rows[i]]
-                while depth > 0:
-                    top = stack[depth - 1]
-                    until = end[top] if closing else min(end[top], now)
-                    if until > at:
-                        if last_state == state[depth - 1] and last_end == at:
-                            if writing:
-                                out_end[count - 1] = until
-                                if until - at > longest:
-                                    out_event[count - 1] = teller[depth - 1]
-                        else:
-                            if writing:
-                                out_begin[count], out_end[count] = at, until
-                                out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
-                            count += 1
-                            longest = np.int64(0)
-                        longest = max(longest, until - at)
-                        last_state, last_end = state[depth - 1], until
-                        at = until
-                    if not closing and end[top] > now:
-                        break
-                    depth -= 1
-                if closing:
+    count = np.int64(0)
+    for line in range(len(starts) - 1):
+        depth, at = 0, np.int64(-(1 << 62))
+        last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
+        for i in range(starts[line], starts[line + 1] + 1):
+            closing = i == starts[line + 1]
+            now = np.int64(0) if closing else begin[rows[i]]
+            while depth > 0:
+                top = stack[depth - 1]
+                until = end[top] if closing else min(end[top], now)
+                if until > at:
+                    if last_state == state[depth - 1] and last_end == at:
+                        out_end[count - 1] = until
+                        if until - at > longest:
+                            out_event[count - 1] = teller[depth - 1]
+                    else:
+                        out_begin[count], out_end[count] = at, until
+                        out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
+                        count += 1
+                        longest = np.int64(0)
+                    longest = max(longest, until - at)
+                    last_state, last_end = state[depth - 1], until
+                    at = until
+                if not closing and end[top] > now:
                     break
-                if depth == len(stack):
-                    stack, state, teller = _twice(stack), _twice(state), _twice(teller)
-                own = np.int64(classes[rows[i]])
-                stack[depth], state[depth], teller[depth] = rows[i], own, rows[i]
-                if depth > 0 and state[depth - 1] < own:
-                    state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
-                depth += 1
-                at = max(at, now)
-            first[line + 1] = count
-    return first, out_begin, out_end, out_state, out_event
+                depth -= 1
+            if closing:
+                break
+            if depth == len(stack):
+                stack, state, teller = _twice(stack), _twice(state), _twice(teller)
+            own = np.int64(classes[rows[i]])
+            stack[depth], state[depth], teller[depth] = rows[i], own, rows[i]
+            if depth > 0 and state[depth - 1] < own:
+                state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
+            depth += 1
+            at = max(at, now)
+        first[line + 1] = count
+    return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
 
 
 @jit

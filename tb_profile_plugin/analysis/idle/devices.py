@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -32,8 +33,8 @@ _COLLECTIVE = re.compile(
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = re.compile(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
-_WITHIN = (int(State.INPUT), int(State.CALLBACK), int(State.PAUSE), int(State.COMPILE))
-"""What runs for one of these on the CPU is no work of the program's own."""
+_FIRST_WITHIN, _LAST_WITHIN = State.COMPILE, State.PAUSE
+"""What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
 _TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
 _ANYWHERE = re.compile(
@@ -57,23 +58,23 @@ class DeviceWork:
     name: str
     """As its plane is named, or `CPU_COMPUTE`."""
     event: Array
-    """Number of the event in the host's trace."""
+    """int32[n]: number of the event in the host's trace."""
     begin: Array
     """ps."""
     end: Array
     """ps, after ``begin``: events that take no time are left out."""
     stream: Array
-    """The line of the trace that it stands on."""
+    """int32[n]: the line of the trace that it stands on."""
     kind: Array
     """int8[n]: `Kind`."""
     launch: Array
-    """Number of the event on the host that launched it, or -1."""
+    """int32[n]: number of the event on the host that launched it, or -1."""
     launch_begin: Array
     """ps; where no launch is known, the event's own begin."""
     launch_end: Array
     """ps, at most the event's own begin: a device may begin before the call that launched it returns."""
     thread: Array
-    """The line of the thread that launched it, or -1."""
+    """int32[n]: the line of the thread that launched it, or -1."""
     inside: Array
     """int8[n]: 1 where an earlier event has the same launch (an op of a program, a node of a graph), else 0."""
     early: Array
@@ -119,18 +120,16 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
     trace = host.trace
     first = trace.rows(plane).start
     rows = _own_rows(host, plane)
-    by_name = np.array([kind_of(name) for name in plane.names], np.int64)
+    by_name = np.array([kind_of(name) for name in plane.names], np.int8)
     kinds = by_name[plane.events.name]
     kinds[copies(host)[plane.name].row] = Kind.COPY
     kind = kinds[rows]
     event = rows + first
-    act = activity(host)
     if host.gpus:
         launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
     else:
         launch = _of_modules(host, plane, event)
-    span = trace.begin[event], trace.end[event]
-    return _columns(host, plane.name, event, span, act.line_of[event], kind, launch, launch, act, not host.gpus)
+    return _columns(host, plane.name, event, event, trace.end[event], kind, launch, launch, not host.gpus)
 
 
 def _own_rows(host: Host, plane: Plane) -> Array:
@@ -154,7 +153,7 @@ def _own_rows(host: Host, plane: Plane) -> Array:
 
 
 def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
-    """int64[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
+    """int32[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
     trace = host.trace
     lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
     rows = np.concatenate([np.arange(len(plane.events))[plane.lines.events(line)] for line in lines] or [event[:0]])
@@ -163,13 +162,13 @@ def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
     source = _linked(trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace))
     place = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
     inside = (place >= 0) & (trace.begin[event] < trace.end[modules[place.clip(0)]]) if len(modules) else place >= 0
-    answer = np.full(len(event), -1, np.int64)
+    answer = np.full(len(event), -1, np.int32)
     answer[inside] = source[modules[place[inside]]]
     return answer
 
 
 def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
-    answer = np.full(size, -1, np.int64)
+    answer = np.full(size, -1, np.int32)
     answer[target[chosen]] = source[chosen]
     return answer
 
@@ -182,34 +181,48 @@ def work_of_cpu(host: Host) -> DeviceWork:
     first = trace.rows(plane).start
     op = np.array([_computes(name) for name in plane.names], bool)[plane.events.name]
     op &= ~np.array([name.startswith(_INPUT_THREADS) for name in plane.lines.name], bool)[plane.events.line]
-    op[kernels_of_single_ops(host, plane)] = True
-    xla = np.zeros(len(op), bool)
-    xla[plane.stat(vocabulary.HLO_OP).owner] = True
-    op = (op | xla) & ~np.isin(classes[trace.rows(plane)], _WITHIN)
-    event = np.flatnonzero(op) + first
-    shard, shard_of = _shards(host, np.flatnonzero(xla) + first, np.flatnonzero(op & xla) + first, act)
-    run = trace.links.kind == RUN
-    from_run = _linked(trace.links.source, trace.links.target, run, len(trace)).astype(np.int32)
-    parent, _ = trace.nesting
-    within = np.isin(classes, _WITHIN)
-    launch, start, own = _climb(event, from_run, act.came_from, parent, act.line_of, within)
-    # Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one.
-    number = trace.spread(vocabulary.RUN_ID, event)
-    linked = number[(launch >= 0) & (number != MISSING)]
-    earlier = (number != MISSING) & (number < (linked.min() if len(linked) else MISSING))
-    at_once = (launch < 0) & ~earlier
-    launch, start = np.where(at_once, event, launch), np.where(at_once, event, start)
-    place = np.searchsorted(event, shard_of)
-    rows = np.concatenate((np.arange(len(own)), place))
-    kept = own[rows]
-    rows = rows[kept]
-    event, at = event[rows], np.concatenate((event, shard))[kept]
-    launch, start = launch[rows], start[rows]
-    span = trace.begin[at], _ends(host, at)
-    used, place = np.unique(plane.events.name[event - first], return_inverse=True)
-    together = np.array([_is_collective_op(plane.names[name]) for name in used.tolist()], bool)[place.reshape(-1)]
-    kind = np.where(together, Kind.COLLECTIVE, Kind.COMPUTE).astype(np.int64)
-    return _columns(host, CPU_COMPUTE, event, span, act.line_of[at], kind, launch, start, act, True)
+    op[kernels_of_single_ops(host)] = True
+    xla = plane.stat(vocabulary.HLO_OP).owner
+    op[xla] = True
+    within = (classes >= _FIRST_WITHIN) & (classes <= _LAST_WITHIN)
+    op &= ~within[trace.rows(plane)]
+    event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
+    shard, shard_of = _shards(host, xla + first, xla[op[xla]] + first, act)
+    launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
+    _run_at_once(host, event, launch, start)
+    at = event
+    if len(shard) or not own.all():
+        place = np.searchsorted(event, shard_of)
+        rows = np.append(np.flatnonzero(own), place[own[place]])
+        at = np.append(event[own], shard[own[place]].astype(np.int32))
+        event, launch, start = event[rows], launch[rows], start[rows]
+    kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
+    kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE
+    kind = kinds[plane.events.name[event - np.int32(first)]]
+    return _columns(host, CPU_COMPUTE, event, at, _ends(host, at), kind, launch, start, True)
+
+
+def _led_to(host: Host, act: Activity) -> Array:
+    """int32[events]: what led to each event on another thread, a run's dispatch before all else; -1 for nothing."""
+    links = host.trace.links
+    run = links.kind == RUN
+    if not run.any():
+        return act.came_from
+    answer = act.came_from.copy()
+    answer[links.target[run]] = links.source[run]
+    return answer
+
+
+def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
+    """Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one."""
+    at_once = launch < 0
+    if any(plane.has_stat(vocabulary.RUN_ID) for plane in host.trace.planes):
+        number = host.trace.spread(vocabulary.RUN_ID, event)
+        stated = number != MISSING
+        linked = number[~at_once & stated]
+        if len(linked):
+            at_once &= ~(stated & (number < linked.min()))
+    launch[at_once] = start[at_once] = event[at_once]
 
 
 def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, Array]:
@@ -219,6 +232,8 @@ def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, A
     """
     trace = host.trace
     parent, _ = trace.nesting
+    if not len(ops):
+        return ops, ops
     holds = np.zeros(len(trace), bool)
     above = parent[xla]
     while (above >= 0).any():
@@ -238,7 +253,9 @@ def _ends(host: Host, events: Array) -> Array:
     trace = host.trace
     parent, _ = trace.nesting
     told = trace.named(lambda name: name.endswith("Async::Done"))
-    end = trace.end.copy() if len(told) else trace.end
+    if not len(told):
+        return trace.end[events]
+    end = trace.end.copy()
     above = parent[told]
     while (above >= 0).any():
         told, above = told[above >= 0], above[above >= 0]
@@ -273,13 +290,13 @@ def _computes(name: str) -> bool:
 
 
 @jit
-def _climb(events: I64, run: I32, came_from: I32, parent: I32, line_of: I32, within: Bool) -> tuple[I64, I64, Bool]:
+def _climb(events: I32, led_to: I32, parent: I32, within: Bool) -> tuple[I32, I32, Bool]:
     """(launch, start, own) of each op: the outermost event on another thread that led to it, and what began there.
 
     Without one, -1 twice. ``own`` is False for what was done within one of the events ``within``.
     """
-    launch = np.full(len(events), -1, np.int64)
-    start = np.full(len(events), -1, np.int64)
+    launch = np.full(len(events), -1, np.int32)
+    start = np.full(len(events), -1, np.int32)
     own = np.ones(len(events), np.bool_)
     for i in range(len(events)):
         event = np.int64(events[i])
@@ -289,9 +306,7 @@ def _climb(events: I64, run: I32, came_from: I32, parent: I32, line_of: I32, wit
             if within[event]:
                 own[i] = False
                 break
-            source = np.int64(run[event])
-            if source < 0:
-                source = np.int64(came_from[event])
+            source = np.int64(led_to[event])
             if source >= 0:
                 launch[i], start[i] = source, event
                 event = source
@@ -301,75 +316,85 @@ def _climb(events: I64, run: I32, came_from: I32, parent: I32, line_of: I32, wit
 
 
 def _columns(
-    host: Host,
-    name: str,
-    event: Array,
-    span: tuple[Array, Array],
-    stream: Array,
-    kind: Array,
-    launch: Array,
-    start: Array,
-    act: Activity,
-    program: bool,
+    host: Host, name: str, event: Array, at: Array, end: Array, kind: Array, launch: Array, start: Array, program: bool
 ) -> DeviceWork:
-    """Sorted by begin, with launches as they count: up to where the first of what they started began."""
-    trace = host.trace
-    order = np.argsort(span[0], kind="stable")
-    order = order[span[1][order] > span[0][order]]
-    event, stream, kind, launch, start = (each[order] for each in (event, stream, kind, launch, start))
-    begin, end = span[0][order], span[1][order]
-    known = launch >= 0
-    begun = np.where(known & (start != launch), trace.begin[start], begin)
-    inside, first = _firsts(launch, begun, len(trace))
-    launch_begin = np.minimum(np.where(known, trace.begin[launch], begin), begin)
-    until = np.minimum(trace.end[launch], first) if program else trace.end[launch]
-    # What was run at once has no call apart from itself.
-    until = np.where(launch == event, begin, until)
-    launch_end = np.maximum(np.minimum(np.where(known, until, begin), begin), launch_begin)
-    return DeviceWork(
-        name,
-        event,
-        begin,
-        end,
-        stream.astype(np.int64),
-        kind.astype(np.int8),
-        launch,
-        launch_begin,
-        launch_end,
-        np.where(known, act.thread[act.line_of[launch]], -1).astype(np.int64),
-        inside,
-        _early(host, event, launch, launch_end, begin).astype(np.int8),
-        program,
-    )
+    """Sorted by begin, with launches as they count: up to where the first of what they started began.
+
+    ``at`` is the event that tells when and on which line each one ran, but for its ``end``.
+    """
+    trace, act = host.trace, activity(host)
+    order = np.argsort(trace.begin[at], kind="stable")
+    events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
+    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    columns: list[Any] = [*(column[: found[-1]] for column in found[:-1]), np.zeros(found[-1], np.int8), program]
+    work = DeviceWork(name, *columns)
+    return replace(work, early=_early(host, work).astype(np.int8))
 
 
-def _early(host: Host, event: Array, launch: Array, launch_end: Array, begin: Array) -> Array:
+@jit
+def _sorted(
+    order: I64,
+    events: tuple[I32, I32, I64, I8, I32, I32],
+    trace_begin: I64,
+    trace_end: I64,
+    line_of: I32,
+    thread_of: I32,
+    program: bool,
+) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8, Int]:
+    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: of (event, at, end, kind,
+    launch, start) in that order, without those that take no time.
+    """
+    of_event, at, until_of, of_kind, of_launch, start_of = events
+    size = len(order)
+    event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
+    kind, inside = np.empty(size, np.int8), np.zeros(size, np.int8)
+    launch_begin, launch_end = np.empty(size, np.int64), np.empty(size, np.int64)
+    thread = np.full(size, -1, np.int32)
+    first_of = np.full(len(trace_begin), -1, np.int32)
+    count = 0
+    # Until all are known, where the first thing began that the launch led to stands in its first event's row.
+    for i in order:
+        if until_of[i] <= trace_begin[at[i]]:
+            continue
+        event[count], stream[count], kind[count], launch[count] = of_event[i], line_of[at[i]], of_kind[i], of_launch[i]
+        begin[count], end[count] = trace_begin[at[i]], until_of[i]
+        launch_end[count] = begin[count]
+        if of_launch[i] >= 0:
+            begun = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
+            first = first_of[of_launch[i]]
+            if first < 0:
+                first_of[of_launch[i]] = count
+                launch_end[count] = begun
+            else:
+                inside[count] = 1
+                launch_end[first] = min(launch_end[first], begun)
+        count += 1
+    for i in range(count - 1, -1, -1):
+        if launch[i] < 0:
+            launch_begin[i] = begin[i]
+            continue
+        launch_begin[i] = min(trace_begin[launch[i]], begin[i])
+        until = trace_end[launch[i]]
+        if program:
+            until = min(until, launch_end[first_of[launch[i]]])
+        if launch[i] == event[i]:
+            # What was run at once has no call apart from itself.
+            until = begin[i]
+        launch_end[i] = max(min(until, begin[i]), launch_begin[i])
+        thread[i] = thread_of[line_of[launch[i]]]
+    return event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, count
+
+
+def _early(host: Host, work: DeviceWork) -> Array:
     """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
-    known = launch >= 0
+    known = work.launch >= 0
     if known.all():
-        return np.zeros(len(event), bool)
-    answer: Array = ~known & (begin < (launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
+        return np.zeros(len(work), bool)
+    answer: Array = ~known & (work.begin < (work.launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
     for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
-        ids = host.trace.spread(name, event)
+        ids = host.trace.spread(name, work.event)
         stated = ids[known & (ids != MISSING)]
         if len(stated):
             answer |= ~known & (ids != MISSING) & (ids < stated.min())
     return answer
-
-
-@jit
-def _firsts(launch: I64, begun: I64, size: Int) -> tuple[I8, I64]:
-    """(inside, first): whether an earlier event has the same launch; and where the first thing that it led to began."""
-    earliest = np.full(size, np.int64(1) << 62, np.int64)
-    seen = np.zeros(size, np.bool_)
-    inside = np.zeros(len(launch), np.int8)
-    for i in range(len(launch)):
-        if launch[i] >= 0:
-            if seen[launch[i]]:
-                inside[i] = 1
-            seen[launch[i]] = True
-            earliest[launch[i]] = min(earliest[launch[i]], begun[i])
-    first = np.empty(len(launch), np.int64)
-    for i in range(len(launch)):
-        first[i] = earliest[launch[i]] if launch[i] >= 0 else begun[i]
-    return inside, first

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
+from ...arrays import I32, I64, Array, Bool, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -32,10 +32,8 @@ _ANY = np.iinfo(np.int64).max
 class Moments:
     """One device from the capture's begin to its end: stretches in order of time that touch."""
 
-    begin: Array
-    """int64[k] ps."""
-    end: Array
-    """int64[k] ps."""
+    edges: Array
+    """int64[k + 1] ps: where each begins, and where the last one ends."""
     state: Array
     """int8[k]: `State`."""
     gap: Array
@@ -46,6 +44,18 @@ class Moments:
     """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
+
+    @property
+    def begin(self) -> Array:
+        """int64[k] ps."""
+        answer: Array = self.edges[:-1]
+        return answer
+
+    @property
+    def end(self) -> Array:
+        """int64[k] ps."""
+        answer: Array = self.edges[1:]
+        return answer
 
 
 @per_host
@@ -74,7 +84,7 @@ def found_empty(work: DeviceWork) -> Array:
 
 
 @jit
-def _found_empty(stream: I64, end: I64, launch_end: I64, streams: Int) -> Bool:
+def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     reached = np.full(streams, -(1 << 62), np.int64)
     answer = np.zeros(len(stream), np.bool_)
     for i in range(len(stream)):
@@ -87,72 +97,30 @@ def _of_device(host: Host, place: int) -> Moments:
     act, works = activity(host), host_work(host)
     work = works[place]
     layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
-    states = layered(layers, *host.window)
-    idle = states[states[:, 2] < 0]
-    gap_begin, gap_end = np.ascontiguousarray(idle[:, 0]), np.ascontiguousarray(idle[:, 1])
-    after = following(gap_end, work.begin, work.launch_begin, work.launch)
+    edges, layer = layered(layers, *host.window)
+    after = following(edges[1:][layer < 0], work.begin, work.launch_begin, work.launch)
     usual = latency(work)
-    told = attributed(
-        gap_begin,
-        gap_end,
+    found = attributed(
+        (edges, layer),
         after,
-        _calls(work),
+        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, usual_pauses(work)),
         awaited_events(host, place),
         wide_causes(host),
-        host.trace.begin,
-        host.trace.lines,
-        act.line_of,
-        act.came_from,
-        act.first,
-        act.begin,
-        act.end,
-        act.state,
-        act.event,
-        act.thread,
-        act.python,
+        (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
+        (act.first, act.begin, act.end, act.state, act.event),
         act.loop,
         usual,
-        int(work.program),
+        work.program,
     )
     if len(works) > 1:
-        told = as_peers(told, *together([each for other, each in enumerate(_busy(host)) if other != place]))
-    if (told[1:, 0] < told[:-1, 0]).any():  # What another thread did comes after the rest of the thread that waited.
-        told = told[np.argsort(told[:, 0], kind="stable")]
-    return Moments(*_merged(states, told), after, usual)
+        found = as_peers(found, *together([each for other, each in enumerate(_busy(host)) if other != place]))
+    return Moments(*found, after, usual)
 
 
 @per_host
 def _busy(host: Host) -> list[Stretches]:
     """What each device's events cover."""
     return [union(work.begin, work.end) for work in host_work(host)]
-
-
-@jit
-def _merged(states: I64Matrix, told: I64Matrix) -> tuple[I64, I64, I8, I32, I32]:
-    """(begin, end, state, gap, event): where a layer is -1 the pieces of that gap; both are in order of time."""
-    size = len(told)
-    for i in range(len(states)):
-        size += states[i, 2] >= 0
-    begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
-    state, gap, event = np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
-    count, k = 0, 0
-    for i in range(len(states)):
-        if states[i, 2] >= 0:
-            begin[count], end[count], state[count] = states[i, 0], states[i, 1], states[i, 2]
-            gap[count], event[count] = -1, -1
-            count += 1
-        while states[i, 2] < 0 and k < len(told) and told[k, 0] < states[i, 1]:
-            begin[count], end[count], state[count] = told[k, 0], told[k, 1], told[k, 2]
-            gap[count], event[count] = told[k, 3], told[k, 4]
-            count += 1
-            k += 1
-    return begin, end, state, gap, event
-
-
-def _calls(work: DeviceWork) -> Array:
-    """int64[n, 7]: as `attributed` reads them."""
-    columns = (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early)
-    return np.ascontiguousarray(np.stack((*columns, usual_pauses(work)), axis=1))
 
 
 def usual_pauses(work: DeviceWork) -> Array:
@@ -186,15 +154,15 @@ def wide_causes(host: Host) -> Array:
         found = found[np.argsort(trace.begin[found], kind="stable")]
         layers.append(union(trace.begin[found], trace.end[found]))
         events.append(found)
-    pieces = layered(layers, *host.window)
-    pieces = pieces[pieces[:, 2] >= 0]
+    edges, of_piece = layered(layers, *host.window)
+    pieces = np.flatnonzero(of_piece >= 0)
     answer = np.empty((len(pieces), 5), np.int64)
-    answer[:, :2] = pieces[:, :2]
+    answer[:, 0], answer[:, 1] = edges[pieces], edges[pieces + 1]
     for layer, state in enumerate(wanted):
-        at = np.flatnonzero(pieces[:, 2] == layer)
+        at = np.flatnonzero(of_piece[pieces] == layer)
         starts, found = layers[layer][0], events[layer]
         answer[at, 2] = state
-        since = starts[np.searchsorted(starts, pieces[at, 0], "right") - 1]
+        since = starts[np.searchsorted(starts, answer[at, 0], "right") - 1]
         answer[at, 3] = found[np.searchsorted(trace.begin[found], since)]
         answer[at, 4] = _ANY if state == State.DISPATCH else since
     return answer

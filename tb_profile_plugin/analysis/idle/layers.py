@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...arrays import I64, Array, I64Matrix, Int
+from ...arrays import I8, I64, Array, Int
 from ...jit import jit
 from ..stretches import union
 
@@ -28,8 +28,8 @@ def distinct(values: Array) -> Array:
     return answer
 
 
-def layered(layers: Sequence[Stretches], low: int, high: int) -> Array:
-    """int64[k, 3] (begin, end, layer): each moment has the first of the layers that covers it, or -1.
+def layered(layers: Sequence[Stretches], low: int, high: int) -> tuple[Array, Array]:
+    """(edges, layer), int64[k + 1] ps and int8[k]: each moment has the first of the layers that covers it, or -1.
 
     The stretches of each layer are disjoint and in order of time.
     """
@@ -39,9 +39,12 @@ def layered(layers: Sequence[Stretches], low: int, high: int) -> Array:
 
 
 @jit
-def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> I64Matrix:
+def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64, I8]:
     layers = len(first) - 1
-    answer = np.empty((2 * len(begin) + 2 * layers + 2, 3), np.int64)
+    # What of it is not written takes no memory.
+    edges = np.empty(2 * len(begin) + 2 * layers + 3, np.int64)
+    answer = np.empty(len(edges), np.int8)
+    edges[0] = low
     place = first[:-1].copy()
     count = 0
     at = np.int64(low)
@@ -55,10 +58,9 @@ def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> I64Matrix
                     until, layer = min(until, end[place[k]]), np.int64(k)
                     break
                 until = min(until, begin[place[k]])
-        if count > 0 and answer[count - 1, 2] == layer:
-            answer[count - 1, 1] = until
-        else:
-            answer[count, 0], answer[count, 1], answer[count, 2] = at, until, layer
+        if count == 0 or answer[count - 1] != layer:
+            answer[count] = layer
             count += 1
+        edges[count] = until
         at = until
-    return answer[:count].copy()
+    return edges[: count + 1], answer[:count]

@@ -9,7 +9,6 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
-from .attribution import put
 from .classes import activity
 from .graph import Graph
 from .replay import running
@@ -171,18 +170,18 @@ def _expanded(
         for i in range(len(steps)):
             at, end, node = steps[i, 0], steps[i, 1], steps[i, 2]
             if node < 0:
-                count = put(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
             elif steps[i, 3] == _LAG:
                 for k in range(starts[node], starts[node + 1]):
                     low, high = max(at, lag[k, 0]), min(end, lag[k, 1])
                     if low > at and low < end:
-                        count = put(rows, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                        count = _slice(rows, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
                     if high > low:
-                        count = put(rows, count, low, high, lag[k, 2], lag[k, 4], node)
+                        count = _slice(rows, count, low, high, lag[k, 2], lag[k, 4], node)
                         at = high
-                count = put(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
             elif device[node] >= 0 or state[node] >= 0:
-                count = put(rows, count, at, end, state[node], event[node], node)
+                count = _slice(rows, count, at, end, state[node], event[node], node)
             else:
                 line = place[node]
                 nothing = np.int64(_PYTHON if python[line] or line == loop else _UNEXPLAINED)
@@ -191,10 +190,20 @@ def _expanded(
                 while at < end:
                     if k < last and act_begin[k] <= at:
                         then = min(act_end[k], end)
-                        count = put(rows, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
+                        count = _slice(rows, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
                         k += 1
                     else:
                         then = min(act_begin[k], end) if k < last else end
-                        count = put(rows, count, at, then, nothing, np.int64(-1), node)
+                        count = _slice(rows, count, at, then, nothing, np.int64(-1), node)
                     at = then
     return rows
+
+
+@jit
+def _slice(rows: I64Matrix, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
+    """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
+    if end <= begin:
+        return count
+    if count < len(rows):
+        rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3], rows[count, 4] = begin, end, state, event, node
+    return count + 1

@@ -43,7 +43,7 @@ class Events(NamedTuple):
 def events_of(works: tuple[DeviceWork, ...]) -> Events:
     """The events of all devices."""
     names = ("event", "begin", "end", "stream", "kind", "launch", "launch_begin", "launch_end", "thread")
-    columns = [np.concatenate([getattr(work, name) for work in works]) for name in names]
+    columns = [np.concatenate([getattr(work, name) for work in works], dtype=np.int64) for name in names]
     event, begin, end, stream, kind, launch, launch_begin, launch_end, thread = columns
     device = np.repeat(np.arange(len(works)), [len(work) for work in works])
     place = np.concatenate([np.arange(len(work)) for work in works])

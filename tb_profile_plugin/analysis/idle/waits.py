@@ -39,7 +39,7 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     around, since, until = _around(host, first, last, done)
     silent = (since < done) & (done < until) & _says_nothing(host, around, classes)
     around, since, until, done = (each[silent] for each in (around, since, until, done))
-    name = np.where(around >= 0, trace.name_rows(around.clip(0)) + 1, 0)
+    name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
     near = until - done <= done - since
     seen, waited = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
     kept = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
@@ -97,9 +97,9 @@ def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, A
 
 def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
     """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
-    names = host.trace.name_rows(event.clip(0))
+    names = host.trace.name_of[event.clip(0)]
     rows = np.unique(names)
-    told = np.array([_tells(name) for name in host.trace.names_of(rows)], bool)[np.searchsorted(rows, names)]
+    told = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
     state = classes[event.clip(0)]
     answer: Array = (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))
     return answer
