@@ -110,7 +110,9 @@ _MATCH = Column(
 def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
     """The baseline's figure, and the difference from it."""
     base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="The same of the baseline.")
-    doc = f"{'Of a step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
+    doc = (
+        f"{'Of a step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
+    )
     label = "Δ per step" if per_step else f"Δ {column.label}"
     return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
 
