@@ -113,7 +113,7 @@ def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
     doc = (
         f"{'Of a step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
     )
-    label = "Δ per step" if per_step else f"Δ {column.label}"
+    label = f"Δ {column.label}{' per step' if per_step else ''}"
     return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
 
 
