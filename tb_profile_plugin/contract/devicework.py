@@ -14,7 +14,7 @@ from ..analysis.idle.communication import LatePeers, overlaps
 from ..analysis.idle.copies import copies
 from ..model.host import Host
 from ..problems import CLOCKS, DEVICE
-from .answer import Column, Table, by_column, time_column
+from .answer import Column, Keyed, Table, by_column, time_column
 
 NEEDS = (*MESSAGES, queues, copies)
 
@@ -53,6 +53,7 @@ COMMUNICATION = Table(
         Column("last", "Came last", "string", doc="The host that cost the others most by that.", depends=(CLOCKS,)),
     ),
     doc="Collectives of each device. What overlaps may cost nothing; what a host waits is another host's doing.",
+    keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
 )
 
 COPIES = Table(
@@ -71,6 +72,7 @@ COPIES = Table(
         Column("blocking", "Blocking", doc="Those that kept the thread that asked for them."),
     ),
     doc="Copies and memsets that devices recorded.",
+    keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),
 )
 
 TABLES = (QUEUES, COMMUNICATION, COPIES)

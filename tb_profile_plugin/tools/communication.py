@@ -10,7 +10,7 @@ from ..analysis.communication import NEEDS, Lateness, Row, communicates, latenes
 from ..analysis.idle.communication import LatePeers, Overlap, overlaps
 from ..analysis.words import duration
 from ..contract import devicework
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import tool
 from ..model.host import Host
 from ..model.ranks import labels
@@ -62,6 +62,7 @@ _COLLECTIVES = Table(
     ),
     doc="Those of one worker that are alike in kind, group, type and size are one row.",
     paged=True,
+    keyed=Keyed("kind", "dtype", shape="bytes", within=("worker",), sums=("total_us",)),
 )
 _LATE = Table(
     "late",

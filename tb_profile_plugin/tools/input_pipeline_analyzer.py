@@ -94,6 +94,7 @@ _WORK = Table(
         Column("guide", "More about it", "string", doc="Address of a guide."),
     ),
     doc="Time of all threads of the input pipeline over the whole capture, by kind of work.",
+    keyed=Keyed("work", "label", sums=("time_ms",)),
 )
 
 

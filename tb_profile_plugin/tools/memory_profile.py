@@ -13,7 +13,7 @@ from ..analysis.memory import Holding
 from ..analysis.recording import MEMORY, remedy
 from ..analysis.words import memory as amount
 from ..arrays import Array
-from ..contract.answer import Answer, Column, Headline, Table, by_field
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_field
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.allocations import Allocations, allocations, has_allocations, origin
 from ..model.framework import framework
@@ -65,6 +65,7 @@ _MEMORIES = Table(
         ),
     ),
     doc="Every allocator or device that reported its allocations.",
+    keyed=Keyed("memory_id", means=("peak_bytes",)),
 )
 _USAGE = Table(
     "usage",
@@ -104,6 +105,7 @@ _HELD = Table(
     ),
     doc="Everything alive at the chosen moment; what was there before the capture is one remainder.",
     paged=True,
+    keyed=Keyed("op_name", "data_type", "region_type", shape="shape", means=("total_bytes",)),
 )
 _STEPS = Table(
     "steps",
@@ -132,6 +134,7 @@ _GROWTH = Table(
         Column("left_bytes", "Left behind", unit="iB", doc="Their bytes, summed over all steps."),
         Column("kept_bytes", "Never freed", unit="iB", doc="Those of them that are there when the capture ends."),
     ),
+    keyed=Keyed("op_name", sums=("left_bytes",)),
 )
 _FACTS = (
     Column("host", "Host", "string", "", "Host that the figures are of."),

@@ -8,7 +8,7 @@ from typing import Any
 from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories, times
 from ..analysis.words import memory
 from ..analysis.xlamoments import moments
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import Param, tool
 from ..contract.xlaops import program_text, unread
 from ..model.host import Host
@@ -61,6 +61,7 @@ _PROGRAMS = Table(
         Column("source", "Source", "string", doc="Line of the program's result."),
     ),
     doc="Every program of the capture, run or not, by its peak. Programs that run side by side share the memory.",
+    keyed=Keyed("program", within=("space",), means=("peak_bytes",)),
 )
 _HELD = Table(
     "held",

@@ -10,7 +10,7 @@ from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
 from ..analysis.xlatransfers import Transfers, merged, transfers
 from ..contract import xlaops
-from ..contract.answer import Answer, Column, Headline, Table, by_column
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import tool
 from ..model.host import Host
 from ..model.session import Session
@@ -21,6 +21,7 @@ _OPS = Table(
     "XLA ops",
     (*xlaops.IDENTITY, *xlaops.FIGURES, *xlaops.ORIGIN),
     doc="One row per instruction of a program, over all devices, by self time.",
+    keyed=Keyed("name", "category", "program", "op_name", "expression", "source", sums=("self_us",)),
 )
 _CEILINGS = Table(
     "ceilings",
@@ -51,6 +52,7 @@ _PROGRAMS = Table(
         Column("flop_per_byte", "FLOP/byte", doc="Of the FLOPs and bytes that are known."),
         Column("bound_by", "Bound by", "string", doc="What most of its time is bound by."),
     ),
+    keyed=Keyed("program", sums=("self_us", "wasted_us")),
 )
 _TRANSFERS = Table(
     "transfers",

@@ -15,7 +15,7 @@ from ..analysis.tfdata_shown import Shown, shown, slowest_first
 from ..analysis.tfdata_workflow import checklist, entries, entries_of_host, waiting
 from ..analysis.words import duration
 from ..contract import pipelines as shared
-from ..contract.answer import Answer, Column, Headline, Table, by_column, by_field
+from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
 from ..contract.pipelines import PS_PER_US, WHERE, Ordered, us
 from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.framework import framework
@@ -56,6 +56,7 @@ _PIPELINES = Table(
         Column("bottleneck", "Bottleneck over all calls", "string", doc="To blame for most of the total."),
     ),
     doc="Each iterator that a program asks for elements, on every host shown.",
+    keyed=Keyed("input_pipeline", sums=("total_us",), means=("median_us",)),
 )
 _BOTTLENECKS = Table(
     "bottlenecks",

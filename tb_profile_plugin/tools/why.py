@@ -179,6 +179,7 @@ _SCENARIOS = Table(
         ),
     ),
     doc="The recording replayed with something taking no time; the order on threads and streams stays.",
+    keyed=Keyed("id", "label", means=("gain_ps",), largest=True),
 )
 
 _PATH = Table(
@@ -193,6 +194,7 @@ _PATH = Table(
         Column("steps_share", "Steps", unit="share", doc="Of the typical steps, those on whose path it is."),
     ),
     doc="Back from a step's end, each time to what the work waited for: the path is as long as the step.",
+    keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), largest=True),
 )
 
 _UNUSUAL = Table(

@@ -133,3 +133,18 @@ def test_kernels_of_eager_ops_are_eager() -> None:
     kernels = "a[0,10]{tf_op='a/A:A', is_eager=1} b[20,10]{tf_op='b/B:B', is_eager=0}"
     table = device_ops(draw.host(f"/device:GPU:0\n  Stream #1 | {kernels}"))
     assert {op.name: op.eager for op in table.ops} == {"a/A": True, "b/B": False}
+
+
+@pytest.mark.parametrize(("apart", "code"), [(1, "headline.unexplained"), (8, "headline.sampled")])
+def test_a_trace_that_holds_one_of_several_ops_says_why_it_explains_nothing(apart: int, code: str) -> None:
+    """Kernels of which all but one launch is missing, with as much time between them."""
+    marks = " ".join(f"ProfilerStep#{n}[{400 * n},400]" for n in range(8))
+    ops = " ".join(f"aten::mm[{4 * n},1]{{External id={apart * n + 1}}}" for n in range(600))
+    kernels = " ".join(f"gemm[{40 * n + 2},20]{{kernel_details='regs:8'{', c=1' if not n else ''}}}" for n in range(80))
+    host = draw.host(
+        f"/host:CPU\n  python | {marks} cudaLaunchKernel[0,1]{{c=1}}\n  other | {ops}\n"
+        f"/device:GPU:0\n  Stream #7(Compute) | {kernels}"
+    )
+    said = diagnose([host]).headline.sentence
+    assert said.code == code
+    assert ("about one of 8 ops" in said.text) == (apart == 8)

@@ -87,6 +87,9 @@ TEMPLATES: dict[str, str] = {
     + _PART
     + " waits for work that was launched before it.{names}",
     "headline.unexplained": "Unexplained: in " + _PART + " nothing was recorded that tells why no work is done.{names}",
+    "headline.sampled": "Recorded in part: in "
+    + _PART
+    + " nothing was recorded that tells why no work is done, for the trace holds only about one of {count} ops.",
     "headline.between_steps": "Between steps: in {share} of the time no step runs ({time_ps} of {step_ps} from step to "
     "step).{names}",
     "headline.warmup": "Warming up: the first {count} take {time_ps} more per step, over all steps.{names}",

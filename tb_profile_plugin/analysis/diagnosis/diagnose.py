@@ -186,7 +186,10 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others):
         facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
         return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
-    return Headline(Sentence(f"headline.{lead.code}", _arguments(lead, typical)), _level(lead.ps / whole))
+    apart = max(one_op_of(host) for host in hosts)
+    code = "sampled" if lead.id == "unexplained" and apart > 1 else lead.code
+    facts = _arguments(lead, typical) | ({"count": apart} if code == "sampled" else {})
+    return Headline(Sentence(f"headline.{code}", facts), _level(lead.ps / whole))
 
 
 def of_input(typical: Typical, costs_nothing: bool = False) -> Headline:

@@ -19,6 +19,8 @@ _INSTRUCTION = re.compile(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
 
 
+_BACKEND = re.compile(r"(?:gloo|nccl|mpi|ucc|xccl):")
+"""PyTorch's backends of communication stand before what they do."""
 _LONGEST = 80
 
 
@@ -34,6 +36,8 @@ def shown(name: str) -> str:
 
 
 def _told(name: str) -> str:
+    if _BACKEND.match(name):
+        return name
     built_in = _BUILT_IN.fullmatch(name)
     if built_in:
         return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]
