@@ -31,7 +31,7 @@ class Graph:
     place: Array
     """int64[n]: place in the device's work; for threads the line of the trace."""
     event: Array
-    """int64[n]: number of a device's event in the host's trace, else -1."""
+    """int64[n]: number of a device's event in the host's trace, also of a copy that a call makes itself; else -1."""
     state: Array
     """int64[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
     its events tell."""
@@ -74,7 +74,7 @@ def graph(host: Host) -> Graph | None:
     nobody = np.full(len(starts), -1, np.int64)
     device = np.concatenate((events.device, nobody))[order]
     place = np.concatenate((events.place, threads.line_of_node))[order]
-    event = np.concatenate((events.event, nobody))[order]
+    event = np.concatenate((events.event, threads.event_of_node))[order]
     states = np.concatenate((events.kind, state))[order]
     lag = _lags(host, works, dag, device, place)
     shown = (device >= 0) | (place == act.loop)

@@ -133,7 +133,7 @@ class Threads:
         launched = events.launch >= 0
         line, lines = events.thread[launched], np.arange(len(self.lines))
         calls = self.at(line, events.launch_begin[launched]), self.at(line, events.launch_end[launched])
-        waits, copying = self._waits(), self._copying()
+        waits, (made, *copying) = self._waits(), self._copying()
         idle = self.at(handed.thread, handed.since), self.at(handed.thread, handed.at)
         marks = self._marks()
         edges = (lines * self.span, (lines + 1) * self.span - 1, *calls, *waits, *copying, *idle, marks)
@@ -146,7 +146,11 @@ class Threads:
         self.line_of_node = self.lines[rank]
         state = np.full(len(begin), -1, np.int64)
         state[_covered(self.from_, *union(*calls))] = State.LAUNCH
-        state[_covered(self.from_, *union(*copying)) & (state < 0)] = State.EXPOSED_COPY
+        place = np.searchsorted(copying[0], self.from_, "right") - 1
+        copies = np.flatnonzero(_covered(self.from_, *union(*copying)) & (state < 0))
+        state[copies] = State.EXPOSED_COPY
+        self.event_of_node = np.full(len(state), -1, np.int64)
+        self.event_of_node[copies] = made[place[copies]]
         waiting = np.flatnonzero(_covered(self.from_, *union(*waits)) & (state < 0))
         awaited = self._awaited(begin[waiting], end[waiting], self.line_of_node[waiting])
         waiting, awaited = waiting[awaited >= 0], awaited[awaited >= 0]
@@ -209,9 +213,9 @@ class Threads:
             done.append(mine[last[last >= 0]])
         return np.concatenate(nodes), np.concatenate(done)
 
-    def _copying(self) -> tuple[Array, Array]:
-        """(begin, end): where calls last as long as the copies that they make, which seem to end a moment later, since
-        the clocks of a device and its host differ; encoded.
+    def _copying(self) -> tuple[Array, Array, Array]:
+        """(copies, begin, end): where calls last as long as the copies that they make, which seem to end a moment
+        later, since the clocks of a device and its host differ; encoded, in order, with the copies' events.
         """
         events = self.events
         made = np.flatnonzero((events.launch >= 0) & (events.kind == Kind.COPY))
@@ -219,7 +223,9 @@ class Threads:
         begin, end = events.begin[made], events.end[made]
         late = (until < end) & (until - begin >= _SAME * (end - begin))
         made, until = made[late], until[late]
-        return self.at(events.thread[made], events.launch_end[made]), self.at(events.thread[made], until)
+        begin, end = self.at(events.thread[made], events.launch_end[made]), self.at(events.thread[made], until)
+        order = np.argsort(begin, kind="stable")
+        return events.event[made[order]], begin[order], end[order]
 
     def _marks(self) -> Array:
         """Begins and ends of the steps, on the loop's thread; encoded."""
