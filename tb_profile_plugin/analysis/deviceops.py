@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..arrays import Array
@@ -11,6 +13,7 @@ from ..model import kernels, names
 from ..model.copies import copies
 from ..model.framework import PYTORCH, framework, op_names_of
 from ..model.host import Host
+from ..model.instructions import instructions
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .opcosts import costed
@@ -124,7 +127,8 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    texts = [_Column(plane, name) for name in ("hlo_op", "tf_op", "level 0", "annotation", "name", "hlo_module")]
+    own = [_Column.of(plane, name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
+    texts = [_Column(*instructions(host, plane)), *own]
     hlo, tf_op, level, annotation, stated, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
@@ -190,11 +194,17 @@ def _beside_xla(name: str, copy: int) -> Op | None:
 class _Column:
     """A string stat at every event: a code and its text; code -1 and the empty text where there is none."""
 
-    def __init__(self, plane: Plane, name: str):
+    def __init__(self, codes: Array, texts: Sequence[str]):
+        self.codes, self._texts = codes, texts
+
+    @classmethod
+    def of(cls, plane: Plane, name: str) -> _Column:
+        """The stat of that name."""
         column = plane.stat(name)
-        codes, self._texts = column.codes
-        self.codes = np.full(len(plane.events), -1, np.int64)
-        self.codes[column.owner] = codes
+        codes, texts = column.codes
+        answer = np.full(len(plane.events), -1, np.int64)
+        answer[column.owner] = codes
+        return cls(answer, texts)
 
     def __getitem__(self, event: int) -> str:
         code = self.codes[event]

@@ -40,6 +40,8 @@ class Peaks:
     """Bytes per second of its main memory."""
     on_chip: dict[str, float] = field(default_factory=dict)
     """Bytes per second of memories on the chip."""
+    host_link: dict[str, float] = field(default_factory=dict)
+    """Bytes per second to the host's memory."""
     given: bool = False
     """Whether the user gave some of them."""
 
@@ -68,7 +70,8 @@ def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, g
     """Of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
     name, can = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
     flops = dict.fromkeys(can.peak_flops or (FP32,), tflops * 1000000000000.0) if tflops else can.peak_flops
-    return Peaks(name, flops, gigabytes * 1e9 or can.memory_bandwidth, can.on_chip, bool(tflops or gigabytes))
+    bandwidth, given = gigabytes * 1e9 or can.memory_bandwidth, bool(tflops or gigabytes)
+    return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, given)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
 from ..model.host import Host
+from ..model.instructions import instructions
 from ..model.per_host import per_host
 from ..xspace.hlo import Module
 from ..xspace.hlo.fields import Messages
@@ -57,7 +58,7 @@ class Maker:
     """Makes an op of each program and instruction; costs of a program are worked out when one of its ops is made."""
 
     def __init__(self, host: Host):
-        self._host, self._modules = host, host.modules
+        self.host, self._modules = host, host.modules
         self._costs: dict[int, Costs] = {}
         self._names: dict[str, list[int]] = {}
         for program, module in self._modules.items():
@@ -76,7 +77,7 @@ class Maker:
 
     def _describe(self, op: XlaOp, module: Module, row: int) -> None:
         if op.program not in self._costs:
-            self._costs[op.program] = program_costs(self._host, op.program)
+            self._costs[op.program] = program_costs(self.host, op.program)
         found = self._costs[op.program]
         op.opcode, op.category = module.opcodes[row], module.category(row)
         telling = module.telling(row)
@@ -232,7 +233,8 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
 def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
     """int64[events]: the op that an event names, or -1; and the ops."""
     column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
-    codes, texts = column.codes
+    codes, texts = instructions(maker.host, plane)
+    codes = codes[column.owner]
     module_codes, modules = module.codes
     module_of = np.full(len(plane.events), -1, np.int64)
     module_of[module.owner] = module_codes

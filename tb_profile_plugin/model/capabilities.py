@@ -45,6 +45,11 @@ _AMD_BANDWIDTH = {"gfx942": 5.3e12, "gfx950": 8.0e12}
 """Bytes per second of memory by AMD's data sheets (MI300A and MI300X, MI355X). Captures state half of it: they take the
 controllers' clock for the data rate."""
 _HALF = 0.55
+_PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63.0e9}
+"""Bytes per second and direction over 16 lanes, by generation of PCI Express: 8, 16 and 32 GT/s at 128 bits in 130."""
+_NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4, (9, 0): 5, (10, 0): 5}
+_AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
+"""The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
 SHARED = "shared memory"
 _BANKS = 32 * 4
 _SHARED_BYTES = {"gfx950": 256}
@@ -67,6 +72,8 @@ class Capabilities:
     """Whether it has tensor cores (AMD: matrix cores)."""
     on_chip: dict[str, float] = field(default_factory=dict)
     """Bytes per second of memories on the chip: a TPU's VMEM, as its plane states; a GPU's `SHARED` memory."""
+    host_link: dict[str, float] = field(default_factory=dict)
+    """Bytes per second and direction to the host's memory, by the link's name; empty where it is not known."""
 
 
 @per_host(keep=True)
@@ -98,7 +105,17 @@ def capabilities(plane: Plane) -> Capabilities:
         peaks,
         _tensor_cores(facts),
         {name: rate for name, rate in on_chip.items() if rate},
+        _host_link(facts),
     )
+
+
+def _host_link(facts: dict[str, Any]) -> dict[str, float]:
+    if facts.get("device_vendor") == "AMD":
+        generation = _AMD_PCIE.get(amd_architecture(facts))
+    else:
+        version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+        generation = _NVIDIA_PCIE.get(version)
+    return {f"host link (PCIe {generation}.0 ×16)": _PCIE[generation]} if generation else {}
 
 
 def _bandwidth(facts: dict[str, Any]) -> float:

@@ -16,6 +16,7 @@ from ..columns import Plane, vocabulary
 from . import names as op_names
 from .framework import op_names_of
 from .host import Host
+from .instructions import instructions
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,10 @@ def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
 def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
     """(int64[events], distinct origins) of a device's events."""
     columns = [_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
-    if not _is_gpu(plane):
+    if _is_gpu(plane):
+        codes, texts = instructions(host, plane)
+        columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
+    else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
     programs = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1)[plane.events.name]
     own = plane.stat(vocabulary.PROGRAM_ID)

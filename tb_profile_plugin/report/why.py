@@ -29,6 +29,8 @@ def nested(answer: Json) -> Json:
             "typical_ps": named.fact("typical_ps"),
             "period_ps": named.fact("period_ps"),
             "coverage": named.fact("coverage"),
+            "tflop_per_s": named.fact("tflop_per_s"),
+            "mfu_share": named.fact("mfu_share"),
             "unusual": [
                 {"step": row["step"], "ps": row["time_ps"]} | {name: row[name] for name in ("reason", "cause", "why")}
                 for row in named.records("unusual")
@@ -130,8 +132,15 @@ def _steps(named: Named) -> str:
     typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
     return (
         f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps are typical: {typical} each, {period} from "
-        f"step to step. Steps are {named.fact('step_rule')}."
+        f"step to step. Steps are {named.fact('step_rule')}.{_rate(named)}"
     )
+
+
+def _rate(named: Named) -> str:
+    rate, used = named.fact("tflop_per_s"), named.fact("mfu_share")
+    if not rate:
+        return ""
+    return f" A device does {rate:.3g} TFLOP/s{f', MFU {_percent(used)}' if used else ''}."
 
 
 def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..columns import vocabulary
 from ..columns.tables import StatColumn, values
+from ..model import instructions
 from ..model import names as op_names
 from ..model.framework import op_names_of
 from ..model.host import Host
@@ -137,8 +138,10 @@ def _source(name: str, args: dict[str, Any]) -> str:
 
 def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
-    known = host.modules.get(hlo.signed(int(args.get("program_id", -1))))
-    instruction = known.instruction(str(args.get("hlo_op", "")).rpartition("::")[2]) if known else None
+    program = hlo.signed(int(args.get("program_id", -1)))
+    known = host.modules.get(program)
+    stated = instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
+    instruction = known.instruction(stated.rpartition("::")[2]) if known else None
     module = str(args.get("hlo_module") or (known.name if known else ""))
     own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]
     paths = [text if ":" in text else f"{text}:" for text in own if op_names.is_path(text)]

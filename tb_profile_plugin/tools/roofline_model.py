@@ -143,7 +143,7 @@ def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
     found: list[list[Any]] = [
         [name, "compute", rate / 1e9, None, None, source] for name, rate in peaks.flops.items() if name in used
     ]
-    memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip
+    memories = ({"HBM": peaks.bandwidth} if peaks.bandwidth else {}) | peaks.on_chip | peaks.host_link
     for name, rate in memories.items():
         ridge = peaks.best / rate if peaks.best else None
         found.append([name, "memory", None, rate / 2**30, ridge, source])

@@ -13,8 +13,10 @@ from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Device, Diagnosis, dia
 from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
+from ..analysis.opcosts import rates
 from ..contract import devicework
 from ..contract.answer import Answer, Column, Keyed, Table, by_column, time_column
+from ..contract.opcosts import RATES, rate_values
 from ..contract.steps import CHOICE, headline
 from ..contract.tool import STEP_EVENT, tool
 from ..model.host import Host
@@ -41,9 +43,8 @@ _FACTS = (
     time_column("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
     Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
     Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
-    Column(
-        "violations", "Contradictions", doc="Places where the record contradicts itself; the replay leaves them out."
-    ),
+    Column("violations", "Contradictions", doc="Where the record contradicts itself; the replay leaves that out."),
+    *RATES,
 )
 
 _ACCOUNTING = Table(
@@ -224,7 +225,7 @@ _UNUSUAL = Table(
         *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
         *devicework.TABLES,
     ),
-    needs=(*NEEDS, *REPLAYS, *health.NEEDS, *devicework.NEEDS, paths),
+    needs=(*NEEDS, *REPLAYS, *health.NEEDS, *devicework.NEEDS, paths, rates),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
@@ -261,6 +262,7 @@ def _facts(found: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_even
         "path_switches": path.switches,
         "violations": path.violations,
         "coverage": stepfacts.shares(hosts, step_event)[0] if typical.counted else None,
+        **rate_values(hosts),
     }
 
 

@@ -6,6 +6,7 @@
 from pathlib import Path
 
 import pytest
+from figures import column, facts
 from planted.judge import judge, judge_without
 from planted.measured import Clock
 from planted.table import GPU
@@ -22,3 +23,18 @@ def test_the_diagnosis_of_a_program_on_a_gpu(name: str) -> None:
     found, clean = (tb_profile_plugin.open(folder / kind) for kind in ("with", "without"))
     assert judge(program, run, other, found.answer("why"), found.answer("why", steps="all")) == []
     assert judge_without(program, run, other, clean.answer("why"), clean.answer("why", steps="all")) == []
+
+
+def test_ops_of_a_program_that_is_launched_as_a_graph() -> None:
+    """Events of JAX's command buffers state the graph alone; the kernels' names tell which instructions they are."""
+    capture = tb_profile_plugin.open(CAPTURED / "jax_gpu_layers" / "with")
+    ops = capture.answer("framework_op_stats")
+    rows = dict(zip(column(ops, "ops", "name"), column(ops, "ops", "gflop_per_s"), strict=True))
+    assert {"jit(update)/dot_general", "jit(update)/reduce_sum", "jit(update)/sub"} <= set(rows)
+    assert not any(name.startswith("command_buffer") for name in rows)
+    # 24 products of 4096 × 4096 in bfloat16, by the program; the device can do 990 TFLOP/s.
+    assert 500 < rows["jit(update)/dot_general"] / 1e3 < 900
+    stats = capture.answer("hlo_stats")
+    executed = dict(zip(column(stats, "ops", "name"), column(stats, "ops", "executions"), strict=True))
+    assert executed["gemm_fusion_dot_general.24"] + executed["gemm_fusion_dot_general.25"] == 12 * 24
+    assert 0.4 < facts(capture.answer("why"))["mfu_share"] < 0.9

@@ -22,7 +22,9 @@ function extent(answer: Answer): string {
   const [kept, all] = [answer.number("steps_kept"), answer.number("steps_count")];
   if (!all) return "captured; no step was found, so this is the whole capture";
   const typical = answer.number("typical_ps") ?? 0;
-  return `from step to step, ${time(typical, "ps")} of it in the step; ${kept} of ${all} steps count`;
+  const [rate, used] = [answer.number("tflop_per_s"), answer.number("mfu_share")];
+  const work = rate ? `; ${rate.toPrecision(3)} TFLOP/s a device${used ? `, MFU ${percent(used, 0)}` : ""}` : "";
+  return `from step to step, ${time(typical, "ps")} of it in the step; ${kept} of ${all} steps count${work}`;
 }
 
 /** What the devices do in the typical step and until the next one, or why they are idle. */

@@ -13,6 +13,7 @@ from ...columns import Plane, vocabulary
 from ...columns.codes import combine
 from ...model import names
 from ...model.host import Host
+from ...model.instructions import instructions
 from ..deviceops import device_events
 from ..diagnosis.naming import shown
 from ..ops import Op
@@ -136,7 +137,7 @@ def _instructions(host: Host, plane: Plane) -> tuple[Array, Array, list[str], tu
         named = np.array([bool(text) for text in plane.display_names], bool)
         code = np.where(named[plane.events.name], plane.events.name, -1).astype(np.int64)
         return of_name[plane.events.name], code, plane.display_names, (np.full(size, -1, np.int64), [])
-    code, texts = _spread(plane, vocabulary.HLO_OP)
+    code, texts = instructions(host, plane)
     modules = _spread(plane, vocabulary.HLO_MODULE)
     return plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, modules
 
