@@ -1,6 +1,6 @@
 """Which instruction of an XLA program an event of a GPU or of the CPU belongs to.
 
-Events state it (``hlo_op``), but those of programs that are launched as a graph (JAX's command buffers) state that alone.
+Events state it (``hlo_op``), but those of programs launched as a graph (JAX's command buffers) state the graph alone.
 Then the kernel's name tells, which XLA makes of the instruction's.
 """
 

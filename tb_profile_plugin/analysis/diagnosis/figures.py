@@ -207,7 +207,7 @@ def _by_text(begin: I64, end: I64, state: I8, event: I32, name_of: I32, text: I3
     answer = np.zeros(states * words, np.int64)
     for i in range(len(begin)):
         if event[i] >= 0:
-            answer[state[i] * words + text[name_of[event[i]]]] += end[i] - begin[i]
+            answer[np.int64(state[i]) * words + text[name_of[event[i]]]] += end[i] - begin[i]
     return answer
 
 
@@ -217,7 +217,7 @@ def _placed(state: I8, event: I32, name_of: I32, text: I32, words: Int, place: I
     answer = np.full(len(state), -1, np.int8)
     for i in range(len(state)):
         if event[i] >= 0:
-            answer[i] = place[state[i] * words + text[name_of[event[i]]]]
+            answer[i] = place[np.int64(state[i]) * words + text[name_of[event[i]]]]
     return answer
 
 
