@@ -38,3 +38,12 @@ def test_ops_of_a_program_that_is_launched_as_a_graph() -> None:
     executed = dict(zip(column(stats, "ops", "name"), column(stats, "ops", "executions"), strict=True))
     assert executed["gemm_fusion_dot_general.24"] + executed["gemm_fusion_dot_general.25"] == 12 * 24
     assert 0.4 < facts(capture.answer("why"))["mfu_share"] < 0.9
+
+
+def test_a_roofline_has_a_slope_for_each_memory_the_hosts_too() -> None:
+    roofline = tb_profile_plugin.open(CAPTURED / "jax_gpu_offload" / "with").answer("roofline_model")
+    slopes = dict(zip(column(roofline, "ceilings", "name"), column(roofline, "ceilings", "gib_per_s"), strict=True))
+    assert slopes["host link (PCIe 5.0 ×16)"] == pytest.approx(63e9 / 2**30)
+    assert slopes["HBM"] > slopes["host link (PCIe 5.0 ×16)"]
+    moved = column(tb_profile_plugin.open(CAPTURED / "jax_gpu_offload" / "with").answer("why"), "copies", "gb_per_s")
+    assert 0 < max(filter(None, moved)) < 63
