@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
+from ...columns.codes import combine
 from ...model.host import Host
 from ...model.per_host import per_host
 from ..idle.graph import Graph, graph
-from ..idle.path import critical_paths
+from ..idle.path import Path, critical_paths
 from ..idle.replay import Scenario, replay
 from ..idle.states import HOST_CAUSES, State
 from .figures import figures
@@ -93,18 +94,26 @@ def _lengths(host: Host, of: Graph, edges: Array, states: Sequence[State]) -> Ar
     return replay(host, of, edges[:-1], edges[1:], Scenario(without=states))
 
 
+def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
+    """ps of a path by state and name, where an event tells it."""
+    told = np.flatnonzero(path.event >= 0)
+    name = host.trace.name_of[path.event[told]]
+    example, kind = combine(path.state[told], name)
+    times = np.zeros(len(example), np.int64)
+    np.add.at(times, kind, (path.end - path.begin)[told])
+    answer: Counter[tuple[str, str]] = Counter()
+    for i, ps in zip(example.tolist(), times.tolist(), strict=True):
+        answer[STATES[path.state[told[i]]], shown(host.trace.names[name[i]])] += ps
+    return answer
+
+
 def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, list[tuple[str, str]], Array, Array]:
     """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
     states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
     times: list[Counter[tuple[str, str]]] = []
     for row, path in enumerate(critical_paths(host, of, edges[windows], edges[windows + 1])):
         states[row], switches[row] = path.ps(), path.switches
-        mine: Counter[tuple[str, str]] = Counter()
-        columns = (path.state.tolist(), path.event.tolist(), (path.end - path.begin).tolist())
-        for state, event, ps in zip(*columns, strict=True):
-            if event >= 0:
-                mine[STATES[state], shown(host.trace.name(event))] += ps
-        times.append(mine)
+        times.append(_by_name(host, path))
     names = [name for name, _ in sum(times, Counter()).most_common(_NAMES)]
     by_name = np.array([[mine[name] for name in names] for mine in times], np.int64)
     return states, names, by_name.reshape(len(times), len(names)), switches
