@@ -199,12 +199,16 @@ UNTOLD = {"op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_v
 
 COSTS = {"measured_flop_rate", "model_flop_rate", "measured_memory_bw", "operational_intensity", "flopRate"}
 """Columns of old shapes that rest on them, too."""
+RATES = {"tflop_per_s", "mfu_share", "flops_unknown_share"}
+"""And facts."""
 
 
 def timed(answer: Any) -> Any:
     """Without figures of costs."""
     if isinstance(answer, list):
         return [timed(each) for each in answer]
+    if isinstance(answer, dict) and "facts" in answer:
+        return answer | {"facts": {name: fact for name, fact in answer["facts"].items() if name not in RATES}}
     if not (isinstance(answer, dict) and answer.get("cols")):
         return answer
     kept = [i for i, column in enumerate(answer["cols"]) if column["id"] not in COSTS]
