@@ -127,8 +127,8 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
 
 
 def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
-    own = [_Column.of(plane, name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
-    texts = [_Column(*instructions(host, plane)), *own]
+    own = [plane.stat(name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
+    texts = [_Column(*instructions(host, plane)), *(_Column(*stat.spread_codes(len(plane.events))) for stat in own)]
     hlo, tf_op, level, annotation, stated, module = texts
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
     shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
@@ -196,15 +196,6 @@ class _Column:
 
     def __init__(self, codes: Array, texts: Sequence[str]):
         self.codes, self._texts = codes, texts
-
-    @classmethod
-    def of(cls, plane: Plane, name: str) -> _Column:
-        """The stat of that name."""
-        column = plane.stat(name)
-        codes, texts = column.codes
-        answer = np.full(len(plane.events), -1, np.int64)
-        answer[column.owner] = codes
-        return cls(answer, texts)
 
     def __getitem__(self, event: int) -> str:
         code = self.codes[event]

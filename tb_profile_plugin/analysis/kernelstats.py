@@ -212,9 +212,7 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
 
 def _on_streams(host: Host, plane: Plane, events: Array) -> tuple[Array, Array]:
     """Those of the events that are a device's own record, and their places; derived lines repeat them."""
-    own = np.zeros(len(plane.lines), bool)
-    own[host.stream_lines(plane)] = True
-    kept = np.flatnonzero(own[plane.events.line[events]])
+    kept = np.flatnonzero(host.on_streams(plane)[events])
     return events[kept], kept
 
 

@@ -202,9 +202,7 @@ def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]
 
 def on_gpu(host: Host, plane: Plane) -> Ran:
     """What ran on a GPU, also kernels and copies of no XLA program."""
-    streams = np.zeros(len(plane.lines), np.bool_)
-    streams[host.stream_lines(plane)] = True
-    rows = np.flatnonzero(streams[plane.events.line])
+    rows = np.flatnonzero(host.on_streams(plane))
     begin, end = plane.events.begin[rows], plane.events.end[rows]
     op, ops = _named(Maker(host), plane)
     return Ran(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))

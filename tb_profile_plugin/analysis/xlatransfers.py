@@ -78,10 +78,7 @@ def _on(host: Host, plane: Plane) -> Transfers:
     lines = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
     rows = np.flatnonzero(lines[plane.events.line])
     begin, end = union(plane.events.begin[rows], plane.events.end[rows])
-    column = plane.stat(vocabulary.HLO_OP)
-    codes, texts = column.codes
-    done = np.full(len(plane.events), -1, np.int64)
-    done[column.owner] = codes
+    done, texts = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
     stated, programs = (
         dict(zip(each.owner.tolist(), each.numbers.tolist(), strict=True))
         for each in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))

@@ -40,3 +40,15 @@ def _dense(codes: Array, span: int) -> tuple[Array, int]:
     used[codes] = True
     place = np.cumsum(used) - 1
     return place[codes], int(place[-1]) + 1
+
+
+def numbered(values: Array) -> tuple[Array, Array]:
+    """Distinct values, ascending, and which of them each one is; without sorting where their range is small."""
+    low = int(values.min()) if len(values) else 0
+    span = int(values.max()) - low + 1 if len(values) else 0
+    if span > 2 * len(values):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct, codes.reshape(-1)
+    used = np.zeros(span, bool)
+    used[values - low] = True
+    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[values - low]

@@ -15,6 +15,7 @@ from ..arrays import Array, Int
 from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
+from .codes import numbered
 from .lookup import SECRET, counted, first_equal, first_number, owners, rows_of, whole_numbers
 
 
@@ -98,7 +99,7 @@ class Stats:
     def texts(self) -> tuple[Array, Array, list[str]]:
         """(int64[k] rows that hold text, int64[k] codes, distinct strings), each string decoded once."""
         rows = np.flatnonzero(self.kind == kinds.TEXT)
-        distinct, codes = _distinct(first_equal(self.buffer, self.value[rows], SECRET))
+        distinct, codes = numbered(first_equal(self.buffer, self.value[rows], SECRET))
         return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
@@ -219,7 +220,7 @@ class StatColumn:
         istext = (kind == kinds.TEXT) | (kind == kinds.BYTES)
         pair = np.where(kind == kinds.REF, value * 2, np.int64(-1))
         pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
-        distinct, codes = _distinct(pair)
+        distinct, codes = numbered(pair)
         strings = [self._string(code) for code in distinct.tolist()]
         place = {text: i for i, text in enumerate(dict.fromkeys(strings))}
         return np.array([place[text] for text in strings], np.int64)[codes], list(place)
@@ -238,23 +239,18 @@ class StatColumn:
         codes, distinct = self.codes
         return [distinct[code] for code in codes.tolist()]
 
+    def spread_codes(self, size: int) -> tuple[Array, list[str]]:
+        """(int64[size], distinct strings): `codes` at their owners, -1 elsewhere; the last stat of an owner wins."""
+        codes, strings = self.codes
+        answer = np.full(size, -1, np.int64)
+        answer[self.owner] = codes
+        return answer, strings
+
     def spread(self, size: int, default: int = 0) -> Array:
         """int64[size]: `numbers` at their owners, ``default`` elsewhere; the first stat of an owner wins."""
         answer = np.full(size, default, np.int64)
         answer[self.owner[::-1]] = self.numbers[::-1]
         return answer
-
-
-def _distinct(values: Array) -> tuple[Array, Array]:
-    """Distinct values, ascending, and which of them each one is; without sorting where their range is small."""
-    low = int(values.min()) if len(values) else 0
-    span = int(values.max()) - low + 1 if len(values) else 0
-    if span > 2 * len(values):
-        distinct, codes = np.unique(values, return_inverse=True)
-        return distinct, codes.reshape(-1)
-    used = np.zeros(span, bool)
-    used[values - low] = True
-    return np.flatnonzero(used) + low, (np.cumsum(used) - 1)[values - low]
 
 
 @dataclass(frozen=True)

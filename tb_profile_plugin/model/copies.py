@@ -53,9 +53,7 @@ def _copies(host: Host, plane: Plane) -> Copies:
         copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
     copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
     copied |= by_name[plane.events.name]
-    own = np.zeros(len(plane.lines), bool)
-    own[host.stream_lines(plane)] = True
-    row = np.flatnonzero(copied & own[plane.events.line])
+    row = np.flatnonzero(copied & host.on_streams(plane))
     (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
     name: Array = plane.events.name[row]
     example, code = combine(name, said, call, told)
@@ -79,10 +77,7 @@ _Texts = tuple[Array, list[str]]
 
 def _details(plane: Plane, rows: Array) -> _Texts:
     """What ``memcpy_details`` of these events says; of row -1 nothing."""
-    column = plane.stat(vocabulary.MEMCPY_DETAILS)
-    codes, texts = column.codes
-    code = np.full(len(plane.events) + 1, -1, np.int64)
-    code[column.owner] = codes
+    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).spread_codes(len(plane.events) + 1)
     return code[rows], [*texts, ""]
 
 

@@ -185,6 +185,13 @@ class Host:
         derived = is_derived(plane.lines.id)
         return np.flatnonzero(~derived)
 
+    def on_streams(self, plane: Plane) -> Array:
+        """bool[events]: whether each event of a device lies on one of its `stream_lines`."""
+        own = np.zeros(len(plane.lines), bool)
+        own[self.stream_lines(plane)] = True
+        answer: Array = own[plane.events.line]
+        return answer
+
 
 @per_host(keep=True)
 def window(host: Host) -> tuple[int, int]:

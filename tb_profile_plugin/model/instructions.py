@@ -28,9 +28,8 @@ def instruction(host: Host, program: int, stated: str, kernel: str) -> str:
 def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     """(int64[events], texts): of each event of a plane, as a place among the texts; -1 where none is stated."""
     column = plane.stat(vocabulary.HLO_OP)
-    codes, texts = column.codes
-    answer = np.full(len(plane.events), -1, np.int64)
-    answer[column.owner] = codes
+    answer, texts = column.spread_codes(len(plane.events))
+    codes = column.codes[0]
     program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
     example, kind = combine(program, codes)
     graph = [_is_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
@@ -39,7 +38,7 @@ def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
     example, kind = combine(kind[launched], plane.events.name[events])
     place = {text: code for code, text in enumerate(texts)}
     told = [
-        instruction(host, int(program[i]), texts[codes[i]], plane.names[plane.events.name[column.owner[i]]])
+        _by_kernel(host, int(program[i])).get(plane.names[plane.events.name[column.owner[i]]], texts[codes[i]])
         for i in launched[example].tolist()
     ]
     answer[events] = np.array([place.setdefault(text, len(place)) for text in told], np.int64)[kind]

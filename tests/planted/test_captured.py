@@ -47,3 +47,10 @@ def test_a_roofline_has_a_slope_for_each_memory_the_hosts_too() -> None:
     assert slopes["HBM"] > slopes["host link (PCIe 5.0 ×16)"]
     moved = column(tb_profile_plugin.open(CAPTURED / "jax_gpu_offload" / "with").answer("why"), "copies", "gb_per_s")
     assert 0 < max(filter(None, moved)) < 63
+
+
+def test_what_is_lost_beside_work_is_told_the_largest_first() -> None:
+    why = tb_profile_plugin.open(CAPTURED / "jax_gpu_layers" / "without").answer("why")
+    ids, times = (column(why, "causes", name) for name in ("id", "per_step_ps"))
+    lost = [ps for id, ps in zip(ids, times, strict=True) if id not in ("compute", "warmup", "unusual_steps")]
+    assert ids[0] == "compute" and len(lost) > 1 and lost == sorted(lost, reverse=True)

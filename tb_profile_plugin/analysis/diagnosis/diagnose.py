@@ -155,12 +155,12 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     losses = [each for each in losses if each.ps >= _NOTABLE * whole or each.ps >= _NOTABLE_PS] or losses[:1]
     late = [each for each in losses if each.id in HOST]
     together = sum(each.ps for each in late)
-    if late and together > max((each.ps for each in losses if each.id not in HOST), default=0.0):
-        losses = [late[0], *(each for each in losses if each is not late[0])]
+    others = max((each.ps for each in losses if each.id not in HOST), default=0.0)
+    led = [late[0], *(each for each in losses if each is not late[0])] if late and together > others else losses
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
-    leads = losses and (losses[0].ps >= _LEADS * whole or (losses[0] in late and together >= BAD * whole))
-    return [*losses, *work, *passes] if leads else [*work, *losses, *passes]
+    leads = led and (led[0].ps >= _LEADS * whole or (led[0] in late and together >= BAD * whole))
+    return [*led, *work, *passes] if leads else [*work, *losses, *passes]
 
 
 def _passing(typical: Typical) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ..idle.devices import DeviceWork, Kind, host_work
 from ..idle.gaps import Moments, moments_of_host
-from ..idle.layers import layered, together
+from ..idle.layers import Touching, layered, together
 from ..idle.states import CAUSES, State
 
 STATES = tuple(state.name.lower() for state in State)
@@ -22,27 +22,13 @@ _NONE = {"begin": np.empty(0, np.int64), "end": np.empty(0, np.int64), "event": 
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Timeline(Touching):
     """Stretches that touch, from the first to the last event of a host."""
 
-    edges: Array
-    """int64[n + 1] ps: where each begins, and where the last one ends."""
     state: Array
     """int8[n]: `State`: work where any device works; else the strongest of the reasons why they are idle."""
     event: Array
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
-
-    @property
-    def begin(self) -> Array:
-        """int64[n] ps."""
-        answer: Array = self.edges[:-1]
-        return answer
-
-    @property
-    def end(self) -> Array:
-        """int64[n] ps."""
-        answer: Array = self.edges[1:]
-        return answer
 
 
 @per_host

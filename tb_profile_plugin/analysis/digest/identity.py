@@ -138,13 +138,5 @@ def _instructions(host: Host, plane: Plane) -> tuple[Array, Array, list[str], tu
         code = np.where(named[plane.events.name], plane.events.name, -1).astype(np.int64)
         return of_name[plane.events.name], code, plane.display_names, (np.full(size, -1, np.int64), [])
     code, texts = instructions(host, plane)
-    modules = _spread(plane, vocabulary.HLO_MODULE)
+    modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(size)
     return plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, modules
-
-
-def _spread(plane: Plane, name: str) -> tuple[Array, list[str]]:
-    column = plane.stat(name)
-    codes, texts = column.codes
-    answer = np.full(len(plane.events), -1, np.int64)
-    answer[column.owner] = codes
-    return answer, texts

@@ -134,16 +134,16 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
 
 def _own_rows(host: Host, plane: Plane) -> Array:
     """int64[k]: a device's own events: of a GPU all streams, of a TPU its ops, without those that only hold others."""
-    keep = np.zeros(len(plane.lines), bool)
-    keep[host.stream_lines(plane)] = True
     if host.gpus:
-        return np.flatnonzero(keep[plane.events.line])
+        return np.flatnonzero(host.on_streams(plane))
     ops = (vocabulary.XLA_OPS, vocabulary.ASYNC_XLA_OPS)
     named = np.array([name in ops for name in plane.lines.name], bool)
     if not named.any():
         others = (vocabulary.XLA_MODULES, vocabulary.STEPS)
-        named = keep & np.array([name not in others for name in plane.lines.name], bool)
-    rows = np.flatnonzero(named[plane.events.line])
+        named = np.array([name not in others for name in plane.lines.name], bool)
+        rows = np.flatnonzero(named[plane.events.line] & host.on_streams(plane))
+    else:
+        rows = np.flatnonzero(named[plane.events.line])
     parent, _ = host.trace.nesting
     above = parent[rows + host.trace.rows(plane).start]
     holds = np.zeros(len(host.trace), bool)

@@ -15,7 +15,7 @@ from ..stretches import union
 from .attribution import as_peers, attributed, following
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .layers import Stretches, layered, together
+from .layers import Stretches, Touching, layered, together
 from .states import State
 
 _MICROSECOND = 10**6
@@ -29,11 +29,9 @@ _ANY = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
-class Moments:
+class Moments(Touching):
     """One device from the capture's begin to its end: stretches in order of time that touch."""
 
-    edges: Array
-    """int64[k + 1] ps: where each begins, and where the last one ends."""
     state: Array
     """int8[k]: `State`."""
     gap: Array
@@ -44,18 +42,6 @@ class Moments:
     """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
-
-    @property
-    def begin(self) -> Array:
-        """int64[k] ps."""
-        answer: Array = self.edges[:-1]
-        return answer
-
-    @property
-    def end(self) -> Array:
-        """int64[k] ps."""
-        answer: Array = self.edges[1:]
-        return answer
 
 
 @per_host

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +13,26 @@ from ..stretches import union
 
 Stretches = tuple[Array, Array]
 """(begin, end), int64[k] ps each: disjoint and in order of time."""
+
+
+@dataclass(frozen=True)
+class Touching:
+    """Stretches of time in order, each from the end of the one before it."""
+
+    edges: Array
+    """int64[n + 1] ps: where each begins, and where the last one ends."""
+
+    @property
+    def begin(self) -> Array:
+        """int64[n] ps."""
+        answer: Array = self.edges[:-1]
+        return answer
+
+    @property
+    def end(self) -> Array:
+        """int64[n] ps."""
+        answer: Array = self.edges[1:]
+        return answer
 
 
 def together(each: Sequence[Stretches]) -> Stretches:

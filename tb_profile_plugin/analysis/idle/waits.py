@@ -53,7 +53,7 @@ def _all_done(host: Host) -> Array:
     launched = np.full(len(trace), _UNKNOWN, np.int64)
     kinds = links.kind == LAUNCH
     launched[links.target[kinds]] = trace.begin[links.source[kinds]]
-    rows = np.concatenate([_work(host, number) for number in range(len(host.gpus))])
+    rows = np.concatenate([np.flatnonzero(host.on_streams(gpu)) + trace.rows(gpu).start for gpu in host.gpus])
     begin, end = union(trace.begin[rows], trace.end[rows])
     if not len(begin):
         return begin
@@ -61,15 +61,6 @@ def _all_done(host: Host) -> Array:
     rows = rows[np.argsort(trace.begin[rows], kind="stable")]
     next_launch = np.minimum.reduceat(launched[rows], np.searchsorted(trace.begin[rows], begin))
     answer: Array = end[np.append(next_launch[1:] > end[:-1], True)]
-    return answer
-
-
-def _work(host: Host, number: int) -> Array:
-    """int64[k]: the events on one GPU's streams, by number."""
-    plane = host.gpus[number]
-    streams = np.zeros(len(plane.lines), bool)
-    streams[host.stream_lines(plane)] = True
-    answer: Array = np.flatnonzero(streams[plane.events.line]) + host.trace.rows(plane).start
     return answer
 
 

@@ -5,7 +5,7 @@ import time
 import jax
 import jax.numpy as jnp
 from clock import main
-from jax_loop import Model, loop, mark, profile
+from jax_loop import Model, asynchronous, loop
 
 
 def jax_larger_op(clock, cause, **how):
@@ -32,20 +32,6 @@ def jax_more_layers_untraced(clock, cause):
 
 def jax_more_layers_unmarked(clock, cause):
     jax_more_layers(clock, cause, marked=False)
-
-
-def asynchronous(clock, model, pause=0.0, marked=True):
-    """Nobody waits before the last step."""
-    model.step()
-    with profile(clock):
-        for number in range(12):
-            clock.begin()
-            with mark(number, marked):
-                model.dispatch()
-            if pause:
-                time.sleep(pause)
-        model.weight.block_until_ready()
-        clock.stop()
 
 
 def jax_asynchronous(clock, cause):

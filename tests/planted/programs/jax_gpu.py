@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from clock import main
-from jax_loop import loop, mark, profile
+from jax_loop import asynchronous, loop
 
 
 class Large:
@@ -53,19 +53,6 @@ def jax_gpu_sleep(clock, cause, **how):
 
 def jax_gpu_sleep_unmarked(clock, cause):
     jax_gpu_sleep(clock, cause, marked=False)
-
-
-def asynchronous(clock, model, pause=0.0, marked=True):
-    model.step()
-    with profile(clock):
-        for number in range(12):
-            clock.begin()
-            with mark(number, marked):
-                model.dispatch()
-            if pause:
-                time.sleep(pause)
-        model.weight.block_until_ready()
-        clock.stop()
 
 
 def jax_gpu_asynchronous(clock, cause):

@@ -1,5 +1,6 @@
 """A loop that trains with JAX under its profiler."""
 
+import time
 from contextlib import nullcontext
 from functools import partial
 
@@ -54,4 +55,18 @@ def loop(clock, work, steps=12, marked=True, traced=True, warm=True):
             with mark(number, marked):
                 work(number)
             clock.end()
+        clock.stop()
+
+
+def asynchronous(clock, model, pause=0.0, marked=True):
+    """Nobody waits before the last step."""
+    model.step()
+    with profile(clock):
+        for number in range(12):
+            clock.begin()
+            with mark(number, marked):
+                model.dispatch()
+            if pause:
+                time.sleep(pause)
+        model.weight.block_until_ready()
         clock.stop()

@@ -5,17 +5,9 @@ import time
 import numpy as np
 import tensorflow as tf
 from clock import main
-from tf_loop import SIZE, Model, loop
+from tf_loop import SIZE, Model, as_written, loop
 
 SHAPE = (256, SIZE)
-
-
-def as_written(data):
-    """TensorFlow would prefetch and run maps ahead by itself."""
-    options = tf.data.Options()
-    options.experimental_optimization.inject_prefetch = False
-    options.experimental_optimization.map_parallelization = False
-    return data.with_options(options)
 
 
 def tf_extra_matmul(clock, cause):

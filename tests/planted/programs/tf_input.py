@@ -5,17 +5,9 @@ import time
 import numpy as np
 import tensorflow as tf
 from clock import Clock, main
-from tf_loop import SIZE, Model, loop, mark
+from tf_loop import SIZE, Model, as_written, loop, mark
 
 SHAPE = (256, SIZE)
-
-
-def as_written(data):
-    """TensorFlow would prefetch and run maps ahead by itself, and whether that keeps up depends on the machine."""
-    options = tf.data.Options()
-    options.experimental_optimization.inject_prefetch = False
-    options.experimental_optimization.map_parallelization = False
-    return data.with_options(options)
 
 
 def sleeping(clock, cause, seconds=0.03):

@@ -43,3 +43,11 @@ def loop(clock, work, steps=12, marked=True, warm=True):
                 work(number)
             clock.end()
         clock.stop()
+
+
+def as_written(data):
+    """TensorFlow would prefetch and run maps ahead by itself, and whether that keeps up depends on the machine."""
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    options.experimental_optimization.map_parallelization = False
+    return data.with_options(options)

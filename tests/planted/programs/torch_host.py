@@ -75,7 +75,7 @@ def torch_generator(clock, cause):
     loop(clock, lambda number: model.step(next(source)))
 
 
-def sleeping(clock, cause, **how):
+def sleeping(clock, cause, run=loop, **how):
     model = Model()
 
     def work(number):
@@ -85,7 +85,7 @@ def sleeping(clock, cause, **how):
             time.sleep(0.02)
             clock.plant(began)
 
-    loop(clock, work, **how)
+    run(clock, work, **how)
 
 
 def torch_sleep(clock, cause):
@@ -101,16 +101,7 @@ def torch_sleep_unmarked(clock, cause):
 
 
 def torch_sleep_scheduled(clock, cause):
-    model = Model()
-
-    def work(number):
-        model.step()
-        if cause:
-            began = time.perf_counter()
-            time.sleep(0.02)
-            clock.plant(began)
-
-    scheduled(clock, work)
+    sleeping(clock, cause, scheduled)
 
 
 def torch_annotated(clock, cause):
