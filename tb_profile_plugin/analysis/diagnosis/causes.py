@@ -117,6 +117,8 @@ class Lost:
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
     if lost.id == WORK or count >= _MANY or not count:
         return Sentence("names.share", {"name": name, "share": ps / lost.ps})
+    if round(count) > 1:
+        return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     return Sentence("names.each", {"name": name, "each_ps": ps / count})
 
 
@@ -219,10 +221,14 @@ def _is_tracing(typical: Typical) -> bool:
 def gain(lost: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
-    None for what cannot go, work itself and what is not known, and where nothing was replayed.
+    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
+    work itself and what is not known, and where nothing was replayed.
     """
     if lost.id in _CANNOT_GO or typical.replayed is None:
         return None
     scenario = {"retrace": "compile"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)
-    return round(min(replayed.gain_ps, typical.period_ps)) if replayed else round(lost.ps)
+    if replayed is None:
+        return round(lost.ps)
+    whole = set(lost.states) <= set(_told_between(typical))
+    return round(min(replayed.gain_ps if whole else replayed.step_gain_ps, typical.period_ps))

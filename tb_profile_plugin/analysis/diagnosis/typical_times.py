@@ -54,6 +54,8 @@ class Replayed:
 
     gain_ps: float
     """From step to step; at most this."""
+    step_gain_ps: float
+    """Of that in the step itself, not between it and the next."""
     steps: int
     """How many of the steps would be shorter."""
 
@@ -123,10 +125,13 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
         tried = what_if(host, step_event)
         for name, lengths in tried.items():
             won = np.diff(figures(host, step_event).edges) - lengths
-            gain = float(won[in_step].mean()) + (float(won[in_gap].mean()) if len(in_gap) else 0.0)
-            known = gains.get(name, Replayed(0.0, 0))
-            shorter = int((won[in_step] > 0).sum())
-            gains[name] = Replayed(known.gain_ps + max(gain, 0.0) / len(hosts), known.steps + shorter)
+            of_step, of_gap = (float(won[rows].mean()) if len(rows) else 0.0 for rows in (in_step, in_gap))
+            known, shorter = gains.get(name, Replayed(0.0, 0.0, 0)), int((won[in_step] > 0).sum())
+            gains[name] = Replayed(
+                known.gain_ps + max(of_step + of_gap, 0.0) / len(hosts),
+                known.step_gain_ps + max(of_step, 0.0) / len(hosts),
+                known.steps + shorter,
+            )
     return gains
 
 

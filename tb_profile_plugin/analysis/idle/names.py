@@ -41,7 +41,8 @@ _RULES = (
     (
         State.PAUSE,
         r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
-        r"|(?:Merge|Scalar|Histogram|Image)\w*Summary|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
+        r"|(?:Merge|Scalar|Histogram|Image|Audio|Tensor)\w*Summary|Encode(?:Png|Jpeg\w*|Wav)$|StringFormat$|Print(?:V2)?$"
+        r"|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
         r"|\$\S*(?:checkpoint|saving|saver|npyio|orbax)\S* (?:save|write)\w*$"
         r"|\$\S+ save_(?:checkpoint|model|weights)$"
         r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
