@@ -94,7 +94,7 @@ TEMPLATES: dict[str, str] = {
     + _PART
     + " nothing was recorded that tells why no work is done, for the trace holds only about one of {count} ops.",
     "headline.between_steps": "Between steps: in {share} of the time no step runs ({time_ps} of {step_ps} from step to "
-    "step).{names}",
+    "step){few}.{names}",
     "headline.warmup": "Warming up: the first {count} take {time_ps} more per step, over all steps.{names}",
     "headline.unusual_steps": "Unusual steps: {share} of the average step ({time_ps}) comes from {count} of {steps} "
     "steps{period}, {factor} times as long as the typical one.{names}",
@@ -136,7 +136,7 @@ TEMPLATES: dict[str, str] = {
     "cause.stream": "A stream waits for an event or a function of the host.{names}",
     "cause.before_capture": "What the device waits for was launched before the capture began.{names}",
     "cause.unexplained": "Nothing was recorded that tells why.{names}",
-    "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded.{names}",
+    "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded{few}.{names}",
     "cause.warmup": "First steps that are slower than the others: {count}.{names}",
     "cause.unusual_steps": "Steps that are far slower than the others: {count}{period}.{names}",
     "cause.exposed_collective": "Devices communicate while they compute nothing.{names}",
@@ -144,8 +144,10 @@ TEMPLATES: dict[str, str] = {
     "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
+    "few.none": "",
+    "few.some": "; {share} of that in {count} of {gaps} gaps{period}",
     "period.none": "",
-    "period.every": ", every {count}th",
+    "period.every": ", every {count} steps",
     # What a step would last if an op took another time.
     "scaled.shorter": "With {name} at {factor} times its {op_ps} a step takes {time_ps} instead of {step_ps}, at most "
     "{share} less.",

@@ -10,7 +10,7 @@ from .catalogue import LABELS, Sentence
 from .figures import HOST_MEMORY, Stretch
 from .remedies import Remedy
 from .timeline import STATES
-from .typical_times import NamedTime, Typical
+from .typical_times import LongGaps, NamedTime, Typical
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -147,10 +147,19 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
             lost.ps += float(times[index])
             lost.states = (*lost.states, state)
     _split_late_peer(found, typical)
+    if "between_steps" in found:
+        found["between_steps"].arguments = {"few": _few(typical.long_gaps)}
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _few(long: LongGaps | None) -> Sentence:
+    if long is None:
+        return Sentence("few.none")
+    every = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps": long.gaps, "period": every})
 
 
 def _told_between(typical: Typical) -> tuple[str, ...]:

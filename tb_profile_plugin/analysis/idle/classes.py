@@ -72,18 +72,31 @@ def event_classes(host: Host) -> Array:
     calls = plane.named(lambda name: name.startswith(hostnames.CALLS[0]))
     mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
+    steps = host.steps_named()
+    marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     unknown = np.flatnonzero(mine == UNKNOWN)
-    mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)
+    mine[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    around = _around(host, marks) - rows.start
+    mine[around[mine[around] == State.PYTHON]] = NOTHING
     for state, pattern in _THREADS:
         lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
         if lines.any():
             mine[lines[plane.events.line]] = state
-    steps = host.steps_named()
     if steps.source in ("markers", "numbers", "chosen"):
-        marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)] - rows.start
-        mine[marks[mine[marks] >= State.DISPATCH]] = NOTHING
+        own = marks - rows.start
+        mine[own[mine[own] >= State.DISPATCH]] = NOTHING
     answer[rows] = mine
     return answer
+
+
+def _around(host: Host, marks: Array) -> Array:
+    """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
+    parent, _ = host.trace.nesting
+    found = [marks]
+    while len(found[-1]):
+        above = np.unique(parent[found[-1]])
+        found.append(above[above >= 0])
+    return np.unique(np.concatenate(found))
 
 
 def python_lines(plane: Plane) -> Array:

@@ -12,7 +12,7 @@ from .states import State
 NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
-"""Class of a name that says nothing: a container on a thread of Python, work of the framework on any other."""
+"""Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
 _CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
