@@ -145,7 +145,7 @@ TEMPLATES: dict[str, str] = {
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
     "few.none": "",
-    "few.some": "; {share} of that in {count} of {gaps} gaps{period}",
+    "few.some": "; {share} of that in {count} of {gaps_count} gaps{period}",
     "period.none": "",
     "period.every": ", every {count} steps",
     # What a step would last if an op took another time.

@@ -159,7 +159,7 @@ def _few(long: LongGaps | None) -> Sentence:
     if long is None:
         return Sentence("few.none")
     every = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
-    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps": long.gaps, "period": every})
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
 
 
 def _told_between(typical: Typical) -> tuple[str, ...]:

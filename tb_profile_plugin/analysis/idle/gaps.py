@@ -11,6 +11,7 @@ from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
 from .. import hostnames
+from ..hostactivity import is_unrecorded
 from ..stretches import union
 from .attribution import attributed, following, instead
 from .classes import activity, event_classes
@@ -111,7 +112,8 @@ def _of_device(host: Host, place: int) -> Moments:
     if len(works) > 1:
         begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
         found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
-    found = instead(found, wide_causes(host))
+    if not is_unrecorded(host):
+        found = instead(found, wide_causes(host))
     return Moments(*found, after, usual)
 
 
