@@ -22,7 +22,7 @@ SOURCES = {
     "profiler": "steps of PyTorch's profiler (ProfilerStep)",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
     "loops": "iterations of a TensorFlow training loop",
-    "turns": "turns of the training loop (from one batch, or one zero_grad of PyTorch, to the next)",
+    "turns": "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)",
     "functions": "calls of the function that leads to most of the work",
     "stored": "steps that the profiler had already written into the capture",
     "device": "runs of the program that the device executes most of the time",
@@ -144,7 +144,8 @@ def _loops(trace: Trace) -> Steps | None:
     """Iterations of the one loop in which the executors spend most of the time.
 
     A loop that is run again and again lies within the steps. So do loops whose iterations overlap: those are loops
-    beside or after one another, as a recurrent layer and its gradient have them.
+    beside or after one another, as a recurrent layer and its gradient have them. Where an executor goes on with the
+    next iteration in the same run, iterations are told by where each begins.
     """
     executions, iterations = grouping.loop_roots(trace)
     if not len(executions) or len(np.unique(trace.spread(vocabulary.ID, executions))) > 1:
@@ -160,7 +161,11 @@ def _loops(trace: Trace) -> Steps | None:
     if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
         return None
     found = grouping.group_together(trace, executions, iterations)
-    return _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    covered = int((steps.end - steps.begin)[1:].sum())
+    if len(steps) > 1 and 2 * covered < steps.end[-1] - steps.begin[1]:
+        return _from_turn_to_turn(trace, steps.marker)
+    return steps
 
 
 def _functions(trace: Trace) -> Steps | None:
