@@ -162,8 +162,8 @@ def _loops(trace: Trace) -> Steps | None:
         return None
     found = grouping.group_together(trace, executions, iterations)
     steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
-    covered = int((steps.end - steps.begin)[1:].sum())
-    if len(steps) > 1 and 2 * covered < steps.end[-1] - steps.begin[1]:
+    later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
+    if 2 * int((found.of_event[later] > 0).sum()) < len(later):
         return _from_turn_to_turn(trace, steps.marker)
     return steps
 
