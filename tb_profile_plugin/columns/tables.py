@@ -61,7 +61,7 @@ class Stats:
 
     buffer: Array
     first: Array
-    """int64[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
+    """int32[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
     name: Array
     """int32[n]: row in the plane's stat metadata."""
     kind: Array
@@ -328,7 +328,7 @@ class Plane:
         return answer
 
     def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
-        """(events, numbers, others), int32 and int64 twice: owners and numbers of a stat, `numbers` of one beside it."""
+        """(events, numbers, others), int32 and int64 twice: owners and numbers of a stat, `numbers` of one beside."""
         stats = self.events.stats
         wanted, others = (np.array(self._stat_rows.get(each, []), np.int32) for each in (name, beside))
         count = stats.counts[wanted[wanted < len(stats.counts)]].sum()

@@ -24,20 +24,29 @@ Activities = tuple[I64, I64, I64, I8, I32]
 
 
 @jit
-def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I32) -> I64:
-    """The event that begins at the end of each gap, of several the one launched first; -1 where nothing follows."""
-    answer = np.full(len(gap_end), -1, np.int64)
-    k = 0
-    for g in range(len(gap_end)):
-        while k < len(begin) and begin[k] < gap_end[g]:
+def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
+    """int32[gaps]: the event that begins at the end of each gap, of several the one launched first; -1 where nothing
+    follows. (edges, layer) are those of `attributed`.
+    """
+    gaps = 0
+    for each in layer:
+        gaps += each < 0
+    answer = np.full(gaps, -1, np.int32)
+    k, g = 0, 0
+    for i in range(len(layer)):
+        if layer[i] >= 0:
+            continue
+        end = edges[i + 1]
+        while k < len(begin) and begin[k] < end:
             k += 1
         best = np.int64(-1)
         j = k
-        while j < len(begin) and begin[j] == gap_end[g]:
+        while j < len(begin) and begin[j] == end:
             if best < 0 or (launch[j] >= 0 and (launch[best] < 0 or launch_begin[j] < launch_begin[best])):
                 best = np.int64(j)
             j += 1
         answer[g] = best
+        g += 1
     return answer
 
 
@@ -67,7 +76,7 @@ def attributed(
     """
     edges, layer = layers
     # What of it is not written takes no memory.
-    rows, stack = _room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
+    rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
         given = after, calls, usual, awaited, wide, threads, activity, loop, latency, int(program)
@@ -81,13 +90,14 @@ def attributed(
     return begin[: count + 1], state[:count], of_gap[:count], event[:count]
 
 
-def _room(size: int) -> Pieces:
+def room(size: int) -> Pieces:
+    """For so many."""
     return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
 
 
 def _larger(rows: Pieces, count: int) -> Pieces:
     """The first of the pieces, with twice the room."""
-    answer = _room(2 * len(rows[1]))
+    answer = room(2 * len(rows[1]))
     for i in range(len(rows)):
         answer[i][:count] = rows[i][:count]
     return answer
@@ -103,7 +113,7 @@ def _attributed(
     count: Int,
     edges: I64,
     layer: I8,
-    after: I64,
+    after: I32,
     calls: Calls,
     usual: I64Matrix,
     awaited: I64Matrix,
@@ -127,7 +137,7 @@ def _attributed(
         if layer[at] >= 0:
             count = _put(rows, count, low, high, np.int64(layer[at]), -1, -1)
         else:
-            n = after[gap]
+            n = np.int64(after[gap])
             if n >= 0 and number[n] < 0:
                 unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
                 count = _put(rows, count, low, high, unknown, gap, -1)
@@ -145,7 +155,7 @@ def _attributed(
                     peer = awaited[n] if len(awaited) > 0 else nobody
                     while w < len(wide) and wide[w, 1] <= launched:
                         w += 1
-                    count = _launched(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
+                    count = _queued(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -253,7 +263,7 @@ def _onward(times: I64, moment: Int, low: Int, high: Int) -> Int:
 
 
 @inlined
-def _launched(
+def _queued(
     rows: Pieces,
     count: Int,
     gap: Int,
@@ -295,38 +305,21 @@ def _launched(
     return count
 
 
-def lagging(
-    begin: Array, end: Array, node: Array, since: Array, usual: Array, most: Array, awaited: Array, wide: Array
-) -> Array:
-    """int64[k, 5] (begin, end, state, node, event): the pieces of stretches in which launched work had not begun."""
-    given = begin, end, node, since, usual, most, awaited, wide
-    size, _ = _lagging(_room(0), np.empty(0, np.int64), *given)
-    rows, until = _room(size), np.empty(size, np.int64)
-    _lagging(rows, until, *given)
-    return np.stack((rows[0][:-1], until, *rows[1:]), axis=1, dtype=np.int64)
-
-
 @jit
-def _lagging(
+def queued(
     rows: Pieces,
-    until: I64,
-    begin: I64,
-    end: I64,
-    node: I64,
-    since: I64,
-    usual: I64,
-    most: I64,
-    awaited: I64Matrix,
+    count: Int,
+    gap: Int,
+    at: Int,
+    high: Int,
+    since: Int,
+    awaited: I64,
     wide: I64Matrix,
-) -> tuple[Int, Int]:
-    """How many pieces there are, which are written where there is room; and until when each lasts: they touch."""
-    count = np.int64(0)
-    for i in range(len(begin)):
-        start, w = count, _place(wide, begin[i])
-        count = _launched(rows, count, node[i], begin[i], end[i], since[i], awaited[i], wide, w, usual[i], most[i])
-        for k in range(start, min(count, len(until))):
-            until[k] = rows[0][k + 1] if k + 1 < count else end[i]
-    return count, count
+    usual: Int,
+    most: Int,
+) -> Int:
+    """`_queued` from any moment on."""
+    return _queued(rows, count, gap, at, high, since, awaited, wide, _place(wide, at), usual, most)
 
 
 @jit
@@ -352,30 +345,38 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     return count + 1
 
 
-def as_peers(moments: Pieces, busy_begin: Array, busy_end: Array) -> Pieces:
-    """The same (edges, state, gap, event), but a wait for devices is one for peers while another device works."""
-    size = _as_peers(_room(0), *moments, busy_begin, busy_end)
-    rows = _room(size)
-    _as_peers(rows, *moments, busy_begin, busy_end)
+def instead(moments: Pieces, known: Array) -> Pieces:
+    """The same (edges, state, gap, event), but a wait in a call is one for what is known of that time.
+
+    ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
+    stays.
+    """
+    if not len(known) or not (moments[1] == _SYNC).any():
+        return moments
+    # What is known cuts pieces where it begins and ends.
+    rows = room(len(moments[1]) + 2 * len(known))
+    size = _instead(rows, *moments, known)
     rows[0][size] = moments[0][-1]
-    return rows
+    begin, state, gap, event = rows
+    return begin[: size + 1], state[:size], gap[:size], event[:size]
 
 
 @jit
-def _as_peers(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64) -> Int:
+def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I64Matrix) -> Int:
     """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
     for i in range(len(state)):
         at, end = edges[i], edges[i + 1]
-        k = np.searchsorted(busy_end, at, "right")
+        k = _place(known, at) if state[i] == _SYNC else np.int64(len(known))
         while at < end:
-            then, now = end, np.int64(state[i])
-            if now == _SYNC and k < len(busy_begin):
-                if busy_begin[k] <= at:
-                    then, now = min(end, busy_end[k]), np.int64(_PEER)
+            then, now, teller = end, np.int64(state[i]), np.int64(event[i])
+            if k < len(known):
+                if known[k, 0] <= at:
+                    then, now = min(end, known[k, 1]), known[k, 2]
+                    teller = known[k, 3] if known[k, 3] >= 0 else teller
                     k += 1
                 else:
-                    then = min(end, busy_begin[k])
-            count = _put(rows, count, at, then, now, gap[i], event[i])
+                    then = min(end, known[k, 0])
+            count = _put(rows, count, at, then, now, gap[i], teller)
             at = then
     return count

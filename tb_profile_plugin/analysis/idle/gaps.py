@@ -11,8 +11,9 @@ from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
 from .. import hostnames
+from ..hostactivity import is_unrecorded
 from ..stretches import union
-from .attribution import as_peers, attributed, following
+from .attribution import Pieces, attributed, following, instead
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, first_kind, layered, together
@@ -21,10 +22,18 @@ from .states import State
 _MICROSECOND = 10**6
 BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
 """How long a device may pause between two events that were both launched before."""
-_LEAST_LATENCY, _MOST_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND
+_LEAST_LATENCY, _MOST_LATENCY, _MOST_OF_POOLS = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
+"""How long what was launched on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
 _EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
-_WITHIN_PROGRAMS = (State.INPUT, State.CALLBACK, State.PAUSE, State.COLLECTIVE_HOST, State.DISPATCH)
+_WITHIN_PROGRAMS = (
+    State.INPUT,
+    State.CALLBACK,
+    State.PAUSE,
+    State.TRANSFER,
+    State.COLLECTIVE_HOST,
+    State.DISPATCH,
+)
 _ANY = np.iinfo(np.int64).max
 
 
@@ -39,7 +48,7 @@ class Moments(Touching):
     event: Array
     """int32[k]: number of the host's event that tells the cause, or -1."""
     gap_next: Array
-    """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
+    """int32[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
 
@@ -47,21 +56,30 @@ class Moments(Touching):
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    return tuple(_of_device(host, place) for place in range(len(device_work(host))))
+    return _of_devices(host, len(device_work(host)))
 
 
 @per_host
 def moments_of_host(host: Host) -> tuple[Moments, ...]:
     """The same; where devices recorded nothing, what the CPU computes stands for their work."""
-    return moments(host) or tuple(_of_device(host, place) for place in range(len(host_work(host))))
+    return moments(host) or _of_devices(host, len(host_work(host)))
+
+
+def _of_devices(host: Host, count: int) -> tuple[Moments, ...]:
+    if not count:
+        return ()
+    wide = wide_causes(host)
+    return tuple(_of_device(host, place, wide) for place in range(count))
 
 
 def latency(work: DeviceWork) -> int:
-    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs."""
+    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs, and
+    up to 1 ms for threads of the CPU.
+    """
     empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
     usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
-    return min(max(usual, _LEAST_LATENCY), _MOST_LATENCY)
+    return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
 def found_empty(work: DeviceWork) -> Array:
@@ -79,28 +97,37 @@ def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     return answer
 
 
-def _of_device(host: Host, place: int) -> Moments:
-    act, works = activity(host), host_work(host)
-    work = works[place]
-    edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
-    after = following(edges[1:][layer < 0], work.begin, work.launch_begin, work.launch)
-    usual = latency(work)
+def _of_device(host: Host, place: int, wide: Array) -> Moments:
+    works = host_work(host)
+    usual = latency(works[place])
+    found, after = _by_threads(host, place, wide, usual)
+    if len(works) > 1:
+        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
+        found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
+    if not is_unrecorded(host):
+        found = instead(found, wide)
+    return Moments(*found, after, usual)
+
+
+def _by_threads(host: Host, place: int, wide: Array, usual: int) -> tuple[Pieces, Array]:
+    """(edges, state, gap, event) and ``gap_next`` of `Moments`, by what threads do and what launched work waits for."""
+    act, work = activity(host), host_work(host)[place]
+    layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
+    after = following(*layers, work.begin, work.launch_begin, work.launch)
     found = attributed(
-        (edges, layer),
+        layers,
         after,
         (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
         _pauses(work),
         awaited_events(host, place),
-        wide_causes(host),
+        wide,
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
         (act.first, act.begin, act.end, act.state, act.event),
         act.loop,
         usual,
         work.program,
     )
-    if len(works) > 1:
-        found = as_peers(found, *together([each for other, each in enumerate(_busy(host)) if other != place]))
-    return Moments(*found, after, usual)
+    return found, after
 
 
 @per_host
@@ -125,12 +152,11 @@ def _pauses(work: DeviceWork) -> Array:
     return answer
 
 
-@per_host
 def wide_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
-    On the CPU that is input, callbacks and pauses within a program, and its executors, else callbacks only. What
-    pipelines of input do does not count, since those run ahead.
+    On the CPU that is input, callbacks, pauses and copies within a program, and its executors, else callbacks only.
+    What pipelines of input do does not count, since those run ahead.
     """
     cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
     wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
@@ -159,7 +185,7 @@ def wide_causes(host: Host) -> Array:
         answer[at, 2] = state
         since = starts[np.searchsorted(starts, answer[at, 0], "right") - 1]
         answer[at, 3] = found[np.searchsorted(trace.begin[found], since)]
-        answer[at, 4] = _ANY if state == State.DISPATCH else since
+        answer[at, 4] = _ANY if state in (State.TRANSFER, State.DISPATCH) else since
     return answer
 
 
