@@ -82,6 +82,37 @@ def first_number(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wan
 
 
 @jit
+def number_pairs(
+    first: I64, name: I32, kind: U8, value: I64, wanted: I32, beside: I32, count: Int, default: Int
+) -> tuple[I32, I64, I64]:
+    """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many
+    are, its owner, its whole number or 0, and the owner's first whole number under the names beside, or ``default``.
+    """
+    owner = np.empty(count, np.int32)
+    number, other = np.zeros(count, np.int64), np.full(count, default, np.int64)
+    k = 0
+    at = 0
+    while k < count:
+        begin, end = first[at], first[at + 1]
+        for row in range(begin, end):
+            found = False
+            for each in wanted:
+                found = found or name[row] == each
+            if not found:
+                continue
+            owner[k] = at
+            if kind[row] == UINT or kind[row] == INT:
+                number[k] = value[row]
+            for place in range(end - 1, begin - 1, -1):
+                for each in beside:
+                    if name[place] == each and (kind[place] == UINT or kind[place] == INT):
+                        other[k] = value[place]
+            k += 1
+        at += 1
+    return owner, number, other
+
+
+@jit
 def first_equal(buf: U8, prefix: I64, secret: U64) -> I64:
     """int64[n]: for each text the prefix of the first one of the list with the same bytes, no strings made.
 

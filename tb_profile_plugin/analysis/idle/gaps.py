@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, Bool, Int
+from ...arrays import I32, I64, Array, Bool, Int, distinct, quantile
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -16,7 +16,7 @@ from ..stretches import union
 from .attribution import attributed, following, instead
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .layers import Stretches, Touching, layered, together
+from .layers import Stretches, Touching, first_kind, layered, together
 from .states import State
 
 _MICROSECOND = 10**6
@@ -70,7 +70,7 @@ def latency(work: DeviceWork) -> int:
     """
     empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
-    usual = int(2 * np.percentile(lags, 95)) if len(lags) else 0
+    usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
     return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
@@ -92,14 +92,14 @@ def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
 def _of_device(host: Host, place: int) -> Moments:
     act, works = activity(host), host_work(host)
     work = works[place]
-    layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
-    edges, layer = layered(layers, *host.window)
+    edges, layer = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
     after = following(edges[1:][layer < 0], work.begin, work.launch_begin, work.launch)
     usual = latency(work)
     found = attributed(
         (edges, layer),
         after,
-        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, usual_pauses(work)),
+        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
+        _pauses(work),
         awaited_events(host, place),
         wide_causes(host),
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
@@ -124,9 +124,18 @@ def _busy(host: Host) -> list[Stretches]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    usual = np.where(work.kind == Kind.COLLECTIVE, BETWEEN_COLLECTIVES_PS, BETWEEN_PS)
-    # Within a program nothing else can be the reason.
-    return np.where(work.inside == 1, _ANY, usual) if work.program else usual
+    answer: Array = _pauses(work)[work.kind, work.inside]
+    return answer
+
+
+def _pauses(work: DeviceWork) -> Array:
+    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch."""
+    answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
+    answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
+    if work.program:
+        # Within a program nothing else can be the reason.
+        answer[:, 1] = _ANY
+    return answer
 
 
 @per_host
@@ -220,7 +229,7 @@ def _stream_waits(host: Host) -> Array:
 def _is_next(work: DeviceWork, thread: Array, at: Array) -> Array:
     """bool[n]: events whose launch is the first on its thread after a call at one of the moments."""
     answer = np.zeros(len(work), bool)
-    for each in np.unique(thread).tolist():
+    for each in distinct(thread).tolist():
         mine = np.flatnonzero((work.thread == each) & (work.launch >= 0))
         mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
         place = np.searchsorted(work.launch_begin[mine], at[thread == each], "left")
