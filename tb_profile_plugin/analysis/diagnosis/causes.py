@@ -10,7 +10,7 @@ from .catalogue import LABELS, Sentence
 from .figures import HOST_MEMORY, Stretch
 from .remedies import Remedy
 from .timeline import STATES
-from .typical_times import NamedTime, Typical
+from .typical_times import LongGaps, NamedTime, Typical
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -117,6 +117,8 @@ class Lost:
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
     if lost.id == WORK or count >= _MANY or not count:
         return Sentence("names.share", {"name": name, "share": ps / lost.ps})
+    if round(count) > 1:
+        return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     return Sentence("names.each", {"name": name, "each_ps": ps / count})
 
 
@@ -145,10 +147,19 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
             lost.ps += float(times[index])
             lost.states = (*lost.states, state)
     _split_late_peer(found, typical)
+    if "between_steps" in found:
+        found["between_steps"].arguments = {"few": _few(typical.long_gaps)}
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _few(long: LongGaps | None) -> Sentence:
+    if long is None:
+        return Sentence("few.none")
+    every = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
 
 
 def _told_between(typical: Typical) -> tuple[str, ...]:
@@ -219,10 +230,14 @@ def _is_tracing(typical: Typical) -> bool:
 def gain(lost: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
-    None for what cannot go, work itself and what is not known, and where nothing was replayed.
+    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
+    work itself and what is not known, and where nothing was replayed.
     """
     if lost.id in _CANNOT_GO or typical.replayed is None:
         return None
     scenario = {"retrace": "compile"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)
-    return round(min(replayed.gain_ps, typical.period_ps)) if replayed else round(lost.ps)
+    if replayed is None:
+        return round(lost.ps)
+    whole = set(lost.states) <= set(_told_between(typical))
+    return round(min(replayed.gain_ps if whole else replayed.step_gain_ps, typical.period_ps))

@@ -283,30 +283,35 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     return count + 1
 
 
-def as_peers(moments: Pieces, busy_begin: Array, busy_end: Array) -> Pieces:
-    """The same (edges, state, gap, event), but a wait for devices is one for peers while another device works."""
-    size = _as_peers(room(0), *moments, busy_begin, busy_end)
+def instead(moments: Pieces, known: Array) -> Pieces:
+    """The same (edges, state, gap, event), but a wait in a call is one for what is known of that time.
+
+    ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
+    stays.
+    """
+    size = _instead(room(0), *moments, known)
     rows = room(size)
-    _as_peers(rows, *moments, busy_begin, busy_end)
+    _instead(rows, *moments, known)
     rows[0][size] = moments[0][-1]
     return rows
 
 
 @jit
-def _as_peers(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64) -> Int:
+def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I64Matrix) -> Int:
     """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
     for i in range(len(state)):
         at, end = edges[i], edges[i + 1]
-        k = np.searchsorted(busy_end, at, "right")
+        k = _place(known, at) if state[i] == _SYNC else np.int64(len(known))
         while at < end:
-            then, now = end, np.int64(state[i])
-            if now == _SYNC and k < len(busy_begin):
-                if busy_begin[k] <= at:
-                    then, now = min(end, busy_end[k]), np.int64(_PEER)
+            then, now, teller = end, np.int64(state[i]), np.int64(event[i])
+            if k < len(known):
+                if known[k, 0] <= at:
+                    then, now = min(end, known[k, 1]), known[k, 2]
+                    teller = known[k, 3] if known[k, 3] >= 0 else teller
                     k += 1
                 else:
-                    then = min(end, busy_begin[k])
-            count = _put(rows, count, at, then, now, gap[i], event[i])
+                    then = min(end, known[k, 0])
+            count = _put(rows, count, at, then, now, gap[i], teller)
             at = then
     return count

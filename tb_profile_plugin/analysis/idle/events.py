@@ -23,7 +23,7 @@ class Activities(NamedTuple):
     """What devices or threads did; events of devices are counted first, and then stretches of threads."""
 
     begin: Array
-    """int64[n] ps; of a stretch that waits, where that is over."""
+    """int64[n] ps; a stretch that waits takes no time of its own, and stands where that is over."""
     end: Array
     """int64[n] ps."""
     line: Array

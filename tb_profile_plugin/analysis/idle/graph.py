@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, I64Matrix, Int
+from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -14,14 +14,15 @@ from .attribution import Pieces, queued, room
 from .classes import activity
 from .dag import Dag, made
 from .devices import DeviceWork, device_work
-from .events import Events, events_of, joined, least_waits
+from .events import NOWHERE, Events, events_of, joined, least_waits
 from .gaps import awaited_events, moments, usual_pauses, wide_causes
 from .states import State
 from .threads import stretches
 
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
-_LATENCY, _BETWEEN = int(State.LATENCY), int(State.BETWEEN)
+_LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
+_ANY = np.int64(_FARTHEST)
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,8 @@ class Graph:
     """As `Activities` has them: int32[n], int32[n], int8[n]."""
     lag: Pieces
     """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
-    each piece lasts until the next one of its node, or to that begin. Threads go on without any."""
+    each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
+    for devices."""
     violations: int
     """Waits left out because the record contradicts itself."""
     loop: int
@@ -49,6 +51,12 @@ class Graph:
         distinct, place = np.unique(moments, return_inverse=True)
         found = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
         return found[place.reshape(-1)]
+
+    def following(self, moments: Array) -> Array:
+        """int64[k]: which activity of a device or of the loop's thread is the first to begin at each of the moments,
+        which ascend, or after it; -1 for none.
+        """
+        return _following(self.dag.begin, self.line, self.loop, moments)
 
 
 @per_host
@@ -64,8 +72,9 @@ def graph(host: Host) -> Graph | None:
     least = np.array([*map(least_waits, works), (0, 0, 0)], np.int64)
     dag, order, violations = made(begins, ends, waits, groups, least)
     del begins, ends, waits
-    lag = _lags(host, works, events, dag, order)
-    return Graph(dag, line[order], number[order], state[order], lag, violations, activity(host).loop)
+    line, number, state = line[order], number[order], state[order]
+    lag = _lags(host, works, events, dag, order, state)
+    return Graph(dag, line, number, state, lag, violations, activity(host).loop)
 
 
 def _activities(host: Host, events: Events) -> list[Array]:
@@ -74,7 +83,7 @@ def _activities(host: Host, events: Events) -> list[Array]:
     return [np.concatenate(columns) for columns in zip(events.activities(launches), threads, strict=True)]
 
 
-def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array) -> Pieces:
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Pieces:
     """As `Graph.lag`."""
     latency = np.array([found.latency_ps for found in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
@@ -88,7 +97,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     while True:
         # What of it is not written takes no memory.
         rows = room(size)
-        count = _lagging(rows, order, dag.begin, dag.end, dag.binding, *told)
+        count = _lagging(rows, order, dag.begin, dag.end, dag.binding, state, *told)
         if count <= size:
             begin, state, node, event = rows
             return begin[:count], state[:count], node[:count], event[:count]
@@ -102,6 +111,7 @@ def _lagging(
     begin: I64,
     end: I64,
     binding: I32,
+    state: I8,
     launch: I32,
     launch_end: I64,
     first: I64,
@@ -115,9 +125,15 @@ def _lagging(
     nobody = np.zeros(3, np.int64)
     for v in range(len(order)):
         i = order[v]
-        if i >= len(launch) or binding[v] < 0 or end[binding[v]] >= begin[v]:
+        if binding[v] < 0 or end[binding[v]] >= begin[v]:
             continue
         since = end[binding[v]]
+        if i >= len(launch):
+            if state[v] == _SYNC:
+                count = queued(
+                    rows, count, np.int64(v), since, begin[v], np.int64(NOWHERE), nobody, wide, np.int64(_SYNC), _ANY
+                )
+            continue
         empty = launch[i] >= 0 and launch_end[i] >= since
         usual = np.int64(_LATENCY if empty else _BETWEEN)
         most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
@@ -157,3 +173,17 @@ def _telling(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
         elif on_loop[k] >= 0:
             ended[k] = on_loop[k]
     return ended
+
+
+@jit
+def _following(begin: I64, line: I32, loop: Int, moments: I64) -> I64:
+    """See `Graph.following`."""
+    answer = np.full(len(moments), -1, np.int64)
+    k = 0
+    for v in range(len(begin)):
+        if line[v] >= 0 and line[v] != loop:
+            continue
+        while k < len(moments) and moments[k] <= begin[v]:
+            answer[k] = v
+            k += 1
+    return answer

@@ -60,8 +60,7 @@ def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iter
 def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
     act, dag = activity(host), graph.dag
     steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
-    node = steps[steps[:, 3] == _NODE, 2]
-    device = (node >= 0) & (graph.line[node] < 0)
+    device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
     nodes = dag.begin, graph.line, graph.event, graph.state
     done = act.first, act.begin, act.end, act.state, act.event, act.python
     size = 2 * len(steps)

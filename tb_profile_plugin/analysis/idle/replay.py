@@ -43,13 +43,13 @@ def replays(host: Host, graph: Graph, begins: Array, ends: Array, scenarios: Ite
     """The same for one scenario after another."""
     moments = distinct(np.concatenate((begins, ends)))
     first, last = np.searchsorted(moments, begins), np.searchsorted(moments, ends)
-    node = graph.telling(moments)
+    around = np.stack((graph.telling(moments), graph.following(moments)))
     shorter, sooner = np.zeros(len(graph.dag), np.int64), np.zeros(len(graph.dag), np.int64)
     for scenario in scenarios:
         _change(host, graph, scenario, shorter, sooner)
-        own = shorter[node]
+        own = shorter[around]
         graph.dag.replay(shorter, sooner)
-        times = _progress(graph, node, moments, shorter[node], own)
+        times = _progress(graph, around, moments, shorter[around], own)
         yield times[last] - times[first]
 
 
@@ -118,12 +118,17 @@ def _without(
             at = until
 
 
-def _progress(graph: Graph, node: Array, moments: Array, won: Array, own: Array) -> Array:
-    """int64[k] ps: when each of the moments, ascending, comes after the change, if the ``node`` that `Graph.telling`
-    says ends so much earlier, of which so much because it is shorter itself.
+def _progress(graph: Graph, around: Array, moments: Array, won: Array, own: Array) -> Array:
+    """int64[k] ps: when each of the moments, ascending, comes after the change.
+
+    ``around`` (int64[2, k]) are the activities that `Graph.telling` and `Graph.following` say; they end so much
+    earlier, of which so much because they are shorter themselves.
     """
-    begin, end = graph.dag.begin[node], graph.dag.end[node]
-    # A moment after the node's end stays as far from it, one within it as far from its end.
-    answer = moments - won
-    answer = np.where(moments < end, np.maximum(begin - won + own, answer), answer)
+    (node, following), dag = around, graph.dag
+    (begin, next_), (end, _) = dag.begin[around] - won + own, dag.end[around] - won
+    # A moment after the node's end stays as far from it, but comes before what follows; one within it as far from its
+    # end.
+    answer = moments - won[0]
+    after = np.maximum(end, np.where(following >= 0, np.minimum(answer, next_), answer))
+    answer = np.where(moments < dag.end[node], np.maximum(begin, answer), after)
     return np.maximum.accumulate(np.where(node >= 0, answer, moments))

@@ -66,13 +66,13 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Ar
     low, high = host.window
     clock = _Clock(rank, low, high - low + 1)
     calls = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
-    waits = _waits(host, act, events, clock)
+    runs, waits = _runs(host, events, clock), _waits(act, clock)
     copies, *copying = _copying(host, events, clock)
     takes, given = clock.at(handed.thread, handed.at), clock.at(handed.origin, handed.given)
     bounds = np.arange(len(lines)) * clock.span
     moments = np.concatenate(
         (
-            *(bounds, bounds + clock.span - 1, *calls, *waits, *copying, _marks(host, act, clock)),
+            *(bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, _marks(host, act, clock)),
             *(clock.at(handed.thread, handed.since), takes, given),
         )
     )
@@ -90,8 +90,12 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Ar
     waits_for[follows + 1, PREVIOUS] = follows + count
     launches = events.launch, events.launch_begin, events.thread
     ends = events.end[events.by_end]
-    _await(_covered(from_, *waits), begin, end, line, state, waits_for, ends, events.by_end, *launches)
-    over, done = _over(host, act, events, clock, from_, begin, state)
+    waiting = _covered(from_, *waits)
+    over, done = _over(host, act, events, clock, from_, begin)
+    _await(
+        waiting | _covered(from_, *runs), waiting, begin, end, line, state, waits_for, ends, events.by_end, *launches
+    )
+    over, done = over[waits_for[over, AWAITED] < 0], done[waits_for[over, AWAITED] < 0]
     waits_for[over, AWAITED] = done
     taken, giver = _ending(until, takes), _ending(until, given)
     known = (taken >= 0) & (giver >= 0)
@@ -154,16 +158,20 @@ def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed) -> _Ha
     return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
 
 
-def _waits(host: Host, act: Activity, events: Events, clock: _Clock) -> tuple[Array, Array]:
-    """(begin, end): where threads wait for devices, or run what a device does themselves; encoded."""
+def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads run what a device does themselves, or wait for it in the call that launched it;
+    encoded.
+    """
+    blocks = _blocking(events.launch, events.kind, events.program, events.end, host.trace.end)
+    return clock.of(events, blocks, events.launch_end, events.end)
+
+
+def _waits(act: Activity, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads wait in a call; encoded."""
     sync = np.flatnonzero(act.state == State.SYNC)
     line = np.searchsorted(act.first, sync, "right") - 1
     sync, line = sync[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
-    blocks = _blocking(events.launch, events.kind, events.program, events.end, host.trace.end)
-    begin, end = clock.of(events, blocks, events.launch_end, events.end)
-    if not len(sync):
-        return begin, end
-    return np.append(begin, clock.at(line, act.begin[sync])), np.append(end, clock.at(line, act.end[sync]))
+    return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
 
 
 def _copying(host: Host, events: Events, clock: _Clock) -> tuple[Array, Array, Array]:
@@ -187,9 +195,7 @@ def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
     return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
 
 
-def _over(
-    host: Host, act: Activity, events: Events, clock: _Clock, from_: Array, begin: Array, state: Array
-) -> tuple[Array, Array]:
+def _over(host: Host, act: Activity, events: Events, clock: _Clock, from_: Array, begin: Array) -> tuple[Array, Array]:
     """(stretches, events): calls that wait until devices are done, made when they were, and what had ended last by then
     of what the thread had launched. A faster host would have to wait there.
     """
@@ -197,7 +203,7 @@ def _over(
     line = act.thread[act.line_of[calls]]
     calls, line = calls[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
     node = np.searchsorted(from_, clock.at(line, host.trace.begin[calls]), "right") - 1
-    apart = (node >= 0) & (state[node] != State.SYNC)
+    apart = node >= 0
     nodes, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for each in np.unique(line[apart]).tolist():
         mine = events.by_end[events.thread[events.by_end] == each]
@@ -288,6 +294,7 @@ def _covered(at: I64, begin: I64, end: I64) -> Bool:
 @jit
 def _await(
     waiting: Bool,
+    in_calls: Bool,
     begin: I64,
     end: I64,
     line: I32,
@@ -300,7 +307,8 @@ def _await(
     thread: I32,
 ) -> None:
     """Find what each stretch waits for: the event that ended last within it and was launched before it, or by another
-    thread. It goes on when that has ended.
+    thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
+    recorded.
     """
     k = np.int64(0)
     for i in range(len(begin)):
@@ -312,8 +320,10 @@ def _await(
             if ends[k - 1 - tried] <= begin[i]:
                 break
             if launch[event] < 0 or launch_begin[event] <= begin[i] or thread[event] != line[i]:
-                begin[i], state[i], waits[i, AWAITED] = ends[k - 1 - tried], _SYNC, event
+                begin[i], state[i], waits[i, AWAITED] = end[i], _SYNC, event
                 break
+        if in_calls[i]:
+            begin[i], state[i] = end[i], _SYNC
 
 
 @jit
