@@ -25,6 +25,10 @@ _CLIP = 0.1
 """A share of the steps at either end that most steps are without."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
+_SWAPPED = 6
+"""Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
+_MOST_CAPTURES = 30
+"""More nobody makes of each side."""
 
 
 class Spread(NamedTuple):
@@ -45,13 +49,15 @@ class Change:
     high: float | None
     p: float | None
     permutation: float | None
-    """By all ways of dividing the captures; None where they are too few or too many for that."""
+    """By all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
     least: float | None
     """The smallest change that these captures would tell in 4 of 5 cases."""
     runs: bool
     """Whether differences between runs of one program are in the interval."""
     among_steps: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
+    captures: int | None = None
+    """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
@@ -169,6 +175,27 @@ def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
     return sum(ways) / len(ways)
 
 
+def swapped(differences: Sequence[float]) -> float | None:
+    """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
+    if not _SWAPPED <= len(differences) <= _ALL_ORDERS:
+        return None
+    told = abs(math.fsum(differences)) * (1 - 1e-12)
+    first, *rest = differences
+    sums = [first]
+    for each in rest:
+        sums = [total + sign * each for total in sums for sign in (1, -1)]
+    return sum(abs(total) >= told for total in sums) / len(sums)
+
+
+def captures_needed(found: Spread, count: int, difference: float) -> int | None:
+    """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
+    for many in range(count + 1, _MOST_CAPTURES + 1):
+        more = Spread(found.error * math.sqrt(count / many), found.freedom * (many - 1) / (count - 1))
+        if least(more) <= abs(difference):
+            return many
+    return None
+
+
 def p_of(difference: float, found: Spread) -> float:
     """Of no difference at all, two-sided; 1 or 0 where nothing varies."""
     if not found.error:
@@ -198,14 +225,18 @@ def ratio(
     if found is None:
         return Change(estimate, None, None, None, None, None, runs)
     reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
+    logs = [[math.log(float(each.mean)) for each in side] for side in (base, new)]
+    divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
+    count = min(len(base), len(new))
     return Change(
         estimate,
         math.expm1(difference - reach),
         math.expm1(difference + reach),
         p_of(difference, found),
-        permutation(*([math.log(float(each.mean)) for each in side] for side in (base, new))),
+        permutation(*logs) if divided is None else divided,
         math.expm1(least(found)),
         runs,
+        captures=captures_needed(found, count, difference) if count > 1 else None,
     )
 
 

@@ -82,7 +82,7 @@ def _proven(found: Comparison, change: Change) -> bool:
     fewest = min(len(side.digests) for side in found.sides)
     if fewest == 1:
         return change.runs
-    return fewest > 2 and (change.permutation is None or change.permutation <= ALPHA)
+    return fewest > 3 if change.permutation is None else change.permutation <= ALPHA
 
 
 def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
@@ -198,6 +198,9 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
             yield f"Told apart could be {percent(least)} with these captures."
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
+        if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
+            told = f"{change.captures} captures a side, by turns, would tell {percent(abs(change.estimate))}"
+            yield f"{told}, if runs go on to differ as these do."
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if not change.runs:

@@ -85,6 +85,7 @@ def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
         "p": change.p,
         "permutation_p": change.permutation,
         "mde": change.least,
+        "captures_needed": change.captures,
         "unit": unit,
         "base_ms": _ms(found.whole.base),
         "new_ms": _ms(found.whole.new),

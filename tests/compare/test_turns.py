@@ -1,5 +1,6 @@
 """Captures by turns: what drifts on the machine meets both sides alike, and leaves."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -46,6 +47,17 @@ def test_captures_of_one_program_by_turns_seldom_differ() -> None:
     drifts = np.exp(np.cumsum(rng.normal(0, 0.1, (300, 8)), axis=1))
     codes = [verdict(by_turns(each[::2].tolist(), each[1::2].tolist())).code for each in drifts]
     assert sum(code in ("slower", "faster") for code in codes) <= 0.07 * len(codes)
+
+
+def test_what_would_tell_is_said_and_six_turns_prove() -> None:
+    busy = [1.0, 2.0, 1.0, 2.0]
+    unclear = by_turns(busy, [2.0, 2.1, 1.6, 2.0])
+    assert verdict(unclear).code == "unclear"
+    said = next(each for each in verdict(unclear).doubts if "captures a side" in each)
+    assert re.fullmatch(r"\d+ captures a side, by turns, would tell 28 %, if runs go on to differ as these do.", said)
+    busy = [1.0, 2.1, 1.1, 3.0, 1.2, 1.9]
+    told = verdict(by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1, 1), strict=True)]))
+    assert (told.code, told.certainty) == ("slower", "shown")
 
 
 def single(ms: Sequence[float]) -> Side:
