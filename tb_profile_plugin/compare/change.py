@@ -25,6 +25,8 @@ _CLIP = 0.1
 """A share of the steps at either end that most steps are without."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
+_FARTHEST = 30.0
+"""How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
 _SWAPPED = 6
 """Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
 _MOST_CAPTURES = 30
@@ -224,7 +226,7 @@ def ratio(
     estimate = float(after / before) - 1
     if found is None:
         return Change(estimate, None, None, None, None, None, runs)
-    reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
+    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, found.freedom) * found.error)
     logs = [[math.log(float(each.mean)) for each in side] for side in (base, new)]
     divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
     count = min(len(base), len(new))
@@ -234,7 +236,7 @@ def ratio(
         math.expm1(difference + reach),
         p_of(difference, found),
         permutation(*logs) if divided is None else divided,
-        math.expm1(least(found)),
+        math.expm1(min(_FARTHEST, least(found))),
         runs,
         captures=captures_needed(found, count, difference) if count > 1 else None,
     )

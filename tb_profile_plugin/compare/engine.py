@@ -179,8 +179,15 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
 
     # The p of the times per step is that of another question.
     estimate = (1 + found.estimate) * one.items / other.items - 1
-    ends = {"low": scaled(found.low), "high": scaled(found.high)}
-    return replace(found, estimate=estimate, **ends, p=None, permutation=None, captures=None)
+    return replace(
+        found,
+        estimate=estimate,
+        low=scaled(found.low),
+        high=scaled(found.high),
+        p=None,
+        permutation=None,
+        captures=None,
+    )
 
 
 class _Scales(NamedTuple):

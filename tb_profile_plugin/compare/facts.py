@@ -73,6 +73,8 @@ def _steps(sides: Sides) -> Iterator[Fact]:
         yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
     else:
         text = "they may be steps of different things"
+        chosen = "figures go over other steps on each side"
+        yield from _differing(sides, "chosen", "Steps that count", lambda each: each.facts["chosen"], NOTE, chosen)
         yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
     if not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
         yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")

@@ -28,6 +28,8 @@ _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
 _ANYTHING = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
+_NOTHING_LEFT = -1 + 1e-15
+"""A change after which steps take next to no time: floats cannot tell it from none at all."""
 _MANY = 100_000
 """So many steps nobody records."""
 _DEPENDENT = 5.0
@@ -63,7 +65,7 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     if change.low is None or change.high is None:
         return "unclear", "none"
     # On logarithms, so that both directions are judged alike.
-    low, high, middle = (math.log1p(each) for each in (change.low, change.high, change.estimate))
+    low, high, middle = (math.log1p(max(each, _NOTHING_LEFT)) for each in (change.low, change.high, change.estimate))
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"

@@ -159,11 +159,15 @@ def compare(
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
         raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
-    before, after = (_side(each, host, steps, step_event) for each in sides)
-    found = compared(before, after)
+    return compared_sides(*(_side(each, host, steps, step_event) for each in sides))
+
+
+def compared_sides(base: Side, new: Side) -> Answer:
+    """The answer for these, whatever they come from."""
+    found = compared(base, new)
     told = verdict(found)
     return Answer(
-        _facts(found, told, base),
+        _facts(found, told, base.names[0]),
         {
             "reasons": by_column(_REASONS, zip(told.reasons, (id for id in told.why if ":" not in id), strict=True)),
             "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in found.facts)),
