@@ -25,8 +25,16 @@ _CLIP = 0.1
 """A share of the steps at either end that most steps are without."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
+NOTHING_LEFT = -1 + 1e-15
+"""A change after which steps take next to no time: floats cannot tell it from none at all."""
 _FARTHEST = 30.0
 """How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
+_FAR, _SEVERAL_STEPS = 4.0, 8
+"""So many times what their steps differ among themselves, captures of so many steps each are far apart.
+
+Of simulated pairs of one program whose steps depend on one another (0.9 of each from the one before) it tells no more
+apart than the interval does.
+"""
 _SWAPPED = 6
 """Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
 _MOST_CAPTURES = 30
@@ -58,6 +66,8 @@ class Change:
     """Whether differences between runs of one program are in the interval."""
     among_steps: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
+    far: bool = False
+    """Whether they are so far apart that it does not matter how steps depend on those before them."""
     captures: int | None = None
     """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
@@ -159,6 +169,16 @@ def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, flo
         return None
     room = (high / before) * (after / other_low) if after >= before else (other_high / after) * (before / low)
     return max(0.0, room - 1)
+
+
+def is_far(base: Sequence[int], new: Sequence[int], estimate: float, among: float | None) -> bool:
+    """Whether single captures differ by far more than their steps do, and these are enough to tell that.
+
+    Steps that drift have no interval to speak of, since a few of them tell little of where they would go.
+    """
+    if among is None or min(len(base), len(new)) < _SEVERAL_STEPS:
+        return False
+    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(among)
 
 
 def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:

@@ -29,7 +29,7 @@ def compare(workspace: Workspace, request: Request) -> Response:
     from ..compare.load import known_digest
     from ..compare.side import side
     from ..contract.answer import named
-    from ..tools.compare import compared_sides
+    from ..tools.compare import compared_sides, hosts_of
 
     refuse_others(request)
     session, tool = workspace.session(required(request, "run")), workspace.tool("compare")
@@ -42,8 +42,9 @@ def compare(workspace: Workspace, request: Request) -> Response:
         raise ProblemError(lacking)
     steps, event = checked(request.args.get("steps", "") or TYPICAL), request.args.get("step_event", "")
     own = side([(session.name, known_digest(session, _host(session, request), event, steps))])
-    both = (given, own) if role == "base" else (own, given)
-    return answers.data_json(request, named(tool.name, tool.facts, tool.tables, compared_sides(*both)))
+    known = hosts_of(session)
+    answer = compared_sides(given, own, ({}, known)) if role == "base" else compared_sides(own, given, (known, {}))
+    return answers.data_json(request, named(tool.name, tool.facts, tool.tables, answer))
 
 
 def _host(session: Session, request: Request) -> str:

@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from ..analysis.diagnosis.catalogue import LABELS
-from ..analysis.digest.digest import NEEDS
+from ..analysis.digest.digest import NEEDS, by_place
 from ..compare.causes import causes
 from ..compare.engine import Comparison, OpRow
 from ..compare.engine import compare as compared
 from ..compare.load import known_digest
 from ..compare.match import TIERS
 from ..compare.side import Side, Sides, side
-from ..compare.verdict import Verdict, verdict
+from ..compare.verdict import Hosts, Verdict, verdict
 from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from ..contract.steps import CHOICE
 from ..contract.tool import STEP_EVENT, Param, tool
@@ -159,13 +159,19 @@ def compare(
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
         raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
-    return compared_sides(*(_side(each, host, steps, step_event) for each in sides))
+    before, after = (_side(each, host, steps, step_event) for each in sides)
+    return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))
 
 
-def compared_sides(base: Side, new: Side) -> Answer:
+def hosts_of(*sessions: Session) -> dict[str, str]:
+    """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
+    return {place: name for name, place in by_place(sessions[0].hosts).items()} if len(sessions) == 1 else {}
+
+
+def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
     """The answer for these, whatever they come from."""
     found = compared(base, new)
-    told = verdict(found)
+    told = verdict(found, hosts=hosts)
     return Answer(
         _facts(found, told, base.names[0]),
         {
