@@ -34,6 +34,8 @@ _OPPOSED = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
 _ANYTHING = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
+_TIMES = 9.0
+"""From ten times as long on people say how many times."""
 _MANY = 100_000
 """So many steps nobody records."""
 _DEPENDENT = 5.0
@@ -115,14 +117,16 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
-    sentence = f"{word} by {percent(size)}"
+    many = change.estimate >= _TIMES
+    sentence = f"{word}, {_times_as(change.estimate)} times as long" if many else f"{word} by {percent(size)}"
     if found.devices_only:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     if change.low <= 0 <= change.high:
         only += f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
         return f"{sentence}{only}. {times}"
-    return f"{sentence} ({percent(ends[0])} to {percent(ends[1])}){only}. {times}"
+    low, high = (_times_as(each) if many else percent(each) for each in ends)
+    return f"{sentence} ({low} to {high}){only}. {times}"
 
 
 def _unclear(change: Change, between: str) -> str:
@@ -199,7 +203,10 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
     if time < _MAIN * abs(delta):
         return "", ""
-    return "", f"{len(alone)} ops are {'new' if delta > 0 else 'gone'} ({duration(float(time))}), such as {alone[0].name}"
+    return (
+        "",
+        f"{len(alone)} ops are {'new' if delta > 0 else 'gone'} ({duration(float(time))}), such as {alone[0].name}",
+    )
 
 
 def _is_alone(op: OpRow) -> bool:
@@ -289,6 +296,10 @@ def _opposed(found: Comparison) -> Iterator[str]:
 
 def _questions(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.grade == QUESTION]
+
+
+def _times_as(share: float) -> str:
+    return f"{1 + share:,.0f}" if share >= _TIMES else f"{1 + share:.2g}"
 
 
 def percent(share: float) -> str:

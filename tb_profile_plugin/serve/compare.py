@@ -16,7 +16,7 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from ..model.session import Session
 
-PARAMETERS = ("run", "host", "steps", "step_event", "name", "side")
+PARAMETERS = ("run", "host", "steps", "step_event", "base_items", "new_items", "name", "side")
 _MOST_BYTES = 1 << 20
 """Digests that we make are a tenth of that; more is not taken by `tb-profile serve`, either."""
 _LONGEST_NAME = 200
@@ -29,19 +29,22 @@ def compare(workspace: Workspace, request: Request) -> Response:
     from ..compare.load import known_digest
     from ..compare.side import side
     from ..contract.answer import named
-    from ..tools.compare import compared_sides, hosts_of
+    from ..tools.compare import ITEMS, compared_sides, hosts_of
 
     refuse_others(request)
     session, tool = workspace.session(required(request, "run")), workspace.tool("compare")
     name, role = request.args.get("name", "")[:_LONGEST_NAME] or "the file", request.args.get("side", "base")
     if role not in ("base", "new"):
         raise bad("side", f"side={role!r} is neither base nor new.")
-    given = side([(name, Digest.from_json(_body(request), name))])
+    items = dict(
+        zip(("base", "new"), (each.value(request.args.get(each.name, each.default)) for each in ITEMS), strict=True)
+    )
+    given = side([(name, Digest.from_json(_body(request), name))], int(items.pop(role)))
     lacking = workspace.unavailable(session, tool)
     if lacking:
         raise ProblemError(lacking)
     steps, event = checked(request.args.get("steps", "") or TYPICAL), request.args.get("step_event", "")
-    own = side([(session.name, known_digest(session, _host(session, request), event, steps))])
+    own = side([(session.name, known_digest(session, _host(session, request), event, steps))], int(*items.values()))
     known = hosts_of(session)
     answer = compared_sides(given, own, ({}, known)) if role == "base" else compared_sides(own, given, (known, {}))
     return answers.data_json(request, named(tool.name, tool.facts, tool.tables, answer))

@@ -78,6 +78,19 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
     assert verdict(compare(overlapping.sides.new, overlapping.sides.base)).code == "unclear"
 
 
+def test_captures_far_apart_differ_though_their_steps_drift() -> None:
+    drifting = [10.0, 10.9, 11.8, 11.5, 10.9, 10.0, 9.1, 8.5, 8.2, 8.6]
+    near, far = (compare(single(drifting), single([each * by for each in drifting])) for by in (1.15, 4.0))
+    assert far.step and far.step.low is not None and far.step.low < 0, "the interval alone tells nothing"
+    told = verdict(far)
+    assert (told.code, told.certainty) == ("slower", "probable")
+    assert re.match(r"Slower by 300 % between these two captures, whose steps differ by \d+ % among", told.text)
+    assert verdict(compare(far.sides.new, far.sides.base)).code == "faster"
+    assert verdict(near).code == "unclear"
+    few = [10.0, 10.3, 10.1, 9.8, 9.9]
+    assert verdict(compare(single(few), single([each * 1.05 for each in few]))).code == "unclear"
+
+
 def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:
     rng, found = np.random.default_rng(6), []
     for _ in range(300):

@@ -2,8 +2,9 @@
 
 import { isReport } from "../../api/client";
 import { moment } from "../../base/format";
+import type { Store } from "../../state/store";
 import type { PageProps } from "../page";
-import { closeFile, opened, openFile, swapFile } from "./file";
+import { closeFile, opened, openFile, swapFile, swapItems } from "./file";
 
 const FILE_TIP =
   "A report of tb-profile report, or a digest, such as a baseline of tb-profile check. It is read here; the server compares its figures and keeps nothing.";
@@ -36,7 +37,7 @@ function SwapButton({ swap }: { swap: () => void }) {
 }
 
 /** Both sides, where one is a file. */
-function Sides({ run }: { run: string }) {
+function Sides({ run, store }: { run: string; store: Store }) {
   const file = opened.value;
   if (!file) return null;
   const [base, fresh] = file.side === "base" ? [file.name, run] : [run, file.name];
@@ -45,7 +46,7 @@ function Sides({ run }: { run: string }) {
       <span>
         Base <b>{base}</b>
       </span>
-      <SwapButton swap={swapFile} />
+      <SwapButton swap={() => swapFile(store)} />
       <span class="quiet">
         new: <b>{fresh}</b>
       </span>
@@ -60,7 +61,7 @@ function Sides({ run }: { run: string }) {
 export function Base({ page }: { page: PageProps }) {
   const { session, store } = page;
   const { base } = store.view.value;
-  if (opened.value) return <Sides run={session.run} />;
+  if (opened.value) return <Sides run={session.run} store={store} />;
   const others = (store.sessions.state.value.value?.sessions ?? []).filter(({ run }) => run !== session.run);
   const known = others.some(({ run }) => run === base);
   if (!others.length && !base) {
@@ -92,7 +93,9 @@ export function Base({ page }: { page: PageProps }) {
       </label>
       <Chooser />
       {base && known && (
-        <SwapButton swap={() => store.go({ run: base, base: session.run, options: store.view.peek().options })} />
+        <SwapButton
+          swap={() => store.go({ run: base, base: session.run, options: swapItems(store.view.peek().options) })}
+        />
       )}
       <span class="quiet">
         new: <b>{session.run}</b>

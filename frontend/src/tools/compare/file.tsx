@@ -6,7 +6,9 @@ import { api } from "../../api/client";
 import type { Problem } from "../../api/types";
 import { digestIn } from "../../base/digest";
 import type { Answer } from "../../base/table";
+import type { Options } from "../../state/keeper";
 import { toProblem } from "../../state/resource";
+import type { Store } from "../../state/store";
 import type { PageProps } from "../page";
 
 interface Opened {
@@ -36,9 +38,15 @@ export async function openFile(file: File): Promise<void> {
   }
 }
 
-export function swapFile(): void {
+export function swapFile(store: Store): void {
   const now = opened.peek();
   if (now) opened.value = { ...now, side: now.side === "base" ? "new" : "base" };
+  store.go({ options: swapItems(store.view.peek().options) });
+}
+
+/** What steps work through stays with its side. */
+export function swapItems({ base_items = "", new_items = "", ...others }: Options): Options {
+  return { ...others, ...(new_items && { base_items: new_items }), ...(base_items && { new_items: base_items }) };
 }
 
 export function closeFile(): void {
@@ -58,12 +66,13 @@ export function useComparison({ answer, session, store }: PageProps): Comparison
   const [found, setFound] = useState<Comparison>(NOTHING);
   const file = opened.value;
   const host = store.host.value;
-  const { steps = "", step_event = "" } = store.view.value.options;
+  const { steps = "", step_event = "", base_items = "", new_items = "" } = store.view.value.options;
   useEffect(() => {
     setFound(NOTHING);
     if (!file) return;
     const controller = new AbortController();
-    const query = { run: session.run, host, steps, step_event, name: file.name, side: file.side };
+    const choices = { host, steps, step_event, base_items, new_items };
+    const query = { run: session.run, ...choices, name: file.name, side: file.side };
     api.compare(query, file.digest, controller.signal).then(
       (told) => setFound({ answer: told, problem: null }),
       (error: unknown) => {
@@ -71,6 +80,6 @@ export function useComparison({ answer, session, store }: PageProps): Comparison
       },
     );
     return () => controller.abort();
-  }, [file, session.run, session.modified, host, steps, step_event]);
+  }, [file, session.run, session.modified, host, steps, step_event, base_items, new_items]);
   return file ? { ...found, problem: unread.value ?? found.problem } : { answer, problem: unread.value };
 }
