@@ -41,7 +41,7 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)
     page.go_back()
     main.get_by_role("button", name="Swap").click()
-    expect(main.locator(".verdict")).to_contain_text("Slower by")
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     page.go_back()
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
 
@@ -71,10 +71,10 @@ def test_a_report_is_opened_as_one_side(
     expect(main.locator(".problems")).to_have_count(0)
     expect(main.get_by_role("link", name="Both timelines")).to_have_count(0)
     main.get_by_role("button", name="Swap").click()
-    expect(main.locator(".verdict")).to_contain_text("Slower by")
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     server.body(page).get_by_role("link", name="Overview", exact=True).click()
     server.body(page).get_by_role("link", name="Compare", exact=True).click()
-    expect(main.locator(".verdict")).to_contain_text("Slower by")
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     main.get_by_role("button", name="Close the file").click()
     expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
     assert page.evaluate("() => window.hit") is None
