@@ -48,7 +48,7 @@ class Fact:
 
 def facts(sides: Sides) -> list[Fact]:
     """Of two sides, those that stop a verdict first."""
-    return ordered([*_steps(sides), *_health(sides), *_machine(sides), *_programs(sides), *_notes(sides)])
+    return ordered([*_health(sides), *_steps(sides), *_machine(sides), *_programs(sides), *_notes(sides)])
 
 
 def ordered(found: list[Fact]) -> list[Fact]:
@@ -66,10 +66,10 @@ def _differing(
 
 
 def _steps(sides: Sides) -> Iterator[Fact]:
-    rules = {each.facts["step_rule"] for side in sides for each in side.digests}
+    rules = {_source(each) for side in sides for each in side.digests}
     if "none" in rules:
-        base, new = sides.both(lambda side: ", ".join(side.told(_rule)))
-        yield Fact("step_rule", "Steps are", base, new, STOPS, "without steps nothing can be compared")
+        found = sides.both(lambda side: "none" if "none" in side.told(_source) else ", ".join(side.told(_rule)))
+        yield Fact("step_rule", "Steps", *found, STOPS, "without steps nothing can be compared")
     elif len(rules) > 1:
         text = "they measure different things; name the same step event"
         yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
@@ -78,8 +78,12 @@ def _steps(sides: Sides) -> Iterator[Fact]:
         chosen = "figures go over other steps on each side"
         yield from _differing(sides, "chosen", "Steps that count", lambda each: each.facts["chosen"], NOTE, chosen)
         yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
-    if not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
+    if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
         yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
+
+
+def _source(digest: Digest) -> str:
+    return str(digest.facts["step_rule"])
 
 
 def _rule(digest: Digest) -> str:
