@@ -19,6 +19,7 @@ U16 = NDArray[np.uint16]
 U32 = NDArray[np.uint32]
 U64 = NDArray[np.uint64]
 F64 = NDArray[np.float64]
+I32Matrix = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 I64Matrix = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 U32Matrix = np.ndarray[tuple[int, int], np.dtype[np.uint32]]
 

@@ -14,7 +14,7 @@ from ..arrays import Array
 from .chosen import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, PLACES, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING = 0.01
-"""Share of a step that compiles, from which on the step warms up: unless more than half of them do."""
+"""Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
 SETTLED = 10
 """Steps from which on warming up, and what a single step does, can be told from noise."""
 _DEVIATIONS, _FACTOR = 5.0, 1.3
@@ -67,16 +67,17 @@ def _choice(kept: Array, count: int, other: str) -> Choice:
 def _told(duration: Array, compiling: Array) -> Array:
     """object[n]: the reason of each of some complete steps; at least one of them is kept."""
     reason = np.full(len(duration), KEPT, object)
-    warm = compiling <= _COMPILING * duration
-    if 2 * int(warm.sum()) >= len(warm):
-        reason[~warm] = WARM_UP
+    compiles = compiling > _COMPILING * duration
+    if 2 * int(compiles.sum()) <= len(compiles):
+        # What compiles once the program has run without is no warming up.
+        reason[np.cumprod(compiles).astype(bool)] = WARM_UP
     rest = np.flatnonzero(reason == KEPT)
-    unlike = _unlike(duration[rest])
+    others = unlike(duration[rest])
     # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
-    leading = np.cumprod(unlike).astype(bool)
-    reason[rest[unlike]] = UNUSUAL
+    leading = np.cumprod(others).astype(bool)
+    reason[rest[others]] = UNUSUAL
     reason[rest[leading]] = WARM_UP
-    series = rest[~unlike | leading]
+    series = rest[~others | leading]
     reason[series[: warm_up(duration[series])]] = WARM_UP
     _trim(duration, reason, rest[~np.isin(reason[rest], [WARM_UP])])
     return reason
@@ -97,8 +98,8 @@ def warm_up(duration: Array) -> int:
     return dropped if slower and 3 * dropped <= count else 0
 
 
-def _unlike(duration: Array) -> Array:
-    """bool[n]: steps that are far longer or shorter than the others."""
+def unlike(duration: Array) -> Array:
+    """bool[n]: what is far longer or shorter than the others; ``duration`` is int64[n] ps."""
     if len(duration) < 3:
         return np.zeros(len(duration), bool)
     middle = float(np.median(duration))

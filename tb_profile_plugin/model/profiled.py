@@ -24,6 +24,8 @@ _TURNS = (
     re.compile(r"Optimizer\.step#"),
 )
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
+_BATCHES = (re.compile(r"EagerLocalExecute: IteratorGetNext$"),)
+"""What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _SO_MANY = 3
 """Fewer of them are no loop."""
 
@@ -40,8 +42,17 @@ def _begins(pattern: re.Pattern[str], name: str) -> bool:
 
 
 def turns(trace: Trace) -> Array:
-    """int64[k]: in order of time what each turn of the loop begins with; empty where nothing tells."""
-    for pattern in _TURNS:
+    """int64[k]: in order of time what each turn of PyTorch's loop begins with; empty where nothing tells."""
+    return _first_of(trace, _TURNS)
+
+
+def batches(trace: Trace) -> Array:
+    """int64[k]: where a loop of TensorFlow takes each batch, in order of time; empty where nothing tells."""
+    return _first_of(trace, _BATCHES)
+
+
+def _first_of(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
+    for pattern in patterns:
         found = trace.named(partial(_begins, pattern))
         found = trace.by_time(found[~trace.on_device[found]])
         # Where several do it in a turn, two models for example, those of one kind are counted.

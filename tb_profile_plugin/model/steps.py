@@ -22,7 +22,7 @@ SOURCES = {
     "profiler": "steps of PyTorch's profiler (ProfilerStep)",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
     "loops": "iterations of a TensorFlow training loop",
-    "turns": "turns of PyTorch's training loop (from one batch, or one zero_grad, to the next)",
+    "turns": "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)",
     "functions": "calls of the function that leads to most of the work",
     "stored": "steps that the profiler had already written into the capture",
     "device": "runs of the program that the device executes most of the time",
@@ -75,7 +75,7 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
         rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
     else:
-        rules = [_marked, _profiled, _numbered, _loops, _turns, _functions, _stored, _device]
+        rules = [_marked, _profiled, _numbered, _loops, _turns, _functions, _stored, _device, _batches]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -109,22 +109,30 @@ def _profiled(trace: Trace) -> Steps | None:
     marks = trace.by_time(outermost(trace, profiled.marks(trace)))
     if not len(marks):
         return None
-    return _of_torch(trace, marks, trace.end[marks], "profiler")
+    return _of_time(trace, marks, trace.end[marks], "profiler")
 
 
 def _turns(trace: Trace) -> Steps | None:
+    return _from_turn_to_turn(trace, profiled.turns(trace))
+
+
+def _batches(trace: Trace) -> Steps | None:
+    """Where a program of TensorFlow calls no function in its loop, but runs all ops one by one."""
+    return _from_turn_to_turn(trace, profiled.batches(trace))
+
+
+def _from_turn_to_turn(trace: Trace, begins: Array) -> Steps | None:
     """What comes after the begin of the last turn is one only if nearly as much happens in it as in the others."""
-    begins = profiled.turns(trace)
     if not len(begins):
         return None
     events = np.flatnonzero(~trace.on_device)
     ends = np.append(trace.begin[begins[1:]], trace.end[events].max())
-    steps = _of_torch(trace, begins, ends, "turns")
+    steps = _of_time(trace, begins, ends, "turns")
     counts = np.bincount(steps.of_event + 1, minlength=len(steps) + 1)[1:]
-    return steps if 2 * counts[-1] >= median(counts[:-1]) else _of_torch(trace, begins[:-1], ends[:-1], "turns")
+    return steps if 2 * counts[-1] >= median(counts[:-1]) else _of_time(trace, begins[:-1], ends[:-1], "turns")
 
 
-def _of_torch(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
+def _of_time(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
     found = profiled.group(trace, roots, until)
     begin, end = profiled.spans(trace, found, until)
     number, name = _labels(trace, roots, source)
@@ -136,7 +144,8 @@ def _loops(trace: Trace) -> Steps | None:
     """Iterations of the one loop in which the executors spend most of the time.
 
     A loop that is run again and again lies within the steps. So do loops whose iterations overlap: those are loops
-    beside or after one another, as a recurrent layer and its gradient have them.
+    beside or after one another, as a recurrent layer and its gradient have them. Where an executor goes on with the
+    next iteration in the same run, iterations are told by where each begins.
     """
     executions, iterations = grouping.loop_roots(trace)
     if not len(executions) or len(np.unique(trace.spread(vocabulary.ID, executions))) > 1:
@@ -152,7 +161,11 @@ def _loops(trace: Trace) -> Steps | None:
     if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
         return None
     found = grouping.group_together(trace, executions, iterations)
-    return _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
+    if 2 * int((found.of_event[later] > 0).sum()) < len(later):
+        return _from_turn_to_turn(trace, steps.marker)
+    return steps
 
 
 def _functions(trace: Trace) -> Steps | None:

@@ -96,7 +96,7 @@ def test_every_tenth_step_is_unusual_and_what_made_it_so_is_named() -> None:
     assert [each.place for each in found.unusual] == [9, 19, 29]
     assert {each.name for each in found.unusual} == {"save (slow.py:3)"}
     unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
-    assert "every 10th" in unusual.sentence.text
+    assert "every 10 steps" in unusual.sentence.text
 
 
 def test_the_host_that_comes_last_is_named() -> None:
@@ -137,11 +137,11 @@ def test_a_choice_of_steps_changes_all_figures() -> None:
 def test_every_cause_has_a_label_sentences_and_a_remedy(cause: str) -> None:
     assert {f"headline.{cause}", f"cause.{cause}", f"label.{cause}"} <= set(TEMPLATES)
     assert LABELS[cause]
-    assert remedy(cause, "tensorflow").text and remedy(cause, "jax").text
+    assert remedy("tensorflow", cause).text and remedy("jax", cause).text
 
 
 def test_arguments_are_shown_by_what_their_names_say() -> None:
-    known = {"name", "names", "span", "parts", "rest", "period", "host", "label", "factor", "size"}
+    known = {"name", "names", "span", "parts", "rest", "period", "few", "host", "label", "factor", "size"}
     for template in TEMPLATES.values():
         for _, argument, _, _ in string.Formatter().parse(template):
             assert argument is None or argument in known or re.search(r"(?:_ps|share|count|steps)$", argument)

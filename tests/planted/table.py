@@ -51,6 +51,7 @@ PROGRAMS = {
         ("input", "python"),
         traced=True,
     ),
+    "jax_annotated": Planted("jax_input", "time.sleep and FFTs under names of their own", ("python",)),
     "jax_pure_callback": Planted("jax_callbacks", "pure_callback sleeps 30 ms", ("callback",), traced=True),
     "jax_pure_callback_untraced": Planted("jax_callbacks", "pure_callback sleeps 30 ms", ("callback",)),
     "jax_io_callback": Planted("jax_callbacks", "io_callback sleeps 20 ms", ("callback",), traced=True),
@@ -68,6 +69,9 @@ PROGRAMS = {
     ),
     "jax_new_shape": Planted("jax_dispatch", "a new shape each step", ("compile", "retrace"), traced=True),
     "jax_new_shape_untraced": Planted("jax_dispatch", "a new shape each step", ("compile", "retrace")),
+    "jax_new_shape_each_fourth": Planted(
+        "jax_dispatch", "a new shape in each fourth step", ("unusual_steps",), "some", traced=True
+    ),
     "jax_new_function": Planted("jax_dispatch", "jit() inside the step", ("compile", "retrace"), traced=True),
     "jax_sleep_inside": Planted("jax_host", "time.sleep(0.02) in the step", ("python",), traced=True),
     "jax_sleep_inside_untraced": Planted("jax_host", "time.sleep(0.02) in the step", ("python",)),
@@ -87,6 +91,9 @@ PROGRAMS = {
         ("python", "sync", "dispatch"),
         gain=CORES,
         traced=True,
+    ),
+    "jax_two_causes": Planted(
+        "jax_host", "time.sleep(0.025) in the step beside an input of 10 ms", ("python",), traced=True
     ),
     "jax_larger_op": Planted("jax_compute", "one op is twice as large", ("compute",), "none", BLAMELESS, traced=True),
     "jax_more_layers": Planted("jax_compute", "48 layers, not 24", ("compute",), "none", BLAMELESS, traced=True),
@@ -141,8 +148,14 @@ PROGRAMS = {
         "tf_dispatch", "48 layers, not 24", ("compute",), "none", BLAMELESS, marked=False
     ),
     "tf_callback": Planted("tf_dispatch", "numpy_function in the graph sleeps 20 ms", ("callback",)),
+    "tf_callback_in_loop": Planted(
+        "tf_dispatch", "numpy_function in the loop of a function sleeps 20 ms", ("callback",)
+    ),
+    "tf_small_loop": Planted("tf_dispatch", "2,000 turns of a loop of tiny ops in a function", HOST),
+    "tf_printing": Planted("tf_dispatch", "tf.print in the function", ("pause",)),
     "tf_sleep_inside": Planted("tf_dispatch", "time.sleep(0.02) in the step", ("python",)),
     "tf_sleep_between": Planted("tf_dispatch", "time.sleep(0.02) between the steps", OUTSIDE),
+    "keras_epochs": Planted("tf_keras", "a callback sleeps 200 ms after each sixth batch", PAUSE, "some"),
     "keras_slow_callback": Planted("tf_keras", "on_train_batch_end sleeps 20 ms", ("pause", "between_steps", "python")),
     "keras_checkpoint": Planted("tf_keras", "ModelCheckpoint after each fifth batch", PAUSE, "some"),
     "keras_evaluation": Planted("tf_keras", "evaluate() after each fourth batch", PAUSE, "some"),

@@ -49,6 +49,7 @@ TEMPLATES: dict[str, str] = {
     "names.none": "",
     "names.some": " Most of it: {names}.",
     "names.each": "{name} ({each_ps} each time)",
+    "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
     "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
@@ -66,7 +67,9 @@ TEMPLATES: dict[str, str] = {
     + " the program waits in a call while no device works: for what was not recorded, or it goes on late.{names}",
     "headline.transfer": "Transfers on the host: " + _PART + " stages copies on the host.{names}",
     "headline.callback": "Host callbacks: " + _PART + " waits for callbacks into Python.{names}",
-    "headline.pause": "Interrupted: " + _PART + " goes into checkpoints, evaluation or Keras callbacks.{names}",
+    "headline.pause": "Interrupted: "
+    + _PART
+    + " goes into checkpoints, evaluation, summaries, printing or callbacks.{names}",
     "headline.allocator": "Memory allocation: " + _PART + " allocates or frees memory.{names}",
     "headline.collective_host": "Communication-bound: "
     + _PART
@@ -91,10 +94,10 @@ TEMPLATES: dict[str, str] = {
     + _PART
     + " nothing was recorded that tells why no work is done, for the trace holds only about one of {count} ops.",
     "headline.between_steps": "Between steps: in {share} of the time no step runs ({time_ps} of {step_ps} from step to "
-    "step).{names}",
+    "step){few}.{names}",
     "headline.warmup": "Warming up: the first {count} take {time_ps} more per step, over all steps.{names}",
-    "headline.unusual_steps": "Unusual steps: {count} of {steps}{period} take {factor} times as long as the typical "
-    "one, which makes {time_ps} more per step on average ({share}).{names}",
+    "headline.unusual_steps": "Unusual steps: {share} of the average step ({time_ps}) comes from {count} of {steps} "
+    "steps{period}, {factor} times as long as the typical one.{names}",
     "headline.exposed_collective": "Communication-bound: "
     + _PART
     + " is communication that no compute overlaps.{names}",
@@ -120,7 +123,7 @@ TEMPLATES: dict[str, str] = {
     "{names}",
     "cause.transfer": "The host stages or converts data for a copy.{names}",
     "cause.callback": "The device waits for a function of the host.{names}",
-    "cause.pause": "The loop is interrupted by a checkpoint, an evaluation, a summary or a callback.{names}",
+    "cause.pause": "The loop is interrupted by a checkpoint, an evaluation, a summary, printing or a callback.{names}",
     "cause.allocator": "The host allocates or frees memory.{names}",
     "cause.collective_host": "Hosts communicate while the device waits.{names}",
     "cause.dispatch": "The framework's own work on the launching thread.{names}",
@@ -133,16 +136,18 @@ TEMPLATES: dict[str, str] = {
     "cause.stream": "A stream waits for an event or a function of the host.{names}",
     "cause.before_capture": "What the device waits for was launched before the capture began.{names}",
     "cause.unexplained": "Nothing was recorded that tells why.{names}",
-    "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded.{names}",
-    "cause.warmup": "{count} of the first steps are slower than the others.{names}",
-    "cause.unusual_steps": "{count} steps are far slower than the others{period}.{names}",
+    "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded{few}.{names}",
+    "cause.warmup": "First steps that are slower than the others: {count}.{names}",
+    "cause.unusual_steps": "Steps that are far slower than the others: {count}{period}.{names}",
     "cause.exposed_collective": "Devices communicate while they compute nothing.{names}",
     "cause.exposed_copy": "Devices copy data while they compute nothing.{names}",
     "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
+    "few.none": "",
+    "few.some": "; {share} of that in {count} of {gaps_count} gaps{period}",
     "period.none": "",
-    "period.every": ", every {count}th",
+    "period.every": ", every {count} steps",
     # What a step would last if an op took another time.
     "scaled.shorter": "With {name} at {factor} times its {op_ps} a step takes {time_ps} instead of {step_ps}, at most "
     "{share} less.",

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..hostnames import EXECUTORS
 from .catalogue import LABELS, Sentence
 from .figures import HOST_MEMORY, Stretch
 from .remedies import Remedy
 from .timeline import STATES
-from .typical_times import NamedTime, Typical
+from .typical_times import LongGaps, NamedTime, Typical
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -102,6 +103,20 @@ class Lost:
         return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
 
     @property
+    def remedied(self) -> tuple[str, ...]:
+        """By which ids what helps is told, the best first: of unusual steps by what most of them have."""
+        if self.unrecorded:
+            return ("unexplained",)
+        by_state: dict[str, float] = {}
+        for each in self.names:
+            by_state[each.state] = by_state.get(each.state, 0.0) + each.step_ps + each.gap_ps
+        state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
+        if self.id == "unusual_steps" and state != WORK and ps >= _MOSTLY * self.ps:
+            return state, self.id
+        running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
+        return ("executor", self.id) if self.id == "dispatch" and running >= _MOSTLY * self.ps else (self.id,)
+
+    @property
     def code(self) -> str:
         """The last part of the codes of its sentences."""
         return "untraced" if self.id == "python" and self.unrecorded else self.id
@@ -117,6 +132,8 @@ class Lost:
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
     if lost.id == WORK or count >= _MANY or not count:
         return Sentence("names.share", {"name": name, "share": ps / lost.ps})
+    if round(count) > 1:
+        return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     return Sentence("names.each", {"name": name, "each_ps": ps / count})
 
 
@@ -145,10 +162,19 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
             lost.ps += float(times[index])
             lost.states = (*lost.states, state)
     _split_late_peer(found, typical)
+    if "between_steps" in found:
+        found["between_steps"].arguments = {"few": _few(typical.long_gaps)}
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _few(long: LongGaps | None) -> Sentence:
+    if long is None:
+        return Sentence("few.none")
+    every = Sentence("period.every", {"count": long.every}) if long.every else Sentence("period.none")
+    return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
 
 
 def _told_between(typical: Typical) -> tuple[str, ...]:
@@ -219,10 +245,14 @@ def _is_tracing(typical: Typical) -> bool:
 def gain(lost: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
-    None for what cannot go, work itself and what is not known, and where nothing was replayed.
+    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
+    work itself and what is not known, and where nothing was replayed.
     """
     if lost.id in _CANNOT_GO or typical.replayed is None:
         return None
     scenario = {"retrace": "compile"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)
-    return round(min(replayed.gain_ps, typical.period_ps)) if replayed else round(lost.ps)
+    if replayed is None:
+        return round(lost.ps)
+    whole = set(lost.states) <= set(_told_between(typical))
+    return round(min(replayed.gain_ps if whole else replayed.step_gain_ps, typical.period_ps))

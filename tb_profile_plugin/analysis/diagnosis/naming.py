@@ -19,6 +19,8 @@ _INSTRUCTION = re.compile(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
 
 
+_CALLBACK = re.compile(r"(\w+_callback)\.\d+")
+"""Each place where a program of XLA calls Python is an op of its own, and all of them are one thing to a reader."""
 _BACKEND = re.compile(r"(?:gloo|nccl|mpi|ucc|xccl):")
 """PyTorch's backends of communication stand before what they do."""
 _LONGEST = 80
@@ -29,7 +31,7 @@ def shown(name: str) -> str:
     """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
 
     Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
-    since they are different ops. What is very long is cut.
+    since they are different ops, but for callbacks. What is very long is cut.
     """
     text = _told(name)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
@@ -38,6 +40,9 @@ def shown(name: str) -> str:
 def _told(name: str) -> str:
     if _BACKEND.match(name):
         return name
+    callback = _CALLBACK.fullmatch(name)
+    if callback:
+        return callback[1]
     built_in = _BUILT_IN.fullmatch(name)
     if built_in:
         return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, median
 from ...model.host import Host
 from ...model.recorded import one_op_of
 from ..chosen import NOT_CHOSEN, WARM_UP
 from ..steptime import StepTimes, slowest
-from ..typical import Choice
+from ..typical import Choice, period, unlike
 from .figures import HostFigures, figures
 from .timeline import STATES
 from .whatif import what_if
@@ -20,6 +20,8 @@ from .whatif import what_if
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
 """Share of the period that hosts must wait for another before it is called late."""
+_MOST_OF_GAPS = 0.5
+"""Share of the time between steps that few gaps must hold to be told."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +51,26 @@ class LatePeer:
 
 
 @dataclass(frozen=True)
+class LongGaps:
+    """Few of the times between one step and the next that hold most of all that time."""
+
+    count: int
+    gaps: int
+    """How many there are in all."""
+    share: float
+    """Of all the time between steps, 0–1."""
+    every: int
+    """Every how many steps one of them comes, or 0."""
+
+
+@dataclass(frozen=True)
 class Replayed:
     """What the typical step would last without a cause. Times are ps, means over hosts and the same steps."""
 
     gain_ps: float
     """From step to step; at most this."""
+    step_gain_ps: float
+    """Of that in the step itself, not between it and the next."""
     steps: int
     """How many of the steps would be shorter."""
 
@@ -68,6 +85,7 @@ class Typical:
     gap_ps: Array
     """float64[states]: between it and the next."""
     names: list[NamedTime]
+    long_gaps: LongGaps | None = None
     late: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
     replayed: dict[str, Replayed] | None = None
@@ -113,7 +131,18 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: 
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
     replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else None
-    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, late, replayed)
+    long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in kept])
+    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, long_gaps, late, replayed)
+
+
+def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
+    """By host int64[gaps] ps; None where no few gaps hold most of the time."""
+    every = np.concatenate(lengths)
+    long = unlike(every) & (every > median(every)) if len(every) else every > 0
+    share = float(every[long].sum() / every.sum()) if long.any() else 0.0
+    if share < _MOST_OF_GAPS:
+        return None
+    return LongGaps(int(long.sum()), len(every), share, period(np.flatnonzero(long)) if len(lengths) == 1 else 0)
 
 
 def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
@@ -123,10 +152,13 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
         tried = what_if(host, step_event)
         for name, lengths in tried.items():
             won = np.diff(figures(host, step_event).edges) - lengths
-            gain = float(won[in_step].mean()) + (float(won[in_gap].mean()) if len(in_gap) else 0.0)
-            known = gains.get(name, Replayed(0.0, 0))
-            shorter = int((won[in_step] > 0).sum())
-            gains[name] = Replayed(known.gain_ps + max(gain, 0.0) / len(hosts), known.steps + shorter)
+            of_step, of_gap = (float(won[rows].mean()) if len(rows) else 0.0 for rows in (in_step, in_gap))
+            known, shorter = gains.get(name, Replayed(0.0, 0.0, 0)), int((won[in_step] > 0).sum())
+            gains[name] = Replayed(
+                known.gain_ps + max(of_step + of_gap, 0.0) / len(hosts),
+                known.step_gain_ps + max(of_step, 0.0) / len(hosts),
+                known.steps + shorter,
+            )
     return gains
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ..idle.graph import Graph, graph
 from ..idle.path import Path, critical_paths
-from ..idle.replay import Scenario, replay
+from ..idle.replay import Scenario, replays
 from ..idle.states import HOST_CAUSES, State
 from .figures import figures
 from .naming import shown
@@ -72,11 +71,13 @@ def what_if(host: Host, step_event: str = "") -> dict[str, Array]:
     if of is None:
         return {}
     share = found.state_ps[1:-1].sum(axis=0) / max(int(found.edges[-2] - found.edges[1]), 1)
-    return {
-        name: _lengths(host, of, found.edges, states)
+    tried = {
+        name: Scenario(without=states)
         for name, states in SCENARIOS.items()
         if share[[int(state) for state in states]].sum() >= _WORTH
     }
+    lengths = replays(host, of, found.edges[:-1], found.edges[1:], tried.values())
+    return dict(zip(tried, lengths, strict=True))
 
 
 @per_host(keep=True)
@@ -88,10 +89,6 @@ def paths(host: Host, step_event: str = "") -> Paths | None:
     windows = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
     chosen = np.unique(np.linspace(0, len(windows) - 1, _PATHS).astype(np.int64)) if len(windows) else windows
     return Paths(chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
-
-
-def _lengths(host: Host, of: Graph, edges: Array, states: Sequence[State]) -> Array:
-    return replay(host, of, edges[:-1], edges[1:], Scenario(without=states))
 
 
 def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:

@@ -65,7 +65,7 @@ def attributed(
     """
     edges, layer = layers
     # What of it is not written takes no memory.
-    rows, stack = _room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
+    rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
         given = after, calls, awaited, wide, threads, activity, loop, latency, int(program)
@@ -78,13 +78,14 @@ def attributed(
     return begin[: count + 1], state[:count], of_gap[:count], event[:count]
 
 
-def _room(size: int) -> Pieces:
+def room(size: int) -> Pieces:
+    """For so many."""
     return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
 
 
 def _larger(rows: Pieces, count: int) -> Pieces:
     """The first of the pieces, with twice the room."""
-    answer = _room(2 * len(rows[1]))
+    answer = room(2 * len(rows[1]))
     for i in range(len(rows)):
         answer[i][:count] = rows[i][:count]
     return answer
@@ -133,7 +134,7 @@ def _attributed(
                     most = np.int64(latency) if empty else usual[n]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
                     peer = awaited[n] if len(awaited) > 0 else nobody
-                    count = _launched(rows, count, gap, launched, high, end[n], peer, wide, state, most)
+                    count = queued(rows, count, gap, launched, high, end[n], peer, wide, state, most)
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -220,7 +221,7 @@ def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32) -> Int:
 
 
 @jit
-def _launched(
+def queued(
     rows: Pieces,
     count: Int,
     gap: Int,
@@ -259,40 +260,6 @@ def _launched(
     return count
 
 
-def lagging(
-    begin: Array, end: Array, node: Array, since: Array, usual: Array, most: Array, awaited: Array, wide: Array
-) -> Array:
-    """int64[k, 5] (begin, end, state, node, event): the pieces of stretches in which launched work had not begun."""
-    given = begin, end, node, since, usual, most, awaited, wide
-    size, _ = _lagging(_room(0), np.empty(0, np.int64), *given)
-    rows, until = _room(size), np.empty(size, np.int64)
-    _lagging(rows, until, *given)
-    return np.stack((rows[0][:-1], until, *rows[1:]), axis=1, dtype=np.int64)
-
-
-@jit
-def _lagging(
-    rows: Pieces,
-    until: I64,
-    begin: I64,
-    end: I64,
-    node: I64,
-    since: I64,
-    usual: I64,
-    most: I64,
-    awaited: I64Matrix,
-    wide: I64Matrix,
-) -> tuple[Int, Int]:
-    """How many pieces there are, which are written where there is room; and until when each lasts: they touch."""
-    count = np.int64(0)
-    for i in range(len(begin)):
-        start = count
-        count = _launched(rows, count, node[i], begin[i], end[i], since[i], awaited[i], wide, usual[i], most[i])
-        for k in range(start, min(count, len(until))):
-            until[k] = rows[0][k + 1] if k + 1 < count else end[i]
-    return count, count
-
-
 @jit
 def _place(wide: I64Matrix, at: Int) -> Int:
     """The first row that ends after that moment."""
@@ -316,30 +283,35 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     return count + 1
 
 
-def as_peers(moments: Pieces, busy_begin: Array, busy_end: Array) -> Pieces:
-    """The same (edges, state, gap, event), but a wait for devices is one for peers while another device works."""
-    size = _as_peers(_room(0), *moments, busy_begin, busy_end)
-    rows = _room(size)
-    _as_peers(rows, *moments, busy_begin, busy_end)
+def instead(moments: Pieces, known: Array) -> Pieces:
+    """The same (edges, state, gap, event), but a wait in a call is one for what is known of that time.
+
+    ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
+    stays.
+    """
+    size = _instead(room(0), *moments, known)
+    rows = room(size)
+    _instead(rows, *moments, known)
     rows[0][size] = moments[0][-1]
     return rows
 
 
 @jit
-def _as_peers(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, busy_begin: I64, busy_end: I64) -> Int:
+def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I64Matrix) -> Int:
     """How many pieces there are, which are written where there is room."""
     count = np.int64(0)
     for i in range(len(state)):
         at, end = edges[i], edges[i + 1]
-        k = np.searchsorted(busy_end, at, "right")
+        k = _place(known, at) if state[i] == _SYNC else np.int64(len(known))
         while at < end:
-            then, now = end, np.int64(state[i])
-            if now == _SYNC and k < len(busy_begin):
-                if busy_begin[k] <= at:
-                    then, now = min(end, busy_end[k]), np.int64(_PEER)
+            then, now, teller = end, np.int64(state[i]), np.int64(event[i])
+            if k < len(known):
+                if known[k, 0] <= at:
+                    then, now = min(end, known[k, 1]), known[k, 2]
+                    teller = known[k, 3] if known[k, 3] >= 0 else teller
                     k += 1
                 else:
-                    then = min(end, busy_begin[k])
-            count = _put(rows, count, at, then, now, gap[i], event[i])
+                    then = min(end, known[k, 0])
+            count = _put(rows, count, at, then, now, gap[i], teller)
             at = then
     return count

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array
+from ...arrays import I8, I32, I64, Array, Int
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model.host import Host
@@ -72,18 +72,31 @@ def event_classes(host: Host) -> Array:
     calls = plane.named(lambda name: name.startswith(hostnames.CALLS[0]))
     mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
+    steps = host.steps_named()
+    marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     unknown = np.flatnonzero(mine == UNKNOWN)
-    mine[unknown] = np.where(python[plane.events.line[unknown]], NOTHING, State.DISPATCH)
+    mine[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    around = _around(host, marks) - rows.start
+    mine[around[mine[around] == State.PYTHON]] = NOTHING
     for state, pattern in _THREADS:
         lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
         if lines.any():
             mine[lines[plane.events.line]] = state
-    steps = host.steps_named()
     if steps.source in ("markers", "numbers", "chosen"):
-        marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)] - rows.start
-        mine[marks[mine[marks] >= State.DISPATCH]] = NOTHING
+        own = marks - rows.start
+        mine[own[mine[own] >= State.DISPATCH]] = NOTHING
     answer[rows] = mine
     return answer
+
+
+def _around(host: Host, marks: Array) -> Array:
+    """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
+    parent, _ = host.trace.nesting
+    found = [marks]
+    while len(found[-1]):
+        above = np.unique(parent[found[-1]])
+        found.append(above[above >= 0])
+    return np.unique(np.concatenate(found))
 
 
 def python_lines(plane: Plane) -> Array:
@@ -145,8 +158,10 @@ def _loop(host: Host, line_of: Array, python: Array) -> int:
         return -1
     rows = host.trace.rows(plane)
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
-    if len(marks):
-        return int(np.bincount(line_of[marks]).argmax())
+    line = int(np.bincount(line_of[marks]).argmax()) if len(marks) else -1
+    # Executors run a loop's iterations on threads of a pool.
+    if line >= 0 and (python[line] or not python.any() or steps.source not in ("loops", "turns")):
+        return line
     sizes = np.diff(host.trace.lines) * python
     return int(sizes.argmax()) if sizes.any() else int(line_of[rows.start])
 
@@ -330,19 +345,22 @@ def _sweep(starts: I64, rows: I32 | I64, begin: I64, end: I64, classes: I8) -> t
             while depth > 0:
                 top = stack[depth - 1]
                 until = end[top] if closing else min(end[top], now)
-                if until > at:
+                while until > at:
+                    if end[teller[depth - 1]] <= at:
+                        state[depth - 1], teller[depth - 1] = _strongest(stack, depth, at, end, classes)
+                    then = min(until, end[teller[depth - 1]])
                     if last_state == state[depth - 1] and last_end == at:
-                        out_end[count - 1] = until
-                        if until - at > longest:
+                        out_end[count - 1] = then
+                        if then - at > longest:
                             out_event[count - 1] = teller[depth - 1]
                     else:
-                        out_begin[count], out_end[count] = at, until
+                        out_begin[count], out_end[count] = at, then
                         out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
                         count += 1
                         longest = np.int64(0)
-                    longest = max(longest, until - at)
-                    last_state, last_end = state[depth - 1], until
-                    at = until
+                    longest = max(longest, then - at)
+                    last_state, last_end = state[depth - 1], then
+                    at = then
                 if not closing and end[top] > now:
                     break
                 depth -= 1
@@ -352,12 +370,24 @@ def _sweep(starts: I64, rows: I32 | I64, begin: I64, end: I64, classes: I8) -> t
                 stack, state, teller = _twice(stack), _twice(state), _twice(teller)
             own = np.int64(classes[rows[i]])
             stack[depth], state[depth], teller[depth] = rows[i], own, rows[i]
+            if depth > 0 and end[teller[depth - 1]] <= now:
+                state[depth - 1], teller[depth - 1] = _strongest(stack, depth, now, end, classes)
             if depth > 0 and state[depth - 1] < own:
                 state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
             depth += 1
             at = max(at, now)
         first[line + 1] = count
     return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
+
+
+@jit
+def _strongest(stack: I64, depth: Int, at: Int, end: I64, classes: I8) -> tuple[Int, Int]:
+    """(class, event): the strongest of those that go on beyond a moment, the innermost of equal ones; the last does."""
+    best = stack[depth - 1]
+    for k in range(depth - 2, -1, -1):
+        if end[stack[k]] > at and classes[stack[k]] < classes[best]:
+            best = stack[k]
+    return np.int64(classes[best]), best
 
 
 @jit

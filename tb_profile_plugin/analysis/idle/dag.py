@@ -1,4 +1,4 @@
-"""Activities and what each of them waits for: the binding predecessor, slack, and the times after a change."""
+"""Activities and what each of them waits for: what it is bound by, slack, and the times after a change."""
 
 from __future__ import annotations
 
@@ -6,108 +6,142 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, Int
+from ...arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
 from ...jit import jit
-from ...runtime.memo import lazy
 
 
 @dataclass(frozen=True)
 class Dag:
-    """Activities in order of begin (those that take no time first), and edges from earlier to later ones.
+    """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
 
-    An activity begins when all its predecessors have ended, each with its lag. Where nothing is changed every
-    activity begins and ends exactly as recorded.
+    An activity begins a while after the one that it is bound by, the last of these to end; the others could have ended
+    later. Where nothing is changed every activity begins and ends exactly as recorded.
     """
 
     begin: Array
     """int64[n] ps."""
     end: Array
     """int64[n] ps."""
+    binding: Array
+    """int32[n]: the activity that each one is bound by, or -1 where it waits for nothing."""
     first: Array
-    """int64[n + 1]: edges ``first[v]:first[v + 1]`` lead to activity v."""
-    source: Array
-    """int32[m]: the activity that an edge comes from."""
-    least: Array
-    """int64[m] ps: how long it takes at least from the one's end to the other's begin."""
+    """int32[n + 1]: rows ``first[v]:first[v + 1]`` of the following tell what else activity v waits for."""
+    other: Array
+    """int32[m]: the activity that is waited for."""
+    spare: Array
+    """int64[m] ps: how much later it could have ended without a delay."""
 
     def __len__(self) -> int:
         return len(self.begin)
 
-    @lazy
-    def binding(self) -> Array:
-        """int64[n]: the edge from the predecessor that ended last, or -1 where there is none."""
-        return _binding(self.end, self.first, self.source)
-
-    @lazy
-    def lag(self) -> Array:
-        """int64[m] ps: from the source's end to the begin; as recorded for binding edges, else the least."""
-        target = np.repeat(np.arange(len(self)), np.diff(self.first))
-        recorded = self.begin[target] - self.end[self.source]
-        lag = np.minimum(recorded, self.least)
-        bound = self.binding[self.binding >= 0]
-        lag[bound] = recorded[bound]
-        answer: Array = lag
-        return answer
-
-    def replayed(self, duration: Array, cut: Array) -> tuple[Array, Array]:
-        """(begin, end), int64[n] ps: with these durations, and binding lags shorter by ``cut``, int64[n] both."""
-        return _replay(self.begin, self.first, self.source, self.lag, self.binding, duration, cut)
+    def won(self, shorter: Array, sooner: Array) -> Array:
+        """int64[n] ps: how much earlier each activity ends, where each takes so much less time, and begins so much
+        sooner after the one that it is bound by; int64[n] ps both.
+        """
+        return _won(self.binding, self.first, self.other, self.spare, shorter, sooner)
 
     def slack(self, until: int) -> Array:
         """int64[n] ps: how much later each activity could end without anything ending after ``until``."""
-        return _slack(self.begin, self.end, self.first, self.source, self.lag, until)
+        return _slack(self.end, self.binding, self.first, self.other, self.spare, until)
 
 
-def made(begin: Array, end: Array, source: Array, target: Array, least: Array) -> tuple[Dag, Array, int]:
+def made(begin: Array, end: Array, waits: Array, groups: Array, least: Array) -> tuple[Dag, Array, int]:
     """(dag, order, violations): activities are sorted, and ``order[i]`` is which of the given ones became the i-th.
 
-    Edges whose source ends after their target begins are dropped and counted: clocks or a rule are wrong there.
+    ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; activities ``groups[g]:groups[g + 1]`` begin
+    at least ``least[g, c]`` ps after the one in column c. Of those that end at once the first one binds.
+
+    What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
     """
-    order = np.lexsort((end, begin))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    source, target = place[source], place[target]
-    begin, end = begin[order], end[order]
-    kept = (end[source] <= begin[target]) & (source < target)
-    source, target, least = source[kept], target[kept], least[kept]
-    by_target = np.argsort(target, kind="stable")
-    first = np.searchsorted(target[by_target], np.arange(len(order) + 1)).astype(np.int64)
-    dag = Dag(begin, end, first, source[by_target].astype(np.int32), least[by_target].astype(np.int64))
-    return dag, order, int((~kept).sum())
+    order = _sorted(begin, end)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    begin, end, binding, first, other, spare, violations = _made(order, place, begin, end, waits, groups, least)
+    return Dag(begin, end, binding, first, other, spare), order, violations
+
+
+def _sorted(begin: Array, end: Array) -> Array:
+    """int64[n]: by begin, then by end; fast where few stretches follow one another that are not in order."""
+    order = np.argsort(begin, kind="stable")
+    places = np.flatnonzero(_astray(order, begin, end))
+    if len(places):
+        astray = order[places]
+        order[places] = astray[np.lexsort((end[astray], begin[astray]))]
+    return order
 
 
 @jit
-def _binding(end: I64, first: I64, source: I32) -> I64:
-    answer = np.full(len(end), -1, np.int64)
+def _astray(order: I64, begin: I64, end: I64) -> Bool:
+    """bool[n]: all that begin with others and are not in order of end."""
+    answer = np.zeros(len(order), np.bool_)
+    start, astray = 0, False
+    for i in range(1, len(order) + 1):
+        if i < len(order) and begin[order[i]] == begin[order[start]]:
+            astray = astray or end[order[i]] < end[order[i - 1]]
+            continue
+        if astray:
+            answer[start:i] = True
+        start, astray = i, False
+    return answer
+
+
+@jit
+def _made(
+    order: I64, place: I32, begin: I64, end: I64, waits: I32Matrix, groups: I64, least: I64Matrix
+) -> tuple[I64, I64, I32, I32, I32, I64, Int]:
+    """The columns of a `Dag`, and how much was left out."""
+    size = len(order)
+    begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
+    binding, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
+    # What of these is not written takes no memory.
+    other, spare = np.empty(waits.size, np.int32), np.empty(waits.size, np.int64)
+    count, violations = np.int64(0), np.int64(0)
+    for v in range(size):
+        i = order[v]
+        begins[v], ends[v], first[v] = begin[i], end[i], count
+        group = np.searchsorted(groups, i, "right") - 1
+        bound, bound_spare = np.int64(-1), np.int64(0)
+        for c in range(waits.shape[1]):
+            if waits[i, c] < 0:
+                continue
+            u = np.int64(place[waits[i, c]])
+            if u >= v or ends[u] > begin[i]:
+                violations += 1
+                continue
+            u_spare = max(begin[i] - ends[u] - least[group, c], 0)
+            if bound < 0:
+                bound, bound_spare = u, u_spare
+                continue
+            if ends[u] > ends[bound]:
+                bound, u, bound_spare, u_spare = u, bound, u_spare, bound_spare
+            other[count], spare[count] = u, u_spare
+            count += 1
+        binding[v] = bound
+    first[size] = count
+    return begins, ends, binding, first, other[:count], spare[:count], violations
+
+
+@jit
+def _won(binding: I32, first: I32, other: I32, spare: I64, shorter: I64, sooner: I64) -> I64:
+    won = np.empty(len(binding), np.int64)
+    for v in range(len(binding)):
+        least = np.int64(0)
+        if binding[v] >= 0:
+            least = won[binding[v]] + sooner[v]
+            for k in range(first[v], first[v + 1]):
+                least = min(least, won[other[k]] + spare[k])
+        won[v] = least + shorter[v]
+    return won
+
+
+@jit
+def _slack(end: I64, binding: I32, first: I32, other: I32, spare: I64, until: Int) -> I64:
+    slack = np.empty(len(end), np.int64)
     for v in range(len(end)):
-        for e in range(first[v], first[v + 1]):
-            if answer[v] < 0 or end[source[e]] > end[source[answer[v]]]:
-                answer[v] = e
-    return answer
-
-
-@jit
-def _replay(begin: I64, first: I64, source: I32, lag: I64, binding: I64, duration: I64, cut: I64) -> tuple[I64, I64]:
-    new_begin = np.empty(len(begin), np.int64)
-    new_end = np.empty(len(begin), np.int64)
-    for v in range(len(begin)):
-        at = begin[v] if first[v] == first[v + 1] else np.int64(-(1 << 62))
-        for e in range(first[v], first[v + 1]):
-            after = lag[e] - (cut[v] if e == binding[v] else 0)
-            at = max(at, new_end[source[e]] + after)
-        new_begin[v] = at
-        new_end[v] = at + duration[v]
-    return new_begin, new_end
-
-
-@jit
-def _slack(begin: I64, end: I64, first: I64, source: I32, lag: I64, until: Int) -> I64:
-    answer = np.empty(len(begin), np.int64)
-    for v in range(len(begin)):
-        answer[v] = until - end[v]
-    for i in range(len(begin)):
-        v = len(begin) - 1 - i
-        for e in range(first[v], first[v + 1]):
-            u = source[e]
-            answer[u] = min(answer[u], begin[v] - end[u] - lag[e] + answer[v])
-    return answer
+        slack[v] = until - end[v]
+    for v in range(len(end) - 1, -1, -1):
+        for k in range(first[v], first[v + 1]):
+            slack[other[k]] = min(slack[other[k]], slack[v] + spare[k])
+        if binding[v] >= 0:
+            slack[binding[v]] = min(slack[binding[v]], slack[v])
+    return slack

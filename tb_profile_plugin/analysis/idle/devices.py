@@ -20,6 +20,7 @@ from ...model.per_host import per_host
 from ..hostactivity import is_unrecorded
 from ..hostops import kernels_of_single_ops
 from .classes import Activity, activity, event_classes
+from .shards import ends, shards
 from .states import State
 
 CPU_COMPUTE = "CPU compute"
@@ -187,7 +188,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     within = (classes >= _FIRST_WITHIN) & (classes <= _LAST_WITHIN)
     op &= ~within[trace.rows(plane)]
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
-    shard, shard_of = _shards(host, xla + first, xla[op[xla]] + first, act)
+    shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
     _run_at_once(host, event, launch, start)
     at = event
@@ -199,7 +200,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = kinds[plane.events.name[event - np.int32(first)]]
-    return _columns(host, CPU_COMPUTE, event, at, _ends(host, at), kind, launch, start, True)
+    return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
 
 
 def _led_to(host: Host, act: Activity) -> Array:
@@ -223,62 +224,6 @@ def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
         if len(linked):
             at_once &= ~(stated & (number < linked.min()))
     launch[at_once] = start[at_once] = event[at_once]
-
-
-def _shards(host: Host, xla: Array, ops: Array, act: Activity) -> tuple[Array, Array]:
-    """(regions, their ops): what threads of a pool do for an op of XLA, which may go on after its own event.
-
-    Regions in which any op of XLA runs are threads of the program, not shards of one of the ``ops``.
-    """
-    trace = host.trace
-    parent, _ = trace.nesting
-    if not len(ops):
-        return ops, ops
-    holds = np.zeros(len(trace), bool)
-    above = parent[xla]
-    while (above >= 0).any():
-        above = above[above >= 0]
-        holds[above] = True
-        above = parent[above]
-    regions = trace.named("ThreadpoolListener::StartRegion".__eq__)
-    regions = regions[~holds[regions]]
-    is_op = np.zeros(len(trace), bool)
-    is_op[ops] = True
-    op = _ops_above(regions, act.came_from, parent, is_op)
-    return regions[op >= 0], op[op >= 0]
-
-
-def _ends(host: Host, events: Array) -> Array:
-    """int64[k] ps: where ops end; one that goes on by itself is over when its end is told within it to what follows."""
-    trace = host.trace
-    parent, _ = trace.nesting
-    told = trace.named(lambda name: name.endswith("Async::Done"))
-    if not len(told):
-        return trace.end[events]
-    end = trace.end.copy()
-    above = parent[told]
-    while (above >= 0).any():
-        told, above = told[above >= 0], above[above >= 0]
-        np.minimum.at(end, above, trace.begin[told])
-        above = parent[above]
-    answer: Array = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
-    return answer
-
-
-@jit
-def _ops_above(events: I64, came_from: I32, parent: I32, is_op: Bool) -> I64:
-    """The nearest op that each event lies in or was handed out by; -1 for none."""
-    answer = np.full(len(events), -1, np.int64)
-    for i in range(len(events)):
-        event = np.int64(events[i])
-        hops = 0
-        while event >= 0 and hops < 4096:
-            hops += 1
-            if is_op[event]:
-                answer[i] = event
-                break
-            event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
-    return answer
 
 
 def _computes(name: str) -> bool:

@@ -11,8 +11,9 @@ from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
 from .. import hostnames
+from ..hostactivity import is_unrecorded
 from ..stretches import union
-from .attribution import as_peers, attributed, following
+from .attribution import attributed, following, instead
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, layered, together
@@ -21,10 +22,17 @@ from .states import State
 _MICROSECOND = 10**6
 BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
 """How long a device may pause between two events that were both launched before."""
-_LEAST_LATENCY, _MOST_LATENCY = 10 * _MICROSECOND, 100 * _MICROSECOND
+_LEAST_LATENCY, _MOST_LATENCY, _MOST_OF_POOLS = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
+"""How long what was launched on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
-_EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
-_WITHIN_PROGRAMS = (State.INPUT, State.CALLBACK, State.PAUSE, State.COLLECTIVE_HOST, State.DISPATCH)
+_WITHIN_PROGRAMS = (
+    State.INPUT,
+    State.CALLBACK,
+    State.PAUSE,
+    State.TRANSFER,
+    State.COLLECTIVE_HOST,
+    State.DISPATCH,
+)
 _ANY = np.iinfo(np.int64).max
 
 
@@ -57,11 +65,13 @@ def moments_of_host(host: Host) -> tuple[Moments, ...]:
 
 
 def latency(work: DeviceWork) -> int:
-    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs."""
+    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs, and
+    up to 1 ms for threads of the CPU.
+    """
     empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
     usual = int(2 * np.percentile(lags, 95)) if len(lags) else 0
-    return min(max(usual, _LEAST_LATENCY), _MOST_LATENCY)
+    return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
 def found_empty(work: DeviceWork) -> Array:
@@ -99,7 +109,10 @@ def _of_device(host: Host, place: int) -> Moments:
         work.program,
     )
     if len(works) > 1:
-        found = as_peers(found, *together([each for other, each in enumerate(_busy(host)) if other != place]))
+        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
+        found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
+    if not is_unrecorded(host):
+        found = instead(found, wide_causes(host))
     return Moments(*found, after, usual)
 
 
@@ -120,8 +133,8 @@ def usual_pauses(work: DeviceWork) -> Array:
 def wide_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
-    On the CPU that is input, callbacks and pauses within a program, and its executors, else callbacks only. What
-    pipelines of input do does not count, since those run ahead.
+    On the CPU that is input, callbacks, pauses and copies within a program, and its executors, else callbacks only.
+    What pipelines of input do does not count, since those run ahead.
     """
     cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
     wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
@@ -131,7 +144,7 @@ def wide_causes(host: Host) -> Array:
         if state == State.INPUT:
             found = trace.named(hostnames.asks_for_input)
         elif state == State.DISPATCH:
-            found = trace.named(lambda name: name.startswith(_EXECUTORS))
+            found = trace.named(lambda name: name.startswith(hostnames.EXECUTORS))
         else:
             found = np.flatnonzero(classes == state)
         if state in (State.CALLBACK, State.DISPATCH):
@@ -150,7 +163,7 @@ def wide_causes(host: Host) -> Array:
         answer[at, 2] = state
         since = starts[np.searchsorted(starts, answer[at, 0], "right") - 1]
         answer[at, 3] = found[np.searchsorted(trace.begin[found], since)]
-        answer[at, 4] = _ANY if state == State.DISPATCH else since
+        answer[at, 4] = _ANY if state in (State.TRANSFER, State.DISPATCH) else since
     return answer
 
 

@@ -1,4 +1,4 @@
-"""What each activity of a host waited for: device events, stretches of threads between anchors, and waits."""
+"""What devices and threads did, as activities, and what each of these waited for."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import I8, I32, I64, Array, I64Matrix, Int
+from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
-from .attribution import lagging
+from .attribution import Pieces, queued, room
 from .classes import activity
 from .dag import Dag, made
 from .devices import DeviceWork, device_work
-from .gaps import BETWEEN_PS, awaited_events, moments, usual_pauses, wide_causes
+from .events import LAUNCHED, NOWHERE, Events, events_of, joined, least_waits
+from .gaps import awaited_events, moments, usual_pauses, wide_causes
 from .states import State
-from .threads import NOWHERE, Events, Threads, events_of
+from .threads import stretches
 
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
+_LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
+_ANY = np.int64(_FARTHEST)
 
 
 @dataclass(frozen=True)
@@ -26,25 +30,36 @@ class Graph:
     """The activities of a host; columns by node of ``dag``."""
 
     dag: Dag
-    device: Array
-    """int64[n]: place of the device in `device_work`, -1 for what threads do."""
-    place: Array
-    """int64[n]: place in the device's work; for threads the line of the trace."""
+    line: Array
+    """int32[n]: the line of the trace that a thread's activity is on; -1 for devices' events."""
     event: Array
-    """int64[n]: number of a device's event in the host's trace, also of a copy that a call makes itself; else -1."""
+    """int32[n]: number of a device's event in the host's trace, also of a copy that a call makes itself; else -1."""
     state: Array
-    """int64[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
+    """int8[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
     its events tell."""
-    shown: Array
-    """bool[n]: device events and the loop's thread, whose ends tell how far the program is."""
-    lag: Array
-    """int64[k, 5] (begin, end, state, node, event), by node: what lies between a node's binding predecessor and it."""
+    lag: Pieces
+    """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
+    each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
+    for devices."""
     violations: int
-    """Edges left out because one end contradicts the other."""
+    """Waits left out because the record contradicts itself."""
     loop: int
     """The line of the loop's thread, or -1."""
-    low: int
-    """ps: where all threads begin."""
+
+    def telling(self, moments: Array) -> Array:
+        """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
+
+        What runs on a device, else on the loop's thread, else what of both had ended last.
+        """
+        distinct, place = np.unique(moments, return_inverse=True)
+        found = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
+        return found[place.reshape(-1)]
+
+    def following(self, moments: Array) -> Array:
+        """int64[k]: which activity of a device or of the loop's thread is the first to begin at each of the moments,
+        which ascend, or after it; -1 for none.
+        """
+        return _following(self.dag.begin, self.line, self.loop, moments)
 
 
 @per_host
@@ -55,75 +70,125 @@ def graph(host: Host) -> Graph | None:
     if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
     act, events = activity(host), events_of(works)
-    threads = Threads(host, act, works, events)
-    starts, ends, state, source, target = threads.nodes()
+    threads, launches = stretches(host, act, events)
     count = len(events.begin)
-    launched, source_of_launch = threads.ending(events.thread, events.launch_end, events.launch >= 0)
-    before, place_before = _before(events)
-    extra, place_extra = _inferred(events, before, place_before)
-    sources = np.concatenate((source + count, source_of_launch + count, place_before, place_extra))
-    # A wait for a device has that one's event as source.
-    sources = np.concatenate((sources, threads.wait_source))
-    targets = np.concatenate((target + count, launched, before, extra, threads.wait_target + count))
-    none = np.zeros(len(source), np.int64)
-    waits = np.zeros(len(threads.wait_source) + len(extra), np.int64)
-    least = np.concatenate((none, events.least_launch[launched], events.least_pause[before], waits))
-    dag, order, violations = made(
-        np.concatenate((events.begin, starts)), np.concatenate((events.end, ends)), sources, targets, least
-    )
-    nobody = np.full(len(starts), -1, np.int64)
-    device = np.concatenate((events.device, nobody))[order]
-    place = np.concatenate((events.place, threads.line_of_node))[order]
-    event = np.concatenate((events.event, threads.event_of_node))[order]
-    states = np.concatenate((events.kind, state))[order]
-    lag = _lags(host, works, dag, device, place)
-    shown = (device >= 0) | (place == act.loop)
-    return Graph(dag, device, place, event, states, shown, lag, violations, act.loop, threads.low)
+    waits = np.concatenate((np.full((count, 3), -1, np.int32), threads.waits))
+    waits[:count, LAUNCHED] = launches
+    events.wait(waits[:count])
+    groups = np.append(events.first, len(waits))
+    least = np.array([*map(least_waits, works), (0, 0, 0)], np.int64)
+    begins, ends = np.concatenate((events.begin, threads.begin)), np.concatenate((events.end, threads.end))
+    dag, order, violations = made(begins, ends, waits, groups, least)
+    del begins, ends, waits
+    line = np.concatenate((np.full(count, -1, np.int32), threads.line))[order]
+    event = np.concatenate((events.event, threads.event))[order]
+    state = np.concatenate((events.kind, threads.state))[order]
+    del threads
+    lag = _lags(host, works, events, dag, order, state)
+    return Graph(dag, line, event, state, lag, violations, act.loop)
 
 
-def _before(events: Events) -> tuple[Array, Array]:
-    """(places, their predecessors): of each event the one of its stream that had ended last when it began."""
-    order = np.lexsort((events.end, events.stream))
-    low, span = int(events.begin.min()), int(events.end.max() - events.begin.min()) + 1
-    stream = events.stream
-    found = np.searchsorted((stream * span + events.end - low)[order], stream * span + events.begin - low, "right") - 1
-    same = (found >= 0) & (stream[order[found.clip(0)]] == stream)
-    places = np.flatnonzero(same)
-    answer: Array = order[found[same]]
-    return places, answer
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Pieces:
+    """As `Graph.lag`."""
+    latency = np.array([found.latency_ps for found in moments(host)], np.int64)
+    pauses = joined([usual_pauses(work) for work in works])
+    peers = [awaited_events(host, i) for i in range(len(works))]
+    if any(map(len, peers)):
+        peers = [
+            each if len(each) else np.zeros((len(work), 3), np.int64) for each, work in zip(peers, works, strict=True)
+        ]
+    told = events.launch, events.launch_end, events.first, latency, pauses, joined(peers), wide_causes(host)
+    size = 2 * len(events.begin)
+    while True:
+        # What of it is not written takes no memory.
+        rows = room(size)
+        count = _lagging(rows, order, dag.begin, dag.end, dag.binding, state, *told)
+        if count <= size:
+            begin, state, node, event = rows
+            return begin[:count], state[:count], node[:count], event[:count]
+        size = count
 
 
-def _inferred(events: Events, before: Array, place_before: Array) -> tuple[Array, Array]:
-    """(places, predecessors): events that begin right after another stream's, and long after all that they are known
-    to wait for: profilers seldom record what makes a stream wait.
-    """
-    known = np.where(events.launch >= 0, events.launch_end, NOWHERE)
-    known[before] = np.maximum(known[before], events.end[place_before])
-    order = np.argsort(events.end, kind="stable")
-    found = np.searchsorted(events.end[order], events.begin, "right") - 1
-    other = order[found.clip(0)]
-    near = (found >= 0) & (events.begin - events.end[other] <= BETWEEN_PS) & (events.begin - known > BETWEEN_PS)
-    places = np.flatnonzero(near & (events.end[other] > known))
-    return places, other[places]
+@jit
+def _lagging(
+    rows: Pieces,
+    order: I64,
+    begin: I64,
+    end: I64,
+    binding: I32,
+    state: I8,
+    launch: I32,
+    launch_end: I64,
+    first: I64,
+    latency: I64,
+    pauses: I64,
+    awaited: I64Matrix,
+    wide: I64Matrix,
+) -> Int:
+    """How many pieces there are, which are written where there is room."""
+    count = np.int64(0)
+    nobody = np.zeros(3, np.int64)
+    for v in range(len(order)):
+        i = order[v]
+        if binding[v] < 0 or end[binding[v]] >= begin[v]:
+            continue
+        since = end[binding[v]]
+        if i >= len(launch):
+            if state[v] == _SYNC:
+                count = queued(
+                    rows, count, np.int64(v), since, begin[v], np.int64(NOWHERE), nobody, wide, np.int64(_SYNC), _ANY
+                )
+            continue
+        empty = launch[i] >= 0 and launch_end[i] >= since
+        usual = np.int64(_LATENCY if empty else _BETWEEN)
+        most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
+        peer = awaited[i] if len(awaited) > 0 else nobody
+        count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, usual, most)
+    return count
 
 
-def _lags(host: Host, works: tuple[DeviceWork, ...], dag: Dag, device: Array, place: Array) -> Array:
-    """As `Graph.lag`; a thread goes on without any lag, so that only devices' events have some."""
-    bound = dag.binding
-    nodes = np.flatnonzero((device >= 0) & (bound >= 0))
-    since = dag.end[dag.source[bound[nodes]]]
-    nodes, since = nodes[since < dag.begin[nodes]], since[since < dag.begin[nodes]]
-    usual = np.empty(len(nodes), np.int64)
-    most, launch_end = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
-    awaited = np.zeros((len(nodes), 3), np.int64)
-    for i, (work, found) in enumerate(zip(works, moments(host), strict=True)):
-        mine = np.flatnonzero(device[nodes] == i)
-        at = place[nodes[mine]]
-        empty = (work.launch_end[at] >= since[mine]) & (work.launch[at] >= 0)
-        usual[mine] = np.where(empty, State.LATENCY, State.BETWEEN)
-        most[mine] = np.where(empty, found.latency_ps, usual_pauses(work)[at])
-        launch_end[mine] = work.launch_end[at]
-        peers = awaited_events(host, i)
-        if len(peers):
-            awaited[mine] = peers[at]
-    return lagging(since, dag.begin[nodes], nodes, launch_end, usual, most, awaited, wide_causes(host))
+@jit
+def _telling(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
+    """See `Graph.telling`; moments are distinct and ascend."""
+    ended = np.full(len(moments), -1, np.int64)
+    on_device, on_loop = ended.copy(), ended.copy()
+    first = 0
+    for v in range(len(begin)):
+        if line[v] >= 0 and line[v] != loop:
+            continue
+        while first < len(moments) and moments[first] < begin[v]:
+            first += 1
+        k = first
+        while k < len(moments) and moments[k] < end[v]:
+            if moments[k] > begin[v]:
+                (on_device if line[v] < 0 else on_loop)[k] = v
+            k += 1
+        if k == len(moments):
+            continue
+        if moments[k] == end[v] and end[v] > begin[v]:
+            (on_device if line[v] < 0 else on_loop)[k] = v
+        if ended[k] < 0 or end[v] >= end[ended[k]]:
+            ended[k] = v
+    for k in range(len(moments)):
+        if k > 0 and ended[k] < 0:
+            ended[k] = ended[k - 1]
+    for k in range(len(moments)):
+        if on_device[k] >= 0:
+            ended[k] = on_device[k]
+        elif on_loop[k] >= 0:
+            ended[k] = on_loop[k]
+    return ended
+
+
+@jit
+def _following(begin: I64, line: I32, loop: Int, moments: I64) -> I64:
+    """See `Graph.following`."""
+    answer = np.full(len(moments), -1, np.int64)
+    k = 0
+    for v in range(len(begin)):
+        if line[v] >= 0 and line[v] != loop:
+            continue
+        while k < len(moments) and moments[k] <= begin[v]:
+            answer[k] = v
+            k += 1
+    return answer

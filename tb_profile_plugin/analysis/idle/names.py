@@ -12,7 +12,7 @@ from .states import State
 NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
-"""Class of a name that says nothing: a container on a thread of Python, work of the framework on any other."""
+"""Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
 _CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
@@ -41,7 +41,8 @@ _RULES = (
     (
         State.PAUSE,
         r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
-        r"|(?:Merge|Scalar|Histogram|Image)\w*Summary|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
+        r"|(?:Merge|Scalar|Histogram|Image|Audio|Tensor)\w*Summary|Encode(?:Png|Jpeg\w*|Wav)$|StringFormat$|Print(?:V2)?$"
+        r"|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
         r"|\$\S*(?:checkpoint|saving|saver|npyio|orbax)\S* (?:save|write)\w*$"
         r"|\$\S+ save_(?:checkpoint|model|weights)$"
         r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",

@@ -11,7 +11,6 @@ from ...jit import jit
 from ...model.host import Host
 from .classes import activity
 from .graph import Graph
-from .replay import running
 from .states import State
 
 _UNEXPLAINED, _PYTHON = int(State.UNEXPLAINED), int(State.PYTHON)
@@ -49,37 +48,22 @@ def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:
 
 def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> list[Path]:
     """The paths of several windows, int64[k] ps."""
-    of_lags = np.searchsorted(graph.lag[:, 3], np.arange(len(graph.dag) + 1)).astype(np.int64)
-    windows = zip(_starts(graph, ends).tolist(), begins.tolist(), ends.tolist(), strict=True)
-    return [_path(host, graph, of_lags, *window) for window in windows]
+    windows = zip(graph.telling(ends).tolist(), begins.tolist(), ends.tolist(), strict=True)
+    return [_path(host, graph, *window) for window in windows]
 
 
-def _path(host: Host, graph: Graph, of_lags: Array, start: int, begin: int, end: int) -> Path:
-    dag = graph.dag
-    steps = _walk(dag.begin, dag.end, dag.first, dag.source, dag.binding, start, begin, end)
-    rows = _slices(host, graph, steps[::-1].copy(), of_lags)
-    device = np.where(steps[:, 2] >= 0, graph.device[steps[:, 2]] >= 0, False)[steps[:, 3] == _NODE]
-    slices = np.ascontiguousarray(rows.T)
+def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
+    act, dag = activity(host), graph.dag
+    steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)[::-1].copy()
+    device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
+    nodes = dag.begin, graph.line, graph.event, graph.state
+    done = act.first, act.begin, act.end, act.state, act.event, act.python
+    slices = np.ascontiguousarray(_expanded(steps, nodes, graph.lag, done, graph.loop).T)
     return Path(slices[0], slices[1], slices[2], slices[3], slices[4], int((device[1:] != device[:-1]).sum()))
 
 
-def _starts(graph: Graph, ends: Array) -> Array:
-    """int64[k]: what runs at each end: on a device, else on the loop's thread; else what ended last; -1 for none."""
-    dag = graph.dag
-    shown = np.flatnonzero(graph.shown)
-    order = shown[np.argsort(dag.end[shown], kind="stable")]
-    place = np.searchsorted(dag.end[order], ends, "right") - 1
-    answer = np.where(place >= 0, order[place.clip(0)] if len(order) else -1, -1)
-    for chosen in (graph.shown & (graph.device < 0), graph.device >= 0):
-        nodes = np.flatnonzero(chosen)
-        at = running(dag.begin[nodes], dag.end[nodes], ends)
-        answer = np.where(at >= 0, nodes[at.clip(0)] if len(nodes) else -1, answer)
-    found: Array = answer.astype(np.int64)
-    return found
-
-
 @jit
-def _walk(begin: I64, end: I64, first: I64, source: I32, binding: I64, start: Int, low: Int, high: Int) -> I64Matrix:
+def _walk(begin: I64, end: I64, binding: I32, start: Int, low: Int, high: Int) -> I64Matrix:
     """int64[k, 4] (begin, end, node, whether that is its lag), back from ``high`` to ``low``."""
     rows = np.empty((0, 4), np.int64)
     count = np.int64(0)
@@ -102,7 +86,7 @@ def _walk(begin: I64, end: I64, first: I64, source: I32, binding: I64, start: In
             at = until
             if lagging == _NODE and at > low and node >= 0:
                 if binding[node] >= 0:
-                    following = np.int64(source[binding[node]])
+                    following = np.int64(binding[node])
                     if end[following] < at:
                         until = max(low, end[following])
                         count = _row(rows, count, until, at, node, np.int64(_LAG))
@@ -123,44 +107,18 @@ def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: 
     return count + 1
 
 
-def _slices(host: Host, graph: Graph, steps: Array, starts: Array) -> Array:
-    """int64[k, 5] (begin, end, state, event, node), from the steps of the walk in order of time."""
-    act = activity(host)
-    return _expanded(
-        steps,
-        graph.device,
-        graph.place,
-        graph.event,
-        graph.state,
-        starts,
-        graph.lag,
-        act.first,
-        act.begin,
-        act.end,
-        act.state,
-        act.event,
-        act.python,
-        graph.loop,
-    )
-
-
 @jit
 def _expanded(
     steps: I64Matrix,
-    device: I64,
-    place: I64,
-    event: I64,
-    state: I64,
-    starts: I64,
-    lag: I64Matrix,
-    first: I64,
-    act_begin: I64,
-    act_end: I64,
-    act_state: I8,
-    act_event: I32,
-    python: Bool,
+    nodes: tuple[I64, I32, I32, I8],
+    lag: tuple[I64, I8, I32, I32],
+    done: tuple[I64, I64, I64, I8, I32, Bool],
     loop: Int,
 ) -> I64Matrix:
+    """int64[k, 5] (begin, end, state, event, node), from the steps of the walk in order of time."""
+    begin, line, event, state = nodes
+    lag_begin, lag_state, lag_node, lag_event = lag
+    first, act_begin, act_end, act_state, act_event, python = done
     rows = np.empty((0, 5), np.int64)
     count = np.int64(0)
     for writing in (False, True):
@@ -172,28 +130,31 @@ def _expanded(
             if node < 0:
                 count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
             elif steps[i, 3] == _LAG:
-                for k in range(starts[node], starts[node + 1]):
-                    low, high = max(at, lag[k, 0]), min(end, lag[k, 1])
+                k = np.searchsorted(lag_node, node)
+                while k < len(lag_node) and lag_node[k] == node:
+                    last = k + 1 == len(lag_node) or lag_node[k + 1] != node
+                    low, high = max(at, lag_begin[k]), min(end, begin[node] if last else lag_begin[k + 1])
                     if low > at and low < end:
                         count = _slice(rows, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
                     if high > low:
-                        count = _slice(rows, count, low, high, lag[k, 2], lag[k, 4], node)
+                        count = _slice(rows, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
                         at = high
+                    k += 1
                 count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
-            elif device[node] >= 0 or state[node] >= 0:
-                count = _slice(rows, count, at, end, state[node], event[node], node)
+            elif state[node] >= 0:
+                count = _slice(rows, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
             else:
-                line = place[node]
-                nothing = np.int64(_PYTHON if python[line] or line == loop else _UNEXPLAINED)
-                k, last = first[line], first[line + 1]
-                k = k + np.searchsorted(act_end[k:last], at, "right")
+                mine = line[node]
+                nothing = np.int64(_PYTHON if python[mine] or mine == loop else _UNEXPLAINED)
+                k, stop = first[mine], first[mine + 1]
+                k = k + np.searchsorted(act_end[k:stop], at, "right")
                 while at < end:
-                    if k < last and act_begin[k] <= at:
+                    if k < stop and act_begin[k] <= at:
                         then = min(act_end[k], end)
                         count = _slice(rows, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
                         k += 1
                     else:
-                        then = min(act_begin[k], end) if k < last else end
+                        then = min(act_begin[k], end) if k < stop else end
                         count = _slice(rows, count, at, then, nothing, np.int64(-1), node)
                     at = then
     return rows

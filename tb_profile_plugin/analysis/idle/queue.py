@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import I32, I64, Array, Bool, Int
+from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
-from ..stretches import before
 from .devices import DeviceWork, Kind, device_work
 from .gaps import found_empty
 from .partition import partition
@@ -28,19 +28,19 @@ _IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFOR
 
 @dataclass(frozen=True)
 class Queue:
-    """What was launched for one device and had not ended; int64[k] each, a row from each change to the next."""
+    """What was launched for one device and had not ended; a row from each change to the next."""
 
     device: str
     at: Array
-    """ps, ascending, distinct."""
+    """int64[k] ps, ascending, distinct."""
     waiting: Array
-    """How many events were launched and had not begun."""
+    """int32[k]: how many events were launched and had not begun."""
     running: Array
-    """How many had begun and had not ended."""
+    """int32[k]: how many had begun and had not ended."""
 
     @property
     def depth(self) -> Array:
-        """int64[k]: both together."""
+        """int32[k]: both together."""
         answer: Array = self.waiting + self.running
         return answer
 
@@ -95,14 +95,33 @@ def launch_queue(host: Host) -> tuple[Queue, ...]:
 
 def _queue(work: DeviceWork) -> Queue:
     known = work.launch >= 0
-    none = np.zeros(len(work), np.int64)
-    times = np.concatenate((work.launch_end[known], work.begin, work.end))
-    waiting = np.concatenate((none[known] + 1, -known.astype(np.int64), none))
-    running = np.concatenate((none[known], none + 1, none - 1))
-    order = np.argsort(times, kind="stable")
-    at, waiting, running = times[order], np.cumsum(waiting[order]), np.cumsum(running[order])
-    last = np.append(at[1:] != at[:-1], True)
-    return Queue(work.name, at[last], waiting[last], running[last])
+    launched = np.sort(work.launch_end[known], kind="stable")
+    return Queue(work.name, *_changes(launched, known, work.begin, np.sort(work.end, kind="stable")))
+
+
+@jit
+def _changes(launched: I64, known: Bool, begin: I64, end: I64) -> tuple[I64, I32, I32]:
+    """(at, waiting, running) of a `Queue`, from moments in order; those of launches that are known wait before."""
+    size = len(launched) + 2 * len(begin)
+    # What of these is not written takes no memory.
+    at, waiting, running = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = waits = runs = 0
+    i = k = ended = 0
+    while ended < len(end):
+        now = end[ended]
+        if i < len(launched):
+            now = min(now, launched[i])
+        if k < len(begin):
+            now = min(now, begin[k])
+        while i < len(launched) and launched[i] == now:
+            waits, i = waits + 1, i + 1
+        while k < len(begin) and begin[k] == now:
+            waits, runs, k = waits - known[k], runs + 1, k + 1
+        while ended < len(end) and end[ended] == now:
+            runs, ended = runs - 1, ended + 1
+        at[count], waiting[count], running[count] = now, waits, runs
+        count += 1
+    return at[:count], waiting[:count], running[:count]
 
 
 def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
@@ -146,12 +165,23 @@ def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: A
 
 def _weighted_median(queue: Queue, begins: Array, ends: Array) -> float | None:
     """The median of what waits over time, within the windows."""
-    edges = np.concatenate((begins[:1], queue.at, ends[-1:]))
-    edges = np.maximum.accumulate(np.minimum(edges, ends[-1])) if len(edges) else edges
-    done = before(edges, begins, ends)
-    weight = np.bincount(np.append(0, queue.waiting), np.diff(done)) if len(edges) else np.zeros(1)
-    reached = np.cumsum(weight)
+    reached = np.cumsum(_weights(queue.at, queue.waiting, begins, ends, int(queue.waiting.max(initial=0)) + 1))
     return float(np.searchsorted(2 * reached, reached[-1])) if reached[-1] else None
+
+
+@jit
+def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
+    """int64[levels] ps: for how long so many events wait, within the windows."""
+    answer = np.zeros(levels, np.int64)
+    for window in range(len(begins)):
+        now = begins[window]
+        k = np.searchsorted(at, now, "right")
+        while now < ends[window]:
+            until = min(at[k], ends[window]) if k < len(at) else ends[window]
+            answer[waiting[k - 1] if k > 0 else 0] += until - now
+            now = until
+            k += 1
+    return answer
 
 
 def _blocked(host: Host, queue: Queue, calls: Array, took: Array) -> int:

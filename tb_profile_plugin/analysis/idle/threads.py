@@ -1,4 +1,4 @@
-"""What threads and devices did, cut where one waited for another: the activities that a graph is made of."""
+"""What threads did, as activities: stretches from one moment that matters to the next, and what each waited for."""
 
 from __future__ import annotations
 
@@ -6,240 +6,41 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import I64, Array, Int
+from ...arrays import I8, I32, I64, Array, Bool, I32Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from .. import hostnames
-from ..stretches import union
 from .classes import Activity
-from .devices import DeviceWork, Kind
-from .gaps import found_empty
-from .layers import distinct
+from .devices import Kind
+from .events import Events
 from .states import State
 
-NOWHERE = -(1 << 62)
+PREVIOUS, GIVEN, AWAITED = range(3)
+"""What a stretch waits for: the one before it on its thread, one of another thread that gave it something to do, and an
+event of a device.
+"""
 _SAME = 0.9
 """A call that lasts for so much of a copy makes it itself."""
+_TRIES = 256
+"""So many events are tried for what a stretch waits for."""
+_COPY, _SYNC = int(Kind.COPY), int(State.SYNC)
 
 
-class Events(NamedTuple):
-    """Of all devices one after another; int64[d] each."""
+class Stretches(NamedTuple):
+    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time."""
 
-    device: Array
-    place: Array
-    event: Array
     begin: Array
+    """int64[t] ps; what waits takes no time of its own, and stands where that is over."""
     end: Array
-    stream: Array
-    kind: Array
-    launch: Array
-    launch_begin: Array
-    launch_end: Array
-    thread: Array
-    least_launch: Array
-    least_pause: Array
-
-
-def events_of(works: tuple[DeviceWork, ...]) -> Events:
-    """The events of all devices."""
-    names = ("event", "begin", "end", "stream", "kind", "launch", "launch_begin", "launch_end", "thread")
-    columns = [np.concatenate([getattr(work, name) for work in works], dtype=np.int64) for name in names]
-    event, begin, end, stream, kind, launch, launch_begin, launch_end, thread = columns
-    device = np.repeat(np.arange(len(works)), [len(work) for work in works])
-    place = np.concatenate([np.arange(len(work)) for work in works])
-    # Ops of one program may run on any of its threads.
-    programs = np.array([work.program for work in works])[device]
-    stream = np.where(programs, int(stream.max()) + 1 + device, stream)
-    end = _until_next(begin, end, stream, programs)
-    least = [np.repeat(each, len(work)) for work in works for each in (_least_launch(work), _least_pause(work))]
-    return Events(
-        device,
-        place,
-        event,
-        begin,
-        end,
-        stream,
-        kind,
-        launch,
-        launch_begin,
-        launch_end,
-        thread,
-        np.concatenate(least[::2]),
-        np.concatenate(least[1::2]),
-    )
-
-
-def _until_next(begin: Array, end: Array, stream: Array, programs: Array) -> Array:
-    """int64[d] ps: ends, at most where the next event of the stream begins, if that only sets out a little earlier.
-
-    Kernels may begin while the one before them ends (programmatic dependent launch), and still follow it.
-    """
-    order = np.lexsort((begin, stream))
-    one, next_ = order[:-1], order[1:]
-    follows = (stream[one] == stream[next_]) & ~programs[one]
-    follows &= (begin[next_] < end[one]) & (end[next_] >= end[one])
-    follows &= 2 * (end[one] - begin[next_]) <= np.minimum(end[one] - begin[one], end[next_] - begin[next_])
-    answer: Array = end.copy()
-    answer[one[follows]] = begin[next_[follows]]
-    return answer
-
-
-def _least_launch(work: DeviceWork) -> int:
-    """ps: the shortest time from a launch's end to the begin of what found its stream empty; 0 where unknown."""
-    lags = (work.begin - work.launch_end)[found_empty(work) & (work.launch >= 0) & (work.inside == 0)]
-    return int(lags.min()) if len(lags) else 0
-
-
-def _least_pause(work: DeviceWork) -> int:
-    """ps: the shortest time between two events that follow one another on a stream and were launched before that."""
-    order = np.lexsort((work.begin, work.stream))
-    pause = work.begin[order][1:] - work.end[order][:-1]
-    queued = (work.launch[order][1:] >= 0) & (work.launch_end[order][1:] <= work.end[order][:-1])
-    pause = pause[queued & (work.stream[order][1:] == work.stream[order][:-1]) & (pause >= 0)]
-    return int(pause.min()) if len(pause) else 0
-
-
-class Threads:
-    """The stretches of the threads that launch, wait, or hand over to those that do.
-
-    Times of all threads are put one after another: ``rank * span + time - low``, so that they sort together.
-    """
-
-    def __init__(self, host: Host, act: Activity, works: tuple[DeviceWork, ...], events: Events):
-        self.host, self.act, self.events = host, act, events
-        self.low, high = host.window
-        self.span = high - self.low + 1
-        self.programs = np.array([work.program for work in works])[events.device]
-        handed = _handed_over(host, act)
-        lines = np.unique(np.append(events.thread[events.thread >= 0], [act.loop] if act.loop >= 0 else []))
-        while True:
-            more = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
-            if len(more) == len(lines):
-                break
-            lines = more
-        self.lines = lines.astype(np.int64)
-        kept = np.isin(handed.thread, lines)
-        left = _left_alone(host, act, self.lines, handed)
-        self.handed = _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
-
-    def at(self, line: Array, time: Array) -> Array:
-        """Encoded times."""
-        answer: Array = np.searchsorted(self.lines, line) * self.span + time - self.low
-        return answer
-
-    def nodes(self) -> tuple[Array, Array, Array, Array, Array]:
-        """(begin, end, state, source, target): stretches of threads, and the edges among them."""
-        events, handed = self.events, self.handed
-        launched = events.launch >= 0
-        line, lines = events.thread[launched], np.arange(len(self.lines))
-        calls = self.at(line, events.launch_begin[launched]), self.at(line, events.launch_end[launched])
-        waits, (made, *copying) = self._waits(), self._copying()
-        idle = self.at(handed.thread, handed.since), self.at(handed.thread, handed.at)
-        marks = self._marks()
-        edges = (lines * self.span, (lines + 1) * self.span - 1, *calls, *waits, *copying, *idle, marks)
-        anchors = distinct(np.concatenate((*edges, self.at(handed.origin, handed.given))))
-        rank = anchors // self.span
-        same = rank[1:] == rank[:-1]
-        self.from_, self.until = anchors[:-1][same], anchors[1:][same]
-        rank = self.from_ // self.span
-        begin, end = self.from_ - rank * self.span + self.low, self.until - rank * self.span + self.low
-        self.line_of_node = self.lines[rank]
-        state = np.full(len(begin), -1, np.int64)
-        state[_covered(self.from_, *union(*calls))] = State.LAUNCH
-        place = np.searchsorted(copying[0], self.from_, "right") - 1
-        copies = np.flatnonzero(_covered(self.from_, *union(*copying)) & (state < 0))
-        state[copies] = State.EXPOSED_COPY
-        self.event_of_node = np.full(len(state), -1, np.int64)
-        self.event_of_node[copies] = made[place[copies]]
-        waiting = np.flatnonzero(_covered(self.from_, *union(*waits)) & (state < 0))
-        awaited = self._awaited(begin[waiting], end[waiting], self.line_of_node[waiting])
-        waiting, awaited = waiting[awaited >= 0], awaited[awaited >= 0]
-        begin[waiting], state[waiting] = events.end[awaited], State.SYNC
-        over, done = self._over(begin, state)
-        self.wait_source, self.wait_target = np.concatenate((awaited, done)), np.concatenate((waiting, over))
-        takes = np.searchsorted(self.until, idle[1])
-        given = np.searchsorted(self.until, self.at(handed.origin, handed.given))
-        exact = (given < len(self.until)) & (takes < len(self.until))
-        exact[exact] = (self.until[given[exact]] == self.at(handed.origin, handed.given)[exact]) & (
-            self.until[takes[exact]] == idle[1][exact]
-        )
-        takes, given, late = takes[exact], given[exact], handed.given[exact]
-        begin[takes], state[takes] = (
-            np.where(late < begin[takes], end[takes], np.minimum(late, end[takes])),
-            State.DISPATCH,
-        )
-        follows = np.flatnonzero(rank[1:] == rank[:-1])
-        return begin, end, state, np.concatenate((follows, given)), np.concatenate((follows + 1, takes))
-
-    def ending(self, line: Array, time: Array, wanted: Array) -> tuple[Array, Array]:
-        """(places, nodes): which of the moments some stretch of that thread ends at, and which one."""
-        places = np.flatnonzero(wanted)
-        at = self.at(line[places], time[places])
-        found = np.searchsorted(self.until, at)
-        exact = (found < len(self.until)) & (self.until[found.clip(max=len(self.until) - 1)] == at)
-        return places[exact], found[exact]
-
-    def _waits(self) -> tuple[Array, Array]:
-        """(begin, end): where threads wait for devices, or run what a device does themselves; encoded."""
-        act, events = self.act, self.events
-        line = np.repeat(np.arange(len(act.first) - 1), np.diff(act.first))
-        sync = (act.state == State.SYNC) & np.isin(line, self.lines)
-        blocks = (events.launch >= 0) & (self.programs | (events.kind == Kind.COPY))
-        blocks[blocks] = events.end[blocks] <= self.host.trace.end[events.launch[blocks]]
-        begin = np.concatenate(
-            (self.at(line[sync], act.begin[sync]), self.at(events.thread[blocks], events.launch_end[blocks]))
-        )
-        end = np.concatenate((self.at(line[sync], act.end[sync]), self.at(events.thread[blocks], events.end[blocks])))
-        kept = begin < end
-        return begin[kept], end[kept]
-
-    def _over(self, begin: Array, state: Array) -> tuple[Array, Array]:
-        """(nodes, events): calls that wait until devices are done, made when they were, and what had ended last by then
-        of what the thread had launched. A faster host would have to wait there.
-        """
-        trace, act, events = self.host.trace, self.act, self.events
-        calls = trace.named(hostnames.waits_for_all)
-        line = act.thread[act.line_of[calls]].astype(np.int64)
-        calls, line = calls[np.isin(line, self.lines)], line[np.isin(line, self.lines)]
-        node = np.searchsorted(self.from_, self.at(line, trace.begin[calls]), "right") - 1
-        apart = (node >= 0) & (state[node] != State.SYNC)
-        nodes, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for each in np.unique(line[apart]).tolist():
-            mine = np.flatnonzero(events.thread == each)
-            mine = mine[np.argsort(events.end[mine], kind="stable")]
-            some = np.unique(node[apart & (line == each)])
-            last = np.searchsorted(events.end[mine], begin[some], "right") - 1
-            nodes.append(some[last >= 0])
-            done.append(mine[last[last >= 0]])
-        return np.concatenate(nodes), np.concatenate(done)
-
-    def _copying(self) -> tuple[Array, Array, Array]:
-        """(copies, begin, end): where calls last as long as the copies that they make, which seem to end a moment
-        later, since the clocks of a device and its host differ; encoded, in order, with the copies' events.
-        """
-        events = self.events
-        made = np.flatnonzero((events.launch >= 0) & (events.kind == Kind.COPY))
-        until = self.host.trace.end[events.launch[made]]
-        begin, end = events.begin[made], events.end[made]
-        late = (until < end) & (until - begin >= _SAME * (end - begin))
-        made, until = made[late], until[late]
-        begin, end = self.at(events.thread[made], events.launch_end[made]), self.at(events.thread[made], until)
-        order = np.argsort(begin, kind="stable")
-        return events.event[made[order]], begin[order], end[order]
-
-    def _marks(self) -> Array:
-        """Begins and ends of the steps, on the loop's thread; encoded."""
-        steps = self.host.steps_named()
-        times = np.clip(np.concatenate((steps.begin, steps.end)), self.low, self.low + self.span - 1)
-        return self.at(np.full(len(times), self.act.loop), times) if self.act.loop >= 0 else times[:0]
-
-    def _awaited(self, begin: Array, end: Array, line: Array) -> Array:
-        """int64[k]: the event that ended last within each stretch and was launched before it, or by another thread."""
-        events = self.events
-        order = np.argsort(events.end, kind="stable")
-        launch = np.where(events.launch >= 0, events.launch_begin, NOWHERE)
-        found = _ended_last(begin, end, line, *(each[order] for each in (events.end, launch, events.thread)))
-        return np.where(found >= 0, order[found.clip(0)], -1)
+    """int64[t] ps."""
+    line: Array
+    """int32[t]: the line of the trace."""
+    state: Array
+    """int8[t]: ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as its events tell."""
+    event: Array
+    """int32[t]: number of the copy's event in the host's trace where a call makes it itself, else -1."""
+    waits: Array
+    """int32[t, 3]: places of devices' events and of stretches, which count on from these; -1 for none."""
 
 
 class _Handed(NamedTuple):
@@ -250,6 +51,88 @@ class _Handed(NamedTuple):
     at: Array
     origin: Array
     given: Array
+
+
+class _Clock(NamedTuple):
+    """Times of all threads one after another, ``rank * span + time - low``, so that they sort together."""
+
+    rank: Array
+    """int64[lines]: of each line of the trace among those that take part, -1 for others."""
+    low: int
+    span: int
+
+    def at(self, line: Array, time: Array) -> Array:
+        """int64[k]: encoded."""
+        answer: Array = self.rank[line] * self.span + time - self.low
+        return answer
+
+    def of(self, events: Events, chosen: Array, *times: Array) -> list[Array]:
+        """int64[k] each: times of the chosen events on the threads that launched them, encoded."""
+        return [_encoded(events.thread, time, chosen, *self) for time in times]
+
+
+def stretches(host: Host, act: Activity, events: Events) -> tuple[Stretches, Array]:
+    """The stretches, and int32[d]: by event the one that ends with its launch, counted as in ``waits``; -1 for none."""
+    lines, handed = _involved(host, act, events)
+    rank = np.full(len(act.thread), -1, np.int64)
+    rank[lines] = np.arange(len(lines))
+    low, high = host.window
+    clock = _Clock(rank, low, high - low + 1)
+    calls = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
+    runs, waits = _runs(host, events, clock), _waits(act, clock)
+    copies, *copying = _copying(host, events, clock)
+    takes, given = clock.at(handed.thread, handed.at), clock.at(handed.origin, handed.given)
+    bounds = np.arange(len(lines)) * clock.span
+    moments = np.concatenate(
+        (
+            *(bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, _marks(host, act, clock)),
+            *(clock.at(handed.thread, handed.since), takes, given),
+        )
+    )
+    moments.sort(kind="stable")
+    from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
+    del moments
+    state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
+    state[_covered(from_, *calls)] = State.LAUNCH
+    made = np.flatnonzero(_covered(from_, *copying) & (state < 0))
+    state[made] = State.EXPOSED_COPY
+    event[made] = copies[np.searchsorted(copying[0], from_[made], "right") - 1]
+    count = len(events.begin)
+    waits_for = np.full((len(line), 3), -1, np.int32)
+    follows = np.flatnonzero(line[1:] == line[:-1])
+    waits_for[follows + 1, PREVIOUS] = follows + count
+    launches = events.launch, events.launch_begin, events.thread
+    ends = events.end[events.by_end]
+    waiting = _covered(from_, *waits)
+    over, done = _over(host, act, events, clock, from_, begin)
+    _await(
+        waiting | _covered(from_, *runs), waiting, begin, end, line, state, waits_for, ends, events.by_end, *launches
+    )
+    over, done = over[waits_for[over, AWAITED] < 0], done[waits_for[over, AWAITED] < 0]
+    waits_for[over, AWAITED] = done
+    taken, giver = _ending(until, takes), _ending(until, given)
+    known = (taken >= 0) & (giver >= 0)
+    taken, giver, late = taken[known], giver[known], handed.given[known]
+    waits_for[taken, GIVEN] = giver + count
+    begin[taken] = np.where(late < begin[taken], end[taken], np.minimum(late, end[taken]))
+    state[taken] = State.DISPATCH
+    launched = _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
+    return Stretches(begin, end, line, state, event, waits_for), launched
+
+
+def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
+    """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
+    handed = _handed_over(host, act)
+    used = np.bincount(events.thread + 1, minlength=2)[1:] > 0
+    lines = np.union1d(np.flatnonzero(used), [act.loop] if act.loop >= 0 else []).astype(np.int64)
+    while True:
+        more = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
+        if len(more) == len(lines):
+            break
+        lines = more
+    kept = np.isin(handed.thread, lines)
+    left = _left_alone(host, act, lines, handed)
+    return lines, _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
 
 
 def _handed_over(host: Host, act: Activity) -> _Handed:
@@ -288,6 +171,70 @@ def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed) -> _Ha
     return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
 
 
+def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads run what a device does themselves, or wait for it in the call that launched it;
+    encoded.
+    """
+    blocks = _blocking(events.launch, events.kind, events.program, events.end, host.trace.end)
+    return clock.of(events, blocks, events.launch_end, events.end)
+
+
+def _waits(act: Activity, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads wait in a call; encoded."""
+    sync = np.flatnonzero(act.state == State.SYNC)
+    line = np.searchsorted(act.first, sync, "right") - 1
+    sync, line = sync[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
+    return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
+
+
+def _copying(host: Host, events: Events, clock: _Clock) -> tuple[Array, Array, Array]:
+    """(copies, begin, end): where calls last as long as the copies that they make, which seem to end a moment
+    later, since the clocks of a device and its host differ; encoded, in order, with the copies' events.
+    """
+    made = np.flatnonzero((events.launch >= 0) & (events.kind == Kind.COPY))
+    until = host.trace.end[events.launch[made]]
+    begin, end = events.begin[made], events.end[made]
+    late = (until < end) & (until - begin >= _SAME * (end - begin))
+    made, until = made[late], until[late]
+    begin, end = clock.at(events.thread[made], events.launch_end[made]), clock.at(events.thread[made], until)
+    order = np.argsort(begin, kind="stable")
+    return events.event[made[order]], begin[order], end[order]
+
+
+def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
+    """Begins and ends of the steps, on the loop's thread; encoded."""
+    steps = host.steps_named()
+    times = np.clip(np.concatenate((steps.begin, steps.end)), clock.low, clock.low + clock.span - 1)
+    return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
+
+
+def _over(host: Host, act: Activity, events: Events, clock: _Clock, from_: Array, begin: Array) -> tuple[Array, Array]:
+    """(stretches, events): calls that wait until devices are done, made when they were, and what had ended last by then
+    of what the thread had launched. A faster host would have to wait there.
+    """
+    calls = host.trace.named(hostnames.waits_for_all)
+    line = act.thread[act.line_of[calls]]
+    calls, line = calls[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
+    node = np.searchsorted(from_, clock.at(line, host.trace.begin[calls]), "right") - 1
+    apart = node >= 0
+    nodes, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for each in np.unique(line[apart]).tolist():
+        mine = events.by_end[events.thread[events.by_end] == each]
+        some = np.unique(node[apart & (line == each)])
+        last = np.searchsorted(events.end[mine], begin[some], "right") - 1
+        nodes.append(some[last >= 0])
+        done.append(mine[last[last >= 0]])
+    return np.concatenate(nodes), np.concatenate(done)
+
+
+def _ending(until: Array, moments: Array) -> Array:
+    """int64[k]: the stretch that ends at each moment, -1 for none; all encoded."""
+    found = np.searchsorted(until, moments)
+    exact = found < len(until)
+    exact[exact] = until[found[exact]] == moments[exact]
+    return np.where(exact, found, -1)
+
+
 @jit
 def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int) -> I64:
     """Where the idleness began that each moment ends; the moment itself where the thread was busy until then."""
@@ -300,22 +247,127 @@ def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int
 
 
 @jit
-def _ended_last(begin: I64, end: I64, line: I64, ends: I64, launch: I64, thread: I64) -> I64:
-    answer = np.full(len(begin), -1, np.int64)
-    for i in range(len(begin)):
-        k = np.searchsorted(ends, end[i], "right") - 1
-        tries = 0
-        while k >= 0 and ends[k] > begin[i] and tries < 256:
-            if launch[k] <= begin[i] or thread[k] != line[i]:
-                answer[i] = k
-                break
-            k -= 1
-            tries += 1
+def _encoded(line: I32, time: I64, chosen: Bool, rank: I64, low: Int, span: Int) -> I64:
+    answer = np.empty(len(time), np.int64)
+    count = 0
+    for i in range(len(time)):
+        if chosen[i]:
+            answer[count] = rank[line[i]] * span + time[i] - low
+            count += 1
+    return answer[:count]
+
+
+@jit
+def _blocking(launch: I32, kind: I8, program: Bool, end: I64, host_end: I64) -> Bool:
+    """bool[d]: what the call that launches it runs itself, or waits for."""
+    answer = np.zeros(len(launch), np.bool_)
+    for i in range(len(launch)):
+        answer[i] = launch[i] >= 0 and (program[i] or kind[i] == _COPY) and end[i] <= host_end[launch[i]]
     return answer
 
 
-def _covered(at: Array, begin: Array, end: Array) -> Array:
-    """bool[k]: whether stretches, disjoint and in order, cover what begins at each moment."""
-    place = np.searchsorted(begin, at, "right") - 1
-    answer: Array = (place >= 0) & (at < end[place.clip(0)]) if len(begin) else place >= 0
+@jit
+def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I64, I64, I32]:
+    """(from, until, begin, end, line) of stretches between moments of a thread; from and until encoded as these are."""
+    size = len(moments)
+    # What of these is not written takes no memory.
+    from_, until = np.empty(size, np.int64), np.empty(size, np.int64)
+    begin, end, line = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int32)
+    count, rank = 0, np.int64(0)
+    for i in range(1, size):
+        if moments[i] == moments[i - 1]:
+            continue
+        while rank + 1 < len(lines) and moments[i - 1] >= (rank + 1) * span:
+            rank += 1
+        if moments[i] >= (rank + 1) * span:
+            continue
+        from_[count], until[count], line[count] = moments[i - 1], moments[i], lines[rank]
+        begin[count], end[count] = moments[i - 1] - rank * span + low, moments[i] - rank * span + low
+        count += 1
+    return from_[:count], until[:count], begin[:count], end[:count], line[:count]
+
+
+@jit
+def _near(values: I64, value: Int, near: Int) -> Int:
+    """The first of the values, ascending, that is not below that one; fast where that is near a place."""
+    low, high, step = near, near, 1
+    while low > 0 and values[low - 1] >= value:
+        low, high, step = max(low - step, 0), low, 2 * step
+    while high < len(values) and values[high] < value:
+        low, high, step = high + 1, min(high + step, len(values)), 2 * step
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
+def _covered(at: I64, begin: I64, end: I64) -> Bool:
+    """bool[k]: whether stretches, in any order, cover what begins at each moment; moments ascend."""
+    change = np.zeros(len(at) + 1, np.int32)
+    low, high = np.int64(0), np.int64(0)
+    for i in range(len(begin)):
+        low, high = _near(at, begin[i], low), _near(at, end[i], high)
+        change[low] += 1
+        change[high] -= 1
+    answer = np.zeros(len(at), np.bool_)
+    depth = 0
+    for k in range(len(at)):
+        depth += change[k]
+        answer[k] = depth > 0
+    return answer
+
+
+@jit
+def _await(
+    waiting: Bool,
+    in_calls: Bool,
+    begin: I64,
+    end: I64,
+    line: I32,
+    state: I8,
+    waits: I32Matrix,
+    ends: I64,
+    by_end: I64,
+    launch: I32,
+    launch_begin: I64,
+    thread: I32,
+) -> None:
+    """Find what each stretch waits for: the event that ended last within it and was launched before it, or by another
+    thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
+    recorded.
+    """
+    k = np.int64(0)
+    for i in range(len(begin)):
+        if not waiting[i] or state[i] >= 0:
+            continue
+        k = _near(ends, end[i] + 1, k)
+        for tried in range(min(k, _TRIES)):
+            event = by_end[k - 1 - tried]
+            if ends[k - 1 - tried] <= begin[i]:
+                break
+            if launch[event] < 0 or launch_begin[event] <= begin[i] or thread[event] != line[i]:
+                begin[i], state[i], waits[i, AWAITED] = end[i], _SYNC, event
+                break
+        if in_calls[i]:
+            begin[i], state[i] = end[i], _SYNC
+
+
+@jit
+def _ending_with(
+    until: I64, first: Int, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int
+) -> I32:
+    """int32[d]: of each event the stretch that ends with its launch, counted from the first; -1 for none."""
+    answer = np.full(len(launch), -1, np.int32)
+    k = np.int64(0)
+    for i in range(len(launch)):
+        if launch[i] < 0:
+            continue
+        at = rank[thread[i]] * span + launch_end[i] - low
+        k = _near(until, at, k)
+        if k < len(until) and until[k] == at:
+            answer[i] = first + k
     return answer

@@ -86,6 +86,22 @@ def jax_new_shape_untraced(clock, cause):
     jax_new_shape(clock, cause, traced=False)
 
 
+def jax_new_shape_each_fourth(clock, cause):
+    """Most steps have the same shape, and those between them another one each."""
+
+    @jax.jit
+    def step(x):
+        for _ in range(8):
+            x = jnp.tanh(x @ x.T) @ x
+        return x
+
+    def work(number):
+        other = number if cause and number % 4 == 3 else 0
+        step(jnp.ones((256 + other, 256))).block_until_ready()
+
+    loop(clock, work, steps=16)
+
+
 def jax_new_function(clock, cause):
     """jit() inside the step: each makes another function, which is traced and compiled anew."""
     x = jnp.eye(64)
@@ -108,6 +124,7 @@ main(
         jax_wait_each,
         jax_new_shape,
         jax_new_shape_untraced,
+        jax_new_shape_each_fourth,
         jax_new_function,
     ]
 )

@@ -146,6 +146,27 @@ def jax_busy_thread(clock, cause):
         other.join()
 
 
+def jax_two_causes(clock, cause):
+    """A generator of batches sleeps 10 ms and the step 25: the longer one is the planted cause."""
+    model = Model(layers=6)
+
+    def generated():
+        while True:
+            time.sleep(0.01)
+            yield None
+
+    batches = generated()
+
+    def work(number):
+        model.step(next(batches))
+        if cause:
+            began = time.perf_counter()
+            time.sleep(0.025)
+            clock.plant(began)
+
+    loop(clock, work)
+
+
 main(
     [
         jax_sleep_inside,
@@ -157,5 +178,6 @@ main(
         jax_checkpoint_between,
         jax_checkpoint_inside,
         jax_busy_thread,
+        jax_two_causes,
     ]
 )

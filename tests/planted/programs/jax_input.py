@@ -4,6 +4,7 @@ import queue
 import threading
 import time
 
+import jax
 import numpy as np
 from clock import Clock, main
 from jax_loop import Model, loop, mark, profile
@@ -89,6 +90,23 @@ def jax_prefetch_too_slow(clock, cause):
     waiting(clock, cause, layers=12, seconds=0.06)
 
 
+def jax_annotated(clock, cause):
+    """Parts of the step have names of the program's own, and Python's frames are not recorded."""
+    model = Model()
+
+    def work(number):
+        began = time.perf_counter()
+        if cause:
+            with jax.profiler.TraceAnnotation("load data"):
+                time.sleep(0.02)
+            with jax.profiler.TraceAnnotation("augment"):
+                np.fft.fft(np.ones(400_000))
+            clock.plant(began)
+        model.step()
+
+    loop(clock, work, traced=False)
+
+
 main(
     [
         jax_generator_inside,
@@ -98,5 +116,6 @@ main(
         jax_generator_outside_untraced,
         jax_generator_prefetched,
         jax_prefetch_too_slow,
+        jax_annotated,
     ]
 )

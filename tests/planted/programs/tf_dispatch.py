@@ -91,6 +91,66 @@ def tf_callback(clock, cause):
     loop(clock, lambda number: step(model.batch).numpy())
 
 
+def tf_small_loop(clock, cause):
+    """A loop of thousands of tiny ops within a function, which leave no events."""
+
+    @tf.function
+    def step(x):
+        for _ in tf.range(2000 if cause else 20):
+            x = tf.tanh(x * 0.9)
+        return x
+
+    x = tf.ones((8, 8))
+    loop(clock, lambda number: step(x).numpy())
+
+
+def tf_printing(clock, cause):
+    """tf.print of much in the function."""
+    model = Model()
+
+    @tf.function
+    def step(x):
+        for _ in range(6):
+            x = tf.tanh(tf.linalg.matmul(x, model.weight))
+            if cause:
+                tf.print(x, summarize=500, output_stream="file:///dev/null")
+        return model.update(x)
+
+    loop(clock, lambda number: step(model.batch).numpy())
+
+
+def tf_callback_in_loop(clock, cause):
+    """The training loop is in the function, and calls Python in each iteration."""
+    model = Model()
+
+    def python(x):
+        began = time.perf_counter()
+        time.sleep(0.02)
+        clock.plant(began)
+        return x
+
+    def turn(x):
+        clock.begin()
+        return x
+
+    @tf.function
+    def steps(count):
+        loss = tf.zeros(())
+        for _ in tf.range(count):
+            loss = tf.ensure_shape(tf.numpy_function(turn, [loss], tf.float32), ())
+            loss = model.update(model.batch + 0 * loss)
+            if cause:
+                loss = tf.ensure_shape(tf.numpy_function(python, [loss], tf.float32), ())
+        return loss
+
+    count = tf.constant(12)
+    steps(tf.constant(1)).numpy()
+    clock.begun, clock.entered, clock.lost = [], [], []
+    with tf.profiler.experimental.Profile(clock.folder):
+        steps(count).numpy()
+        clock.stop()
+
+
 def tf_sleep_inside(clock, cause, **how):
     model = Model()
 
@@ -130,6 +190,9 @@ main(
         tf_more_layers,
         tf_more_layers_unmarked,
         tf_callback,
+        tf_callback_in_loop,
+        tf_small_loop,
+        tf_printing,
         tf_sleep_inside,
         tf_sleep_between,
     ]

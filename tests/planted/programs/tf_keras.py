@@ -112,4 +112,17 @@ def keras_more_layers(clock, cause):
     fit(clock, model(layers=24 if cause else 12), batch=512)
 
 
-main([keras_slow_callback, keras_checkpoint, keras_evaluation, keras_input, keras_more_layers])
+def keras_epochs(clock, cause):
+    """Short epochs, and a callback at the end of each."""
+
+    class Slow(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if cause and batch % 6 == 5:
+                began = time.perf_counter()
+                time.sleep(0.2)
+                clock.plant(began)
+
+    fit(clock, model(), [Slow()])
+
+
+main([keras_epochs, keras_slow_callback, keras_checkpoint, keras_evaluation, keras_input, keras_more_layers])

@@ -1,0 +1,184 @@
+"""Where the CPU computes: what a program waits for there, as JAX 0.10 and TensorFlow 2.21 record it; times in µs."""
+
+from typing import Any
+
+import draw
+import numpy as np
+from idle_draw import US
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.idle.devices import device_work
+from tb_profile_plugin.analysis.idle.gaps import latency, moments_of_host
+from tb_profile_plugin.analysis.idle.states import State
+from tb_profile_plugin.model.host import Host
+
+OP = "hlo_op=op, hlo_module=jit_step, device_ordinal=0, run_id=4"
+
+
+def drawn(text: str, **how: Any) -> Host:
+    """Lines that begin with a bar go on where the line before them ended."""
+    return draw.host(text.replace("\n  | ", " ").replace("OP", OP), **how)
+
+
+def parts(host: Host, begin: int, end: int) -> dict[str, int]:
+    """µs by state of the one device, or of what stands for it."""
+    (found,) = moments_of_host(host)
+    answer: dict[str, int] = {}
+    for since, until, state in zip(found.begin, found.end, found.state, strict=True):
+        us = (min(int(until), end * US) - max(int(since), begin * US)) // US
+        if us > 0:
+            name = State(int(state)).name.lower()
+            answer[name] = answer.get(name, 0) + us
+    return answer
+
+
+def causes(found: Diagnosis) -> dict[str, int]:
+    """µs of each cause in the typical step, ranked."""
+    return {each.id: each.per_step_ps // US for each in found.causes}
+
+
+LOOP = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} EagerExecute[20,960] EagerKernelExecute[30,940]
+         | FunctionRun[32,8]{_pt=2, _p=10s+1}
+  tf_Compute/1 | ExecutorState::Process[60,450]{_ct=2, _c=10s+1} ExecutorState::Process[510,440]{_ct=2, _c=10s+1}
+"""
+
+
+def test_small_ops_that_leave_no_events_are_the_executors_work_not_a_wait() -> None:
+    """A loop of thousands of tiny ops within a function."""
+    found = diagnose([drawn(LOOP, steps=6)])
+    assert found.headline.sentence.code == "headline.dispatch"
+    assert causes(found)["dispatch"] >= 890
+    assert "sync" not in causes(found) or causes(found)["sync"] < 60
+
+
+COPY = """
+/host:CPU
+  python | train[0,1000]{_r=1} DevicePut[10,20] PjitFunction(step)[40,60] CommonPjRtBuffer::Await[110,880]
+  | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[50,40]{_pt=7, _p=1}
+  tf_XLAPjRtCpuClient/5 | H2D Dispatch[30,400] dot.1[450,500]{_ct=7, _c=1, OP}
+"""
+
+
+def test_work_that_waits_for_a_copy_to_the_device_waits_for_that_since_before_its_launch() -> None:
+    assert parts(drawn(COPY), 90, 450) == {"transfer": 340, "latency": 20}
+
+
+LATE = """
+/host:CPU
+  python | train[0,1000]{_r=1} PjitFunction(step)[10,60] $time sleep[300,600]
+  | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[20,40]{_pt=7, _p=1}
+  tf_XLAPjRtCpuClient/5 | ThreadpoolListener::StartRegion[60,150]{_ct=7, _c=1} dot.1[70,90]{OP}
+  | ThreadpoolListener::Record[75,0]{_pt=15, _p=3} ThreadpoolListener::Record[76,0]{_pt=15, _p=4} end: dot.1[155,2]
+  | ThreadpoolListener::StopRegion[210,0]
+  tf_XLAEigen/6 | ThreadpoolListener::StartRegion[80,90]{_ct=15, _c=3} ThreadpoolListener::StopRegion[170,0]
+  | ThreadpoolListener::StartRegion[700,5]{_ct=15, _c=4} ThreadpoolListener::StopRegion[705,0]
+"""
+
+
+def test_a_thread_that_comes_when_its_op_is_over_does_none_of_its_work() -> None:
+    """A pool's thread that woke up late, of a machine that is busy, ended a sleep of the program too early."""
+    (work,) = device_work(drawn(LATE))
+    assert (work.end.max() - work.begin.min()) == 100 * US
+
+
+def test_a_pools_thread_may_take_longer_to_wake_than_a_device() -> None:
+    text = "".join(
+        f"PjitFunction(step)[{1000 * i},60] CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
+        f"[{1000 * i + 10},40]{{_pt=7, _p={i + 1}}} "
+        for i in range(8)
+    )
+    ops = " ".join(f"dot.1[{1000 * i + 250},500]{{_ct=7, _c={i + 1}, hlo_op=op}}" for i in range(8))
+    host = draw.host(f"/host:CPU\n  python | $a.py:1 loop[0,8000] {text}\n  tf_XLAPjRtCpuClient/5 | {ops}")
+    assert latency(device_work(host)[0]) == 400 * US
+    assert parts(host, 1050, 1250) == {"latency": 200}
+
+
+def test_pictures_for_a_summary_interrupt_the_loop() -> None:
+    """TensorFlow encodes them by an op of its own, in the loop."""
+    call = "EagerExecute[102,396]{eager_op=EncodePng, is_func=0} EagerLocalExecute: EncodePng[104,392]"
+    step = f"MatMul:MatMul[2,90] TFE_Py_FastPathExecute_C[100,400] {call} EagerKernelExecute[110,380]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,500]{{_r=1, step_num=s}} {step}", steps=6, every=500)])
+    assert found.headline.sentence.code == "headline.pause"
+    assert causes(found)["pause"] == 392
+    assert causes(found)["compute"] == 90
+
+
+def test_a_loop_that_runs_op_by_op_has_steps_from_batch_to_batch() -> None:
+    """Keras with ``run_eagerly=True``: no function is called in it."""
+    turn = (
+        "EagerLocalExecute: IteratorGetNext[10,20] EagerLocalExecute: MatMul[100,300] EagerLocalExecute: Mul[500,300]"
+    )
+    steps = draw.host(f"/host:CPU\n  python | {turn}", steps=5, every=1000).steps_named()
+    assert steps.source == "turns"
+    # The last turn lasts until the last event.
+    assert (steps.begin // US).tolist() == [10, 1010, 2010, 3010, 4010]
+    assert ((steps.end - steps.begin) // US).tolist() == [1000, 1000, 1000, 1000, 790]
+    assert len(draw.host(f"/host:CPU\n  python | {turn}", steps=2, every=1000).steps_named()) == 0
+
+
+def test_names_of_the_programs_own_tell_what_python_does() -> None:
+    """But for one that only holds the step."""
+    text = "epoch[0,1000] train[0,1000]{_r=1, step_num=s} load data[10,600] MatMul:MatMul[700,290]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=6, every=1000)])
+    assert found.headline.sentence.code == "headline.python"
+    assert "Most of it: load data (600 µs each time)." in found.headline.sentence.text
+
+
+def test_what_is_called_several_times_in_a_step_is_told_so() -> None:
+    text = "train[0,1000]{_r=1, step_num=s} $a.py:1 wait[10,300] $a.py:1 wait[320,100] MatMul:MatMul[500,490]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=6, every=1000)])
+    assert "wait (a.py:1) (400 µs in 2 calls)" in found.headline.sentence.text
+
+
+def test_places_that_call_python_are_one_thing_to_a_reader() -> None:
+    """Each of them is an op of XLA with a number of its own."""
+    ops = " ".join(f"pure_callback.{i}[{100 * i},80]{{OP}}" for i in range(1, 9)) + " dot.1[950,20]{OP}"
+    host = drawn(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}}\n  tf_XLAPjRtCpuClient/1 | {ops}", steps=6)
+    names = {each.name for each in diagnose([host]).typical.names if each.state == "callback"}
+    assert names == {"pure_callback"}
+
+
+def test_compiling_once_the_program_has_run_is_unusual() -> None:
+    """Not warming up, which only the first steps do."""
+    text = " ".join(
+        f"train[{1000 * i},{900 if i in (0, 4, 9) else 100}]{{_r=1, step_num={i}}} MatMul:MatMul[{1000 * i + 1},90]"
+        + (f" backend_compile[{1000 * i + 95},800]" if i in (0, 4, 9) else "")
+        for i in range(14)
+    )
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
+    assert [(each.place, each.reason) for each in found.unusual] == [(0, "warm_up"), (4, "unusual"), (9, "unusual")]
+    assert found.headline.sentence.code in ("headline.unusual_steps", "headline.between_steps")
+    assert "backend_compile" in next(each.sentence.text for each in found.causes if each.id == "unusual_steps")
+
+
+def test_few_long_gaps_between_steps_are_told() -> None:
+    begins = np.cumsum([0, *(700 if i % 4 == 3 else 101 for i in range(15))]).tolist()
+    text = " ".join(f"train[{at},100]{{_r=1, step_num={i}}} MatMul:MatMul[{at + 1},98]" for i, at in enumerate(begins))
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
+    assert found.headline.sentence.code == "headline.between_steps"
+    assert "; 99 % of that in 3 of 15 gaps, every 4 steps. In" in found.headline.sentence.text
+
+
+def test_where_time_between_steps_has_its_own_name_a_cause_only_wins_in_steps() -> None:
+    text = "train[0,500]{_r=1, step_num=s} $a.py:1 prepare[10,100] MatMul:MatMul[120,370] $a.py:2 log[500,480]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=8, every=1000)], replays=True)
+    gains = {each.id: each.gain_ps for each in found.causes}
+    python = next(each for each in found.causes if each.id == "python")
+    assert gains["between_steps"] and gains["between_steps"] >= 490 * US
+    assert python.gain_ps is not None and python.gain_ps <= python.per_step_ps + US
+
+
+def test_what_helps_follows_from_what_takes_the_time() -> None:
+    small = diagnose([drawn(LOOP, steps=6)])
+    assert "jit_compile=True" in small.causes[0].remedy.code
+    text = " ".join(
+        f"train[{1000 * i},{900 if i % 4 == 3 else 100}]{{_r=1, step_num={i}}} PjitFunction(f)[{1000 * i + 1},98] "
+        + f"dot.1[{1000 * i + 2},90]{{{OP}}}"
+        + (f" backend_compile[{1000 * i + 100},795]" if i % 4 == 3 else "")
+        for i in range(16)
+    )
+    unusual = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
+    (remedy,) = (each.remedy.text for each in unusual.causes if each.id == "unusual_steps")
+    assert "Compile once" in remedy
