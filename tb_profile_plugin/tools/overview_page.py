@@ -220,6 +220,7 @@ _HOSTS = Table(
         Column("slowest", "Slowest", doc="Steps, of those complete on all hosts, that took longest on this one."),
     ),
     doc="A step lasts as long as on its slowest host.",
+    keyed=Keyed("host", means=("average_ms",), largest=True),
 )
 
 _GUIDES = Table(

@@ -111,3 +111,15 @@ def test_items_make_another_batch_comparable(logdir: Path) -> None:
     assert found["facts"]["base_ps"]["value"] == pytest.approx(alone["facts"]["base_ps"]["value"] / 200, abs=1)
     with pytest.raises(ProblemError, match="no such number"):
         answer(space, base=other(space), new_items="0")
+
+
+def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
+    capture = tb_profile_plugin.open(logdir / "jax_steps")
+    found = capture.compare(logdir / "jax_async_marked")
+    assert (found.verdict.code, found.data["verdict"]["code"]) == ("faster", "faster")
+    assert str(found).startswith("Faster by 99 %") and "**Faster by 99 %" in found._repr_markdown_()
+    several = capture.compare(str(logdir / "jax_async_marked"), also=[logdir / "jax_steps"], items=(1, 2))
+    assert several.found.sides.new.names == ("run",), "one that is given twice counts once"
+    assert several.found.whole.new == found.found.whole.new / 2
+    with pytest.raises(ProblemError):
+        capture.compare(logdir / "nothing")
