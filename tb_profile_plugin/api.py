@@ -102,7 +102,7 @@ class Capture(Session):
     ) -> Compared:
         """Whether this one is faster than the base, by how much, why, and whether that is noise.
 
-        The base is a path, or several, as ``tb-profile compare`` takes them, reports and digests among them; so are more
+        The base is a path, or several, as ``tb-profile compare`` takes them, reports and digests too; so are more
         captures of this side, ``also``. ``items`` are what a step of the base and of this side works through,
         ``threshold`` what matters in practice, as a share of the step. Raises `ProblemError` for what cannot be read.
         """
