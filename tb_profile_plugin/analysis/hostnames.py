@@ -12,6 +12,8 @@ FRAMES = (
     "CollectiveExecutor::RunClosure",
 )
 """Events that only enclose: what they are part of tells more."""
+EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
+"""Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
 _ASKING = re.compile(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
 """Of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 

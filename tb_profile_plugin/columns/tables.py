@@ -328,7 +328,7 @@ class Plane:
         return answer
 
     def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
-        """(events, numbers, others), int32 and int64 twice: owners and numbers of a stat, `numbers` of one beside."""
+        """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
         stats = self.events.stats
         wanted, others = (np.array(self._stat_rows.get(each, []), np.int32) for each in (name, beside))
         count = stats.counts[wanted[wanted < len(stats.counts)]].sum()

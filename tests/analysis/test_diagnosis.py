@@ -137,7 +137,7 @@ def test_a_choice_of_steps_changes_all_figures() -> None:
 def test_every_cause_has_a_label_sentences_and_a_remedy(cause: str) -> None:
     assert {f"headline.{cause}", f"cause.{cause}", f"label.{cause}"} <= set(TEMPLATES)
     assert LABELS[cause]
-    assert remedy(cause, "tensorflow").text and remedy(cause, "jax").text
+    assert remedy("tensorflow", cause).text and remedy("jax", cause).text
 
 
 def test_arguments_are_shown_by_what_their_names_say() -> None:

@@ -168,3 +168,24 @@ def test_where_time_between_steps_has_its_own_name_a_cause_only_wins_in_steps() 
     python = next(each for each in found.causes if each.id == "python")
     assert gains["between_steps"] and gains["between_steps"] >= 490 * US
     assert python.gain_ps is not None and python.gain_ps <= python.per_step_ps + US
+
+
+def test_what_helps_follows_from_what_takes_the_time() -> None:
+    small = diagnose([drawn(LOOP, steps=6)])
+    assert "jit_compile=True" in small.causes[0].remedy.code
+    text = " ".join(
+        f"train[{1000 * i},{900 if i % 4 == 3 else 100}]{{_r=1, step_num={i}}} PjitFunction(f)[{1000 * i + 1},98] "
+        + f"dot.1[{1000 * i + 2},90]{{{OP}}}"
+        + (f" backend_compile[{1000 * i + 100},795]" if i % 4 == 3 else "")
+        for i in range(16)
+    )
+    unusual = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
+    (remedy,) = (each.remedy.text for each in unusual.causes if each.id == "unusual_steps")
+    assert "Compile once" in remedy
+
+
+def test_functions_that_follow_one_another_are_told_apart() -> None:
+    """What is shorter than 10 µs goes by what is beside it."""
+    frames = "$a.py:1 f[10,300] $a.py:2 g[310,250] $a.py:3 h[400,5] $a.py:4 k[560,4] MatMul:MatMul[600,390]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {frames}", steps=6)])
+    assert "f (a.py:1) (300 µs each time), g (a.py:2) (254 µs each time)" in found.headline.sentence.text

@@ -64,7 +64,7 @@ def test_what_readme_says(tmp_path: Path) -> None:
     check(tmp_path / "logs", 5)
 
 
-SNIPPETS = {cause: code for cause in LABELS if "torch" in (code := remedy(cause, PYTORCH).code)}
+SNIPPETS = {cause: code for cause in LABELS if "torch" in (code := remedy(PYTORCH, cause).code)}
 
 
 SNIPPETS |= CODE

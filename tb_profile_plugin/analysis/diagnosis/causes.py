@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..hostnames import EXECUTORS
 from .catalogue import LABELS, Sentence
 from .figures import HOST_MEMORY, Stretch
 from .remedies import Remedy
@@ -100,6 +101,20 @@ class Lost:
     def unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
         return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
+
+    @property
+    def remedied(self) -> tuple[str, ...]:
+        """By which ids what helps is told, the best first: of unusual steps by what most of them have."""
+        if self.unrecorded:
+            return ("unexplained",)
+        by_state: dict[str, float] = {}
+        for each in self.names:
+            by_state[each.state] = by_state.get(each.state, 0.0) + each.step_ps + each.gap_ps
+        state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
+        if self.id == "unusual_steps" and state != WORK and ps >= _MOSTLY * self.ps:
+            return state, self.id
+        running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
+        return ("executor", self.id) if self.id == "dispatch" and running >= _MOSTLY * self.ps else (self.id,)
 
     @property
     def code(self) -> str:

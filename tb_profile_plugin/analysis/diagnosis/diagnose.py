@@ -252,7 +252,7 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
         Sentence(f"cause.{lost.code}", {"names": lost.named(), **(lost.arguments or {})}),
-        remedy("unexplained" if lost.unrecorded else lost.id, told),
+        remedy(told, *lost.remedied),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         shown[:5],
     )

@@ -16,9 +16,10 @@ class Remedy:
     """An example that runs by itself; empty where none would be shorter than the sentence."""
 
 
-def remedy(cause: str, framework: str) -> Remedy:
-    """Of a cause in a framework, else what holds in all."""
-    return _REMEDIES.get((cause, framework)) or _REMEDIES.get((cause, "")) or Remedy("")
+def remedy(framework: str, *causes: str) -> Remedy:
+    """Of the first of the causes that has one in a framework, else what holds in all."""
+    known = (_REMEDIES.get((cause, framework)) or _REMEDIES.get((cause, "")) for cause in causes)
+    return next(filter(None, known), Remedy(""))
 
 
 _REMEDIES: dict[tuple[str, str], Remedy] = {
@@ -176,6 +177,19 @@ import tensorflow as tf
 
 model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
 model.compile("sgd", "mse", steps_per_execution=10)
+""",
+    ),
+    ("executor", ""): Remedy(
+        "Many small ops: let XLA make few kernels of them (jit_compile=True), or do the same in fewer, larger ops.",
+        """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    for _ in tf.range(1000):
+        x = tf.tanh(x * 0.9)
+    return x
 """,
     ),
     ("dispatch", JAX): Remedy(

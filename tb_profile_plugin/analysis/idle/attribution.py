@@ -155,7 +155,7 @@ def _attributed(
                     peer = awaited[n] if len(awaited) > 0 else nobody
                     while w < len(wide) and wide[w, 1] <= launched:
                         w += 1
-                    count = _queued(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
+                    count = queued(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -263,7 +263,7 @@ def _onward(times: I64, moment: Int, low: Int, high: Int) -> Int:
 
 
 @inlined
-def _queued(
+def queued(
     rows: Pieces,
     count: Int,
     gap: Int,
@@ -306,24 +306,7 @@ def _queued(
 
 
 @jit
-def queued(
-    rows: Pieces,
-    count: Int,
-    gap: Int,
-    at: Int,
-    high: Int,
-    since: Int,
-    awaited: I64,
-    wide: I64Matrix,
-    usual: Int,
-    most: Int,
-) -> Int:
-    """`_queued` from any moment on."""
-    return _queued(rows, count, gap, at, high, since, awaited, wide, _place(wide, at), usual, most)
-
-
-@jit
-def _place(wide: I64Matrix, at: Int) -> Int:
+def first_until(wide: I64Matrix, at: Int) -> Int:
     """The first row that ends after that moment."""
     low, high = np.int64(0), np.int64(len(wide))
     while low < high:
@@ -367,7 +350,7 @@ def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I
     count = np.int64(0)
     for i in range(len(state)):
         at, end = edges[i], edges[i + 1]
-        k = _place(known, at) if state[i] == _SYNC else np.int64(len(known))
+        k = first_until(known, at) if state[i] == _SYNC else np.int64(len(known))
         while at < end:
             then, now, teller = end, np.int64(state[i]), np.int64(event[i])
             if k < len(known):

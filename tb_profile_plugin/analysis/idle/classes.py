@@ -1,4 +1,4 @@
-"""What each thread of a host does at every moment: the strongest class among the events that enclose it."""
+"""What each thread of a host does at every moment, and what led from one thread to another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Int, distinct
+from ...arrays import I8, I32, I64, Array, distinct
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model.host import Host
@@ -19,6 +19,7 @@ from .. import hostnames
 from ..hostops import kernels_of_single_ops
 from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .states import State
+from .sweep import sweep
 from .waits import silent_waits
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
@@ -96,7 +97,7 @@ def _around(host: Host, marks: Array) -> Array:
     while len(found[-1]):
         above = distinct(parent[found[-1]])
         found.append(above[above >= 0])
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def python_lines(plane: Plane) -> Array:
@@ -271,7 +272,7 @@ def _stretches(
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
         classes = np.append(classes, np.full(len(since), State.SYNC, np.int8))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
-    first, begins, ends, state, event = _sweep(starts, rows, begin, end, classes)
+    first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
     told = event >= len(host.trace)
     event[told] = around[event[told] - len(host.trace)]
     return first, begins, ends, state, event
@@ -333,64 +334,3 @@ def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I3
             continue
         if begin[s] <= begin[t] and s != t and (answer[t] < 0 or begin[s] > begin[answer[t]]):
             answer[t] = s
-
-
-@jit
-def _sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
-    """The strongest class at every moment, thread by thread; see `Activity`."""
-    first = np.zeros(len(starts), np.int64)
-    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
-    out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
-    out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
-    stack, state, teller = np.empty(len(rows), np.int32), np.empty(len(rows), np.int8), np.empty(len(rows), np.int32)
-    count = np.int64(0)
-    for line in range(len(starts) - 1):
-        depth, at = 0, np.int64(-(1 << 62))
-        last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
-        for i in range(starts[line], starts[line + 1] + 1):
-            closing = i == starts[line + 1]
-            now = np.int64(0) if closing else begin[rows[i]]
-            while depth > 0:
-                top = stack[depth - 1]
-                until = end[top] if closing else min(end[top], now)
-                while until > at:
-                    if end[teller[depth - 1]] <= at:
-                        state[depth - 1], teller[depth - 1] = _strongest(stack, depth, at, end, classes)
-                    then = min(until, end[teller[depth - 1]])
-                    if last_state == state[depth - 1] and last_end == at:
-                        out_end[count - 1] = then
-                        if then - at > longest:
-                            out_event[count - 1] = teller[depth - 1]
-                    else:
-                        out_begin[count], out_end[count] = at, then
-                        out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
-                        count += 1
-                        longest = np.int64(0)
-                    longest = max(longest, then - at)
-                    last_state, last_end = state[depth - 1], then
-                    at = then
-                if not closing and end[top] > now:
-                    break
-                depth -= 1
-            if closing:
-                break
-            own = np.int64(classes[rows[i]])
-            stack[depth], state[depth], teller[depth] = rows[i], own, rows[i]
-            if depth > 0 and end[teller[depth - 1]] <= now:
-                state[depth - 1], teller[depth - 1] = _strongest(stack, depth, now, end, classes)
-            if depth > 0 and state[depth - 1] < own:
-                state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
-            depth += 1
-            at = max(at, now)
-        first[line + 1] = count
-    return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
-
-
-@jit
-def _strongest(stack: I32, depth: Int, at: Int, end: I64, classes: I8) -> tuple[Int, Int]:
-    """(class, event): the strongest of those that go on beyond a moment, the innermost of equal ones; the last does."""
-    best = np.int64(stack[depth - 1])
-    for k in range(depth - 2, -1, -1):
-        if end[stack[k]] > at and classes[stack[k]] < classes[best]:
-            best = np.int64(stack[k])
-    return np.int64(classes[best]), best

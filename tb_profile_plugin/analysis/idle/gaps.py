@@ -25,7 +25,6 @@ BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
 _LEAST_LATENCY, _MOST_LATENCY, _MOST_OF_POOLS = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
 """How long what was launched on an empty queue may take to begin; a pool's thread has to be woken first."""
 _STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
-_EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 _WITHIN_PROGRAMS = (
     State.INPUT,
     State.CALLBACK,
@@ -166,7 +165,7 @@ def wide_causes(host: Host) -> Array:
         if state == State.INPUT:
             found = trace.named(hostnames.asks_for_input)
         elif state == State.DISPATCH:
-            found = trace.named(lambda name: name.startswith(_EXECUTORS))
+            found = trace.named(lambda name: name.startswith(hostnames.EXECUTORS))
         else:
             found = np.flatnonzero(classes == state)
         if state in (State.CALLBACK, State.DISPATCH):

@@ -12,7 +12,8 @@ from ...model.host import Host
 from .. import hostnames
 from .classes import Activity
 from .devices import Kind
-from .events import Events
+from .events import Activities, Events
+from .layers import near
 from .states import State
 
 PREVIOUS, GIVEN, AWAITED = range(3)
@@ -24,23 +25,6 @@ _SAME = 0.9
 _TRIES = 256
 """So many events are tried for what a stretch waits for."""
 _COPY, _SYNC = int(Kind.COPY), int(State.SYNC)
-
-
-class Stretches(NamedTuple):
-    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time."""
-
-    begin: Array
-    """int64[t] ps; what waits takes no time of its own, and stands where that is over."""
-    end: Array
-    """int64[t] ps."""
-    line: Array
-    """int32[t]: the line of the trace."""
-    state: Array
-    """int8[t]: ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as its events tell."""
-    event: Array
-    """int32[t]: number of the copy's event in the host's trace where a call makes it itself, else -1."""
-    waits: Array
-    """int32[t, 3]: places of devices' events and of stretches, which count on from these; -1 for none."""
 
 
 class _Handed(NamedTuple):
@@ -71,8 +55,11 @@ class _Clock(NamedTuple):
         return [_encoded(events.thread, time, chosen, *self) for time in times]
 
 
-def stretches(host: Host, act: Activity, events: Events) -> tuple[Stretches, Array]:
-    """The stretches, and int32[d]: by event the one that ends with its launch, counted as in ``waits``; -1 for none."""
+def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Array]:
+    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
+
+    And int32[d]: the number of the stretch that ends with each event's launch, -1 for none.
+    """
     lines, handed = _involved(host, act, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
@@ -117,7 +104,7 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Stretches, Arr
     begin[taken] = np.where(late < begin[taken], end[taken], np.minimum(late, end[taken]))
     state[taken] = State.DISPATCH
     launched = _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
-    return Stretches(begin, end, line, state, event, waits_for), launched
+    return Activities(begin, end, line, event, state, waits_for), launched
 
 
 def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
@@ -288,29 +275,12 @@ def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I
 
 
 @jit
-def _near(values: I64, value: Int, near: Int) -> Int:
-    """The first of the values, ascending, that is not below that one; fast where that is near a place."""
-    low, high, step = near, near, 1
-    while low > 0 and values[low - 1] >= value:
-        low, high, step = max(low - step, 0), low, 2 * step
-    while high < len(values) and values[high] < value:
-        low, high, step = high + 1, min(high + step, len(values)), 2 * step
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@jit
 def _covered(at: I64, begin: I64, end: I64) -> Bool:
     """bool[k]: whether stretches, in any order, cover what begins at each moment; moments ascend."""
     change = np.zeros(len(at) + 1, np.int32)
     low, high = np.int64(0), np.int64(0)
     for i in range(len(begin)):
-        low, high = _near(at, begin[i], low), _near(at, end[i], high)
+        low, high = near(at, begin[i], low), near(at, end[i], high)
         change[low] += 1
         change[high] -= 1
     answer = np.zeros(len(at), np.bool_)
@@ -344,7 +314,7 @@ def _await(
     for i in range(len(begin)):
         if not waiting[i] or state[i] >= 0:
             continue
-        k = _near(ends, end[i] + 1, k)
+        k = near(ends, end[i] + 1, k)
         for tried in range(min(k, _TRIES)):
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
@@ -367,7 +337,7 @@ def _ending_with(
         if launch[i] < 0:
             continue
         at = rank[thread[i]] * span + launch_end[i] - low
-        k = _near(until, at, k)
+        k = near(until, at, k)
         if k < len(until) and until[k] == at:
             answer[i] = first + k
     return answer
