@@ -14,7 +14,7 @@ from ..analysis.words import duration
 from .causes import Cause, causes, late_hosts
 from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
-from .facts import QUESTION, Fact
+from .facts import QUESTION, SAME, Fact
 from .side import Side
 from .student import adjusted
 
@@ -30,6 +30,12 @@ _EXPLAINED = 0.80
 _MOST_REASONS = 4
 _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
+_OF_THE_MACHINE = 0.5
+"""So much of the difference comes from the same programs' compute."""
+_AS_OFTEN = Fraction(5, 4)
+"""So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
+_ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
+"""Beginnings of ids of facts that explain why the same programs take longer."""
 _OPPOSED = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
 _ANYTHING = 9.0
@@ -78,7 +84,7 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if not change.runs and (change.among_steps is None or abs(middle) <= math.log1p(change.among_steps)):
+    if not change.runs and (not _apart(change) or _is_of_the_machine(found)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
@@ -88,6 +94,33 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     if change.far and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
+
+
+def _apart(change: Change) -> bool:
+    """Whether single captures differ by more than their steps do among themselves."""
+    if change.among_steps is None:
+        return False
+    return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
+
+
+def _is_of_the_machine(found: Comparison) -> bool:
+    """Whether the same programs compute as often as before, each time longer, or shorter, and nothing else is known to
+    differ: clocks and other tenants do that, which are not in captures.
+    """
+    facts = {fact.id: fact for fact in found.facts}
+    same = "programs" in facts and facts["programs"].grade == SAME
+    if not same or any(id.startswith(_ENVIRONMENT) for id in facts):
+        return False
+    whole = found.whole.delta
+    ops = [op for op in found.ops if op.part == "compute" and not _is_alone(op) and not _is_run_more(op, whole)]
+    longer = sum((op.difference.delta for op in ops), Fraction(0))
+    return longer * whole > 0 and abs(longer) >= _OF_THE_MACHINE * abs(whole)
+
+
+def _is_run_more(op: OpRow, whole: Fraction) -> bool:
+    """Whether it runs more often where steps are longer, and less often where they are shorter."""
+    less, more = (op.base_launches, op.new_launches) if whole > 0 else (op.new_launches, op.base_launches)
+    return more > _AS_OFTEN * less
 
 
 def _proven(found: Comparison, change: Change) -> bool:
@@ -113,7 +146,9 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        return f"Cannot tell: {_unclear(change, between)}. {times}"
+        told = change.far or not change.low <= 0 <= change.high
+        machine = told and not change.runs and _apart(change) and _is_of_the_machine(found)
+        return f"Cannot tell: {_machine(change) if machine else _unclear(change, between)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
@@ -127,6 +162,11 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         return f"{sentence}{only}. {times}"
     low, high = (_times_as(each) if many else percent(each) for each in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
+
+
+def _machine(change: Change) -> str:
+    told = f"{percent(change.estimate)} between these two captures, but the same programs run as often and compute"
+    return f"{told} {'longer' if change.estimate > 0 else 'shorter'}: rather the machine, or what else runs on it"
 
 
 def _unclear(change: Change, between: str) -> str:
