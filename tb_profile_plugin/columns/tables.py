@@ -61,7 +61,7 @@ class Stats:
 
     buffer: Array
     first: Array
-    """int64[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
+    """int32[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
     name: Array
     """int32[n]: row in the plane's stat metadata."""
     kind: Array

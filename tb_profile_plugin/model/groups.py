@@ -98,7 +98,6 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
     chosen = np.full(len(roots), -1, np.int64)
-    targets, sources = links.by_target
     _group(
         roots,
         level,
@@ -109,8 +108,7 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links.source,
         links.target,
         links.onward,
-        targets,
-        sources,
+        links.target_order,
         of_event,
         chosen,
     )
@@ -186,8 +184,7 @@ def _group(
     source: I32,
     target: I32,
     onward: I32,
-    targets: I32,
-    sources: I32,
+    target_order: I32,
     of_event: I32,
     chosen: I64,
 ) -> None:
@@ -196,7 +193,9 @@ def _group(
     trail = np.empty(256, np.int64)
     pending = np.empty(len(source), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
+        if of_event[root] >= 0 or _has_ancestor_of_level(
+            root, level, parent, source, target, target_order, seen, trail
+        ):
             continue
         _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
         chosen[count] = root
@@ -204,7 +203,9 @@ def _group(
 
 
 @jit
-def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sources: I32, seen: U8, trail: I64) -> bool:
+def _has_ancestor_of_level(
+    root: Int, level: I8, parent: I32, source: I32, target: I32, target_order: I32, seen: U8, trail: I64
+) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
@@ -223,11 +224,18 @@ def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sour
             seen[above] = 1
             trail[count] = above
             count += 1
-        row = np.searchsorted(targets, event)
-        while row < len(targets) and targets[row] == event:
-            if not seen[sources[row]] and count < len(trail):
-                seen[sources[row]] = 1
-                trail[count] = sources[row]
+        row, after = np.int64(0), np.int64(len(target))
+        while row < after:
+            middle = (row + after) // 2
+            if target[target_order[middle]] < event:
+                row = middle + 1
+            else:
+                after = middle
+        while row < len(target) and target[target_order[row]] == event:
+            leading = source[target_order[row]]
+            if not seen[leading] and count < len(trail):
+                seen[leading] = 1
+                trail[count] = leading
                 count += 1
             row += 1
     for i in range(count):

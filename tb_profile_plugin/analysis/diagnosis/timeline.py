@@ -11,7 +11,6 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Int
 from ...jit import jit
 from ...model.host import Host
-from ...model.per_host import per_host
 from ..idle.devices import DeviceWork, host_work
 from ..idle.gaps import Moments, moments_of_host
 from ..idle.layers import Touching, layered
@@ -32,9 +31,11 @@ class Timeline(Touching):
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
-@per_host
 def timeline(host: Host) -> Timeline:
-    """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work."""
+    """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
+
+    Large, and not kept: figures are what is asked again.
+    """
     works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     if len(each) == 1:
         (work,), (one,) = works, each

@@ -24,20 +24,29 @@ Activities = tuple[I64, I64, I64, I8, I32]
 
 
 @jit
-def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I32) -> I64:
-    """The event that begins at the end of each gap, of several the one launched first; -1 where nothing follows."""
-    answer = np.full(len(gap_end), -1, np.int64)
-    k = 0
-    for g in range(len(gap_end)):
-        while k < len(begin) and begin[k] < gap_end[g]:
+def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
+    """int32[gaps]: the event that begins at the end of each gap, of several the one launched first; -1 where nothing
+    follows. (edges, layer) are those of `attributed`.
+    """
+    gaps = 0
+    for each in layer:
+        gaps += each < 0
+    answer = np.full(gaps, -1, np.int32)
+    k, g = 0, 0
+    for i in range(len(layer)):
+        if layer[i] >= 0:
+            continue
+        end = edges[i + 1]
+        while k < len(begin) and begin[k] < end:
             k += 1
         best = np.int64(-1)
         j = k
-        while j < len(begin) and begin[j] == gap_end[g]:
+        while j < len(begin) and begin[j] == end:
             if best < 0 or (launch[j] >= 0 and (launch[best] < 0 or launch_begin[j] < launch_begin[best])):
                 best = np.int64(j)
             j += 1
         answer[g] = best
+        g += 1
     return answer
 
 
@@ -104,7 +113,7 @@ def _attributed(
     count: Int,
     edges: I64,
     layer: I8,
-    after: I64,
+    after: I32,
     calls: Calls,
     usual: I64Matrix,
     awaited: I64Matrix,
@@ -128,7 +137,7 @@ def _attributed(
         if layer[at] >= 0:
             count = _put(rows, count, low, high, np.int64(layer[at]), -1, -1)
         else:
-            n = after[gap]
+            n = np.int64(after[gap])
             if n >= 0 and number[n] < 0:
                 unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
                 count = _put(rows, count, low, high, unknown, gap, -1)
@@ -325,11 +334,14 @@ def instead(moments: Pieces, known: Array) -> Pieces:
     ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
     stays.
     """
-    size = _instead(room(0), *moments, known)
-    rows = room(size)
-    _instead(rows, *moments, known)
+    if not len(known) or not (moments[1] == _SYNC).any():
+        return moments
+    # What is known cuts pieces where it begins and ends.
+    rows = room(len(moments[1]) + 2 * len(known))
+    size = _instead(rows, *moments, known)
     rows[0][size] = moments[0][-1]
-    return rows
+    begin, state, gap, event = rows
+    return begin[: size + 1], state[:size], gap[:size], event[:size]
 
 
 @jit

@@ -95,7 +95,7 @@ def _around(host: Host, marks: Array) -> Array:
     parent, _ = host.trace.nesting
     found = [marks]
     while len(found[-1]):
-        above = np.unique(parent[found[-1]])
+        above = distinct(parent[found[-1]])
         found.append(above[above >= 0])
     return np.unique(np.concatenate(found))
 
