@@ -78,10 +78,11 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Ar
     moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
     from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    del edges, moments
+    launches, runs_, waits_, copies_ = (_covered(from_, *each) for each in (calls, runs, waits, copying))
+    del edges, moments, calls, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
-    state[_covered(from_, *calls)] = State.LAUNCH
-    made = np.flatnonzero(_covered(from_, *copying) & (state < 0))
+    state[launches] = State.LAUNCH
+    made = np.flatnonzero(copies_ & (state < 0))
     state[made] = State.EXPOSED_COPY
     event[made] = copies[np.searchsorted(copying[0], from_[made], "right") - 1]
     count = len(events.begin)
@@ -89,7 +90,7 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Ar
     follows = np.flatnonzero(line[1:] == line[:-1])
     found.waits[follows + 1, PREVIOUS] = follows + count
     over, done = _over(host, act, events, clock, from_, begin)
-    _await_events(found, events, _covered(from_, *runs), _covered(from_, *waits))
+    _await_events(found, events, runs_, waits_)
     alone = found.waits[over, AWAITED] < 0
     found.waits[over[alone], AWAITED] = done[alone]
     _await_threads(found, count, until, clock, handed)
