@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ from ..analysis.words import duration
 from .causes import Cause, causes, late_hosts
 from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
-from .facts import QUESTION, Fact
+from .facts import QUESTION, SAME, Fact
 from .side import Side
 from .student import adjusted
 
@@ -30,8 +31,16 @@ _EXPLAINED = 0.80
 _MOST_REASONS = 4
 _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
+_OF_THE_MACHINE = 0.5
+"""So much of the difference comes from the same programs' compute."""
+_AS_OFTEN = Fraction(5, 4)
+"""So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
+_ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
+"""Beginnings of ids of facts that explain why the same programs take longer."""
 _OPPOSED = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
+_MUCH = 0.1
+"""Unusual steps are told if they cost one side so much more, as a share of the base's step."""
 _ANYTHING = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
 _TIMES = 9.0
@@ -40,6 +49,9 @@ _MANY = 100_000
 """So many steps nobody records."""
 _DEPENDENT = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
+
+UNUSUAL_STEPS = "unusual_steps"
+"""The cause of that id is what they cost."""
 
 Hosts = tuple[Mapping[str, str], Mapping[str, str]]
 """Names of the base's hosts and the new side's by their places, where somebody knows them: digests have none."""
@@ -64,7 +76,8 @@ def verdict(found: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({},
     """Of a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _judged(found, threshold)
     why, reasons = _why(found, hosts) if code in ("slower", "faster") else ([], [])
-    return Verdict(code, certainty, _text(found, code, certainty), why, reasons, [*_doubts(found, code, threshold)])
+    text = _text(found, code, certainty) + _unusual(found)
+    return Verdict(code, certainty, text, why, reasons, [*_doubts(found, code, threshold)])
 
 
 def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
@@ -78,7 +91,7 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if not change.runs and (change.among_steps is None or abs(middle) <= math.log1p(change.among_steps)):
+    if not change.runs and (not _apart(change) or _is_of_the_machine(found)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
@@ -88,6 +101,33 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     if change.far and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
+
+
+def _apart(change: Change) -> bool:
+    """Whether single captures differ by more than their steps do among themselves."""
+    if change.among_steps is None:
+        return False
+    return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
+
+
+def _is_of_the_machine(found: Comparison) -> bool:
+    """Whether the same programs compute as often as before, each time longer, or shorter, and nothing else is known to
+    differ: clocks and other tenants do that, which are not in captures.
+    """
+    facts = {fact.id: fact for fact in found.facts}
+    same = "programs" in facts and facts["programs"].grade == SAME
+    if not same or any(id.startswith(_ENVIRONMENT) for id in facts):
+        return False
+    whole = found.whole.delta
+    ops = [op for op in found.ops if op.part == "compute" and not _is_alone(op) and not _is_run_more(op, whole)]
+    longer = sum((op.difference.delta for op in ops), Fraction(0))
+    return longer * whole > 0 and abs(longer) >= _OF_THE_MACHINE * abs(whole)
+
+
+def _is_run_more(op: OpRow, whole: Fraction) -> bool:
+    """Whether it runs more often where steps are longer, and less often where they are shorter."""
+    less, more = (op.base_launches, op.new_launches) if whole > 0 else (op.new_launches, op.base_launches)
+    return more > _AS_OFTEN * less
 
 
 def _proven(found: Comparison, change: Change) -> bool:
@@ -113,7 +153,9 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        return f"Cannot tell: {_unclear(change, between)}. {times}"
+        told = change.far or not change.low <= 0 <= change.high
+        machine = told and not change.runs and _apart(change) and _is_of_the_machine(found)
+        return f"Cannot tell: {_machine(change) if machine else _unclear(change, between)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
@@ -127,6 +169,25 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         return f"{sentence}{only}. {times}"
     low, high = (_times_as(each) if many else percent(each) for each in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
+
+
+def _machine(change: Change) -> str:
+    told = f"{percent(change.estimate)} between these two captures, but the same programs run as often and compute"
+    return f"{told} {'longer' if change.estimate > 0 else 'shorter'}: rather the machine, or what else runs on it"
+
+
+def _unusual(found: Comparison) -> str:
+    """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
+    cause = next((each for each in causes(found.sides) if each.id == UNUSUAL_STEPS), None)
+    if found.judged is None or cause is None or abs(cause.delta_ps) < _MUCH * found.whole.base * found.sides.base.items:
+        return ""
+    side = found.sides.new if cause.delta_ps > 0 else found.sides.base
+    names: Counter[str] = Counter()
+    for each in (each for digest in side.digests for each in digest.causes if each.id == UNUSUAL_STEPS):
+        names.update(dict(each.names))
+    most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
+    more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
+    return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
 
 
 def _unclear(change: Change, between: str) -> str:

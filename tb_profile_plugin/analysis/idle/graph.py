@@ -1,4 +1,10 @@
-"""What devices and threads did, as activities, and what each of these waited for."""
+"""What devices and threads did, as activities, and what each of these waited for.
+
+An activity is an event of a device, or a stretch of a thread between two moments that matter: where a call launches or
+waits, where a step begins, where another thread hands something over. An event waits for the stretch that launched it,
+for what ran before it on its stream, and maybe for another stream; a stretch for the one before it on its thread, for
+the thread that gave it something to do, and for the event of a device that its call waited for.
+"""
 
 from __future__ import annotations
 
@@ -88,9 +94,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     pauses = joined([usual_pauses(work) for work in works])
     peers = [awaited_events(host, i) for i in range(len(works))]
     if any(map(len, peers)):
-        peers = [
-            each if len(each) else np.zeros((len(work), 3), np.int64) for each, work in zip(peers, works, strict=True)
-        ]
+        peers = [each if len(each) else np.zeros((len(works[i]), 3), np.int64) for i, each in enumerate(peers)]
     told = events.launch, events.launch_end, events.first, latency, pauses, joined(peers), wide_causes(host)
     size = 2 * len(events.begin)
     while True:

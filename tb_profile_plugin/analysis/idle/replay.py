@@ -44,7 +44,9 @@ def replays(host: Host, graph: Graph, begins: Array, ends: Array, scenarios: Ite
     first, last = np.searchsorted(moments, begins), np.searchsorted(moments, ends)
     around = np.stack((graph.telling(moments), graph.following(moments)))
     shorter, sooner = np.zeros(len(graph.dag), np.int64), np.zeros(len(graph.dag), np.int64)
-    for scenario in scenarios:
+    for number, scenario in enumerate(scenarios):
+        if number:
+            shorter[:] = sooner[:] = 0
         _change(host, graph, scenario, shorter, sooner)
         own = shorter[around]
         graph.dag.replay(shorter, sooner)
@@ -53,9 +55,8 @@ def replays(host: Host, graph: Graph, begins: Array, ends: Array, scenarios: Ite
 
 
 def _change(host: Host, graph: Graph, scenario: Scenario, shorter: Array, sooner: Array) -> None:
-    """Fill in what `Dag.replay` takes."""
+    """Fill in what `Dag.replay` takes, where that is 0."""
     act, dag = activity(host), graph.dag
-    shorter[:] = sooner[:] = 0
     if scenario.without:
         gone = np.zeros(len(State), bool)
         gone[[int(state) for state in scenario.without]] = True

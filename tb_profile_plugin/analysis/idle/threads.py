@@ -54,6 +54,11 @@ class _Clock(NamedTuple):
         """int64[k] each: times of the chosen events on the threads that launched them, encoded."""
         return [_encoded(events.thread, time, chosen, *self) for time in times]
 
+    def of_handed(self, handed: _Handed) -> tuple[Array, Array, Array]:
+        """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
+        thread, since, at, origin, given = handed
+        return self.at(thread, since), self.at(thread, at), self.at(origin, given)
+
 
 def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Array]:
     """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
@@ -68,43 +73,47 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Ar
     calls = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
     copies, *copying = _copying(host, events, clock)
-    takes, given = clock.at(handed.thread, handed.at), clock.at(handed.origin, handed.given)
     bounds = np.arange(len(lines)) * clock.span
-    moments = np.concatenate(
-        (
-            *(bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, _marks(host, act, clock)),
-            *(clock.at(handed.thread, handed.since), takes, given),
-        )
-    )
+    edges = bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, *clock.of_handed(handed)
+    moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
     from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    del moments
+    launches, runs_, waits_, copies_ = (_covered(from_, *each) for each in (calls, runs, waits, copying))
+    del edges, moments, calls, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
-    state[_covered(from_, *calls)] = State.LAUNCH
-    made = np.flatnonzero(_covered(from_, *copying) & (state < 0))
+    state[launches] = State.LAUNCH
+    made = np.flatnonzero(copies_ & (state < 0))
     state[made] = State.EXPOSED_COPY
     event[made] = copies[np.searchsorted(copying[0], from_[made], "right") - 1]
     count = len(events.begin)
-    waits_for = np.full((len(line), 3), -1, np.int32)
+    found = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
     follows = np.flatnonzero(line[1:] == line[:-1])
-    waits_for[follows + 1, PREVIOUS] = follows + count
-    launches = events.launch, events.launch_begin, events.thread
-    ends = events.end[events.by_end]
-    waiting = _covered(from_, *waits)
+    found.waits[follows + 1, PREVIOUS] = follows + count
     over, done = _over(host, act, events, clock, from_, begin)
-    _await(
-        waiting | _covered(from_, *runs), waiting, begin, end, line, state, waits_for, ends, events.by_end, *launches
-    )
-    over, done = over[waits_for[over, AWAITED] < 0], done[waits_for[over, AWAITED] < 0]
-    waits_for[over, AWAITED] = done
+    _await_events(found, events, runs_, waits_)
+    alone = found.waits[over, AWAITED] < 0
+    found.waits[over[alone], AWAITED] = done[alone]
+    _await_threads(found, count, until, clock, handed)
+    return found, _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
+
+
+def _await_events(found: Activities, events: Events, runs: Array, waits: Array) -> None:
+    """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
+    columns = found.begin, found.end, found.line, found.state, found.waits
+    launches = events.launch, events.launch_begin, events.thread
+    _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
+
+
+def _await_threads(found: Activities, count: int, until: Array, clock: _Clock, handed: _Handed) -> None:
+    """Let stretches that something was handed over to begin then; stretches are counted on from so many events."""
+    _, takes, given = clock.of_handed(handed)
     taken, giver = _ending(until, takes), _ending(until, given)
     known = (taken >= 0) & (giver >= 0)
     taken, giver, late = taken[known], giver[known], handed.given[known]
-    waits_for[taken, GIVEN] = giver + count
-    begin[taken] = np.where(late < begin[taken], end[taken], np.minimum(late, end[taken]))
-    state[taken] = State.DISPATCH
-    launched = _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
-    return Activities(begin, end, line, event, state, waits_for), launched
+    found.waits[taken, GIVEN] = giver + count
+    begin, end = found.begin[taken], found.end[taken]
+    found.begin[taken] = np.where(late < begin, end, np.minimum(late, end))
+    found.state[taken] = State.DISPATCH
 
 
 def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
@@ -226,9 +235,10 @@ def _ending(until: Array, moments: Array) -> Array:
 def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int) -> I64:
     """Where the idleness began that each moment ends; the moment itself where the thread was busy until then."""
     answer = np.empty(len(at), np.int64)
+    k = np.int64(0)
     for i in range(len(at)):
         start, stop = first[thread[i]], first[thread[i] + 1]
-        k = start + np.searchsorted(begin[start:stop], at[i], "left")
+        k = start + near(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
         answer[i] = min(at[i], end[k - 1]) if k > start else low
     return answer
 
