@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,6 +39,8 @@ _ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "ite
 """Beginnings of ids of facts that explain why the same programs take longer."""
 _SURE = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
+_MUCH = 0.1
+"""Unusual steps are told if they cost one side so much more, as a share of the base's step."""
 _ANYTHING = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
 _TIMES = 9.0
@@ -46,6 +49,9 @@ _MANY = 100_000
 """So many steps nobody records."""
 _DEPENDENT = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
+
+UNUSUAL_STEPS = "unusual_steps"
+"""The cause of that id is what they cost."""
 
 Hosts = tuple[Mapping[str, str], Mapping[str, str]]
 """Names of the base's hosts and the new side's by their places, where somebody knows them: digests have none."""
@@ -70,7 +76,8 @@ def verdict(found: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({},
     """Of a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _judged(found, threshold)
     why, reasons = _why(found, hosts) if code in ("slower", "faster") else ([], [])
-    return Verdict(code, certainty, _text(found, code, certainty), why, reasons, [*_doubts(found, code, threshold)])
+    text = _text(found, code, certainty) + _unusual(found)
+    return Verdict(code, certainty, text, why, reasons, [*_doubts(found, code, threshold)])
 
 
 def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
@@ -172,6 +179,20 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
 def _machine(change: Change) -> str:
     told = f"{percent(change.estimate)} between these two captures, but the same programs run as often and compute"
     return f"{told} {'longer' if change.estimate > 0 else 'shorter'}: rather the machine, or what else runs on it"
+
+
+def _unusual(found: Comparison) -> str:
+    """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
+    cause = next((each for each in causes(found.sides) if each.id == UNUSUAL_STEPS), None)
+    if found.judged is None or cause is None or abs(cause.delta_ps) < _MUCH * found.whole.base * found.sides.base.items:
+        return ""
+    side = found.sides.new if cause.delta_ps > 0 else found.sides.base
+    names: Counter[str] = Counter()
+    for each in (each for digest in side.digests for each in digest.causes if each.id == UNUSUAL_STEPS):
+        names.update(dict(each.names))
+    most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
+    more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
+    return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
 
 
 def _unclear(change: Change, between: str) -> str:

@@ -95,8 +95,9 @@ def made_of(begin: Any, end: Any, edges: list[tuple[int, int, int]]) -> tuple[Da
 
 def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     """(begin, end) with these durations."""
-    end = dag.end - dag.won(dag.end - dag.begin - durations, np.zeros(len(dag), np.int64))
-    return end - durations, end
+    won = dag.end - dag.begin - durations
+    dag.replay(won, np.zeros(len(dag), np.int64))
+    return dag.end - won - durations, dag.end - won
 
 
 def dag_of(spans: list[Span], edges: list[tuple[int, int]], least: float = 0) -> Dag:

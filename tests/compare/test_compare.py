@@ -285,6 +285,20 @@ def test_a_late_worker_is_named_by_its_place_or_by_name(hosts: dict[str, str], t
     assert back.code == "faster" and back.reasons[0] == f"A late peer: the others wait for {told}, 1.00 ms → 1.00 µs"
 
 
+def test_what_unusual_steps_cost_is_told_though_steps_are_compared_without_them() -> None:
+    def made(ps: int, name: str) -> Digest:
+        return replace(digests.digest(A), causes=[DigestCause("unusual_steps", ps, [(name, ps), ("other", 1)])])
+
+    plain, compiling, little = digests.digest(A), made(10**9, "backend_compile"), made(10**7, "other")
+    _, told = held(plain, compiling)
+    assert told.code == "same"
+    assert told.text.endswith(
+        " Unusual steps, which this leaves out, take 1.00 ms more per step on average, most of it backend_compile."
+    )
+    assert "take 1.00 ms less per step on average, most of it backend_compile." in held(compiling, plain)[1].text
+    assert not any("Unusual" in held(*pair)[1].text for pair in [(plain, little), (compiling, compiling)])
+
+
 def test_another_kernel_is_told() -> None:
     told = {"compute/dot": {"origin": "f/dot"}}
     kernels = [[DigestKernel(name, "dot", 8, 10**9, True)] for name in ("gemm_128", "gemm_64")]

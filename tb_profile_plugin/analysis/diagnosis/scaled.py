@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...model.host import Host
+from ...model.per_host import per_host
 from ...problems import Problem, ProblemError
 from ..idle.devices import device_work
 from ..idle.graph import graph
@@ -92,9 +93,19 @@ def _of_host(
 
 def _events(host: Host, op: str) -> Array:
     """int64[k]: the events of devices of that name."""
-    events = np.concatenate([np.empty(0, np.int64), *(work.event for work in device_work(host))])
-    names = host.trace.name_of[events]
-    rows = np.unique(names)
-    wanted = rows[np.array([told_as(host.trace.names[row]) == op for row in rows.tolist()], bool)]
-    answer: Array = events[np.isin(names, wanted)]
+    wanted = np.zeros(len(host.trace.names), bool)
+    wanted[_rows(host).get(op, [])] = True
+    found = [work.event[wanted[host.trace.name_of[work.event]]] for work in device_work(host)]
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
+@per_host
+def _rows(host: Host) -> dict[str, list[int]]:
+    """Which of the trace's names devices' events have, by how each is told."""
+    answer: dict[str, list[int]] = {}
+    used = sum(
+        np.bincount(host.trace.name_of[work.event], minlength=len(host.trace.names)) for work in device_work(host)
+    )
+    for row in np.flatnonzero(used).tolist():
+        answer.setdefault(told_as(host.trace.names[row]), []).append(row)
     return answer

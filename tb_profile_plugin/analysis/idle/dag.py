@@ -34,11 +34,12 @@ class Dag:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def won(self, shorter: Array, sooner: Array) -> Array:
-        """int64[n] ps: how much earlier each activity ends, where each takes so much less time, and begins so much
-        sooner after the one that it is bound by; int64[n] ps both.
+    def replay(self, shorter: Array, sooner: Array) -> None:
+        """Let each activity take so much less time, and begin so much sooner after the one that it is bound by.
+
+        int64[n] ps both; ``shorter`` becomes how much earlier each one ends.
         """
-        return _won(self.binding, self.first, self.other, self.spare, shorter, sooner)
+        _replay(self.binding, self.first, self.other, self.spare, shorter, sooner)
 
     def slack(self, until: int) -> Array:
         """int64[n] ps: how much later each activity could end without anything ending after ``until``."""
@@ -122,16 +123,14 @@ def _made(
 
 
 @jit
-def _won(binding: I32, first: I32, other: I32, spare: I64, shorter: I64, sooner: I64) -> I64:
-    won = np.empty(len(binding), np.int64)
+def _replay(binding: I32, first: I32, other: I32, spare: I64, won: I64, sooner: I64) -> None:
     for v in range(len(binding)):
-        least = np.int64(0)
-        if binding[v] >= 0:
-            least = won[binding[v]] + sooner[v]
-            for k in range(first[v], first[v + 1]):
-                least = min(least, won[other[k]] + spare[k])
-        won[v] = least + shorter[v]
-    return won
+        if binding[v] < 0:
+            continue
+        least = won[binding[v]] + sooner[v]
+        for k in range(first[v], first[v + 1]):
+            least = min(least, won[other[k]] + spare[k])
+        won[v] += least
 
 
 @jit

@@ -19,6 +19,24 @@ another stream.
 """
 
 
+class Activities(NamedTuple):
+    """What devices or threads did; events of devices are counted first, and then stretches of threads."""
+
+    begin: Array
+    """int64[n] ps; a stretch that waits takes no time of its own, and stands where that is over."""
+    end: Array
+    """int64[n] ps."""
+    line: Array
+    """int32[n]: the line of the trace that a thread's activity is on; -1 for devices' events."""
+    event: Array
+    """int32[n]: number of a device's event in the host's trace, also of a copy that a call makes itself; else -1."""
+    state: Array
+    """int8[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
+    its events tell."""
+    waits: Array
+    """int32[n, 3]: the activities that each one waits for, -1 for none."""
+
+
 class Events(NamedTuple):
     """Columns as `DeviceWork` has them, of d events."""
 
@@ -40,11 +58,13 @@ class Events(NamedTuple):
     by_end: Array
     """int64[d]: the events in order of end."""
 
-    def wait(self, waits: Array) -> None:
-        """Fill in, for each event, what it waits for on devices: int32[d, 3]."""
+    def activities(self, launches: Array) -> Activities:
+        """The events, with the stretches that end with their launches, int32[d]."""
         by_begin = np.argsort(self.begin, kind="stable")
         times = self.begin, self.end, self.launch, self.launch_end
-        _wait(waits, by_begin, self.by_end, self.stream, int(self.stream.max()) + 1, *times)
+        waits = _waits(launches, by_begin, self.by_end, self.stream, int(self.stream.max()) + 1, *times)
+        nowhere = np.full(len(launches), -1, np.int32)
+        return Activities(self.begin, self.end, nowhere, self.event, self.kind, waits)
 
 
 def events_of(works: tuple[DeviceWork, ...]) -> Events:
@@ -115,8 +135,8 @@ def _least(
 
 
 @jit
-def _wait(
-    waits: I32Matrix,
+def _waits(
+    launches: I32,
     by_begin: I64,
     by_end: I64,
     stream: I32,
@@ -125,12 +145,13 @@ def _wait(
     end: I64,
     launch: I32,
     launch_end: I64,
-) -> None:
-    """Of each event the one of its stream that had ended last when it began.
+) -> I32Matrix:
+    """What each event waits for: what launched it, and what had ended last on its stream when it began.
 
-    And the last one of any stream, where the event begins right after that and long after all that it is known to wait
-    for: profilers seldom record what makes a stream wait.
+    And what had ended last on any stream, where the event begins right after that and long after all that it is known
+    to wait for: profilers seldom record what makes a stream wait.
     """
+    waits = np.full((len(begin), 3), -1, np.int32)
     last = np.full(streams, -1, np.int64)
     ended = 0
     for i in by_begin:
@@ -138,6 +159,7 @@ def _wait(
             last[stream[by_end[ended]]] = by_end[ended]
             ended += 1
         before = last[stream[i]]
+        waits[i, LAUNCHED] = launches[i]
         known = launch_end[i] if launch[i] >= 0 else np.int64(NOWHERE)
         if before >= 0:
             known = max(known, end[before])
@@ -147,3 +169,4 @@ def _wait(
             near = begin[i] - end[other] <= BETWEEN_PS and begin[i] - known > BETWEEN_PS
             if near and end[other] > known:
                 waits[i, ELSEWHERE] = other
+    return waits

@@ -1,4 +1,10 @@
-"""What devices and threads did, as activities, and what each of these waited for."""
+"""What devices and threads did, as activities, and what each of these waited for.
+
+An activity is an event of a device, or a stretch of a thread between two moments that matter: where a call launches or
+waits, where a step begins, where another thread hands something over. An event waits for the stretch that launched it,
+for what ran before it on its stream, and maybe for another stream; a stretch for the one before it on its thread, for
+the thread that gave it something to do, and for the event of a device that its call waited for.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +16,11 @@ from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
-from .attribution import Pieces, queued, room
+from .attribution import Pieces, first_until, queued, room
 from .classes import activity
 from .dag import Dag, made
 from .devices import DeviceWork, device_work
-from .events import LAUNCHED, NOWHERE, Events, events_of, joined, least_waits
+from .events import NOWHERE, Events, events_of, joined, least_waits
 from .gaps import awaited_events, moments, usual_pauses, wide_causes
 from .states import State
 from .threads import stretches
@@ -22,7 +28,6 @@ from .threads import stretches
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
 _LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
-_ANY = np.int64(_FARTHEST)
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,9 @@ class Graph:
 
     dag: Dag
     line: Array
-    """int32[n]: the line of the trace that a thread's activity is on; -1 for devices' events."""
     event: Array
-    """int32[n]: number of a device's event in the host's trace, also of a copy that a call makes itself; else -1."""
     state: Array
-    """int8[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as
-    its events tell."""
+    """As `Activities` has them: int32[n], int32[n], int8[n]."""
     lag: Pieces
     """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
     each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
@@ -69,23 +71,21 @@ def graph(host: Host) -> Graph | None:
     begin, end = host.window
     if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
-    act, events = activity(host), events_of(works)
-    threads, launches = stretches(host, act, events)
-    count = len(events.begin)
-    waits = np.concatenate((np.full((count, 3), -1, np.int32), threads.waits))
-    waits[:count, LAUNCHED] = launches
-    events.wait(waits[:count])
+    events = events_of(works)
+    begins, ends, line, number, state, waits = _activities(host, events)
     groups = np.append(events.first, len(waits))
     least = np.array([*map(least_waits, works), (0, 0, 0)], np.int64)
-    begins, ends = np.concatenate((events.begin, threads.begin)), np.concatenate((events.end, threads.end))
     dag, order, violations = made(begins, ends, waits, groups, least)
     del begins, ends, waits
-    line = np.concatenate((np.full(count, -1, np.int32), threads.line))[order]
-    event = np.concatenate((events.event, threads.event))[order]
-    state = np.concatenate((events.kind, threads.state))[order]
-    del threads
+    line, number, state = line[order], number[order], state[order]
     lag = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, event, state, lag, violations, act.loop)
+    return Graph(dag, line, number, state, lag, violations, activity(host).loop)
+
+
+def _activities(host: Host, events: Events) -> list[Array]:
+    """The columns of `Activities`, of devices and threads."""
+    threads, launches = stretches(host, activity(host), events)
+    return [np.concatenate(columns) for columns in zip(events.activities(launches), threads, strict=True)]
 
 
 def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Pieces:
@@ -94,9 +94,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     pauses = joined([usual_pauses(work) for work in works])
     peers = [awaited_events(host, i) for i in range(len(works))]
     if any(map(len, peers)):
-        peers = [
-            each if len(each) else np.zeros((len(work), 3), np.int64) for each, work in zip(peers, works, strict=True)
-        ]
+        peers = [each if len(each) else np.zeros((len(works[i]), 3), np.int64) for i, each in enumerate(peers)]
     told = events.launch, events.launch_end, events.first, latency, pauses, joined(peers), wide_causes(host)
     size = 2 * len(events.begin)
     while True:
@@ -133,17 +131,16 @@ def _lagging(
         if binding[v] < 0 or end[binding[v]] >= begin[v]:
             continue
         since = end[binding[v]]
-        if i >= len(launch):
-            if state[v] == _SYNC:
-                count = queued(
-                    rows, count, np.int64(v), since, begin[v], np.int64(NOWHERE), nobody, wide, np.int64(_SYNC), _ANY
-                )
-            continue
-        empty = launch[i] >= 0 and launch_end[i] >= since
-        usual = np.int64(_LATENCY if empty else _BETWEEN)
-        most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
-        peer = awaited[i] if len(awaited) > 0 else nobody
-        count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, usual, most)
+        w = first_until(wide, since)
+        if i < len(launch):
+            empty = launch[i] >= 0 and launch_end[i] >= since
+            usual = np.int64(_LATENCY if empty else _BETWEEN)
+            most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
+            peer = awaited[i] if len(awaited) > 0 else nobody
+            count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, w, usual, most)
+        elif state[v] == _SYNC:
+            before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
+            count = queued(rows, count, np.int64(v), since, begin[v], before, nobody, wide, w, usual, most)
     return count
 
 

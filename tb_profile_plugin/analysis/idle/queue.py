@@ -127,6 +127,7 @@ def _changes(launched: I64, known: Bool, begin: I64, end: I64) -> tuple[I64, I32
 def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
     """What the queues of a host's devices were like within windows, which are disjoint and ascending, int64 ps."""
     works, queues = device_work(host), launch_queue(host)
+    begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
     spent = partition(host, begins, ends).sum(axis=0)
     return [
         _figures(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, Int
+from ...arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...jit import jit
 from ...model.host import Host
 from .classes import activity
 from .graph import Graph
-from .layers import distinct
 from .states import State
 
 _PYTHON = int(State.PYTHON)
@@ -43,50 +42,53 @@ def replays(host: Host, graph: Graph, begins: Array, ends: Array, scenarios: Ite
     """The same for one scenario after another."""
     moments = distinct(np.concatenate((begins, ends)))
     first, last = np.searchsorted(moments, begins), np.searchsorted(moments, ends)
-    around = graph.telling(moments), graph.following(moments)
-    for scenario in scenarios:
-        times = _progress(graph, around, moments, *_changed(host, graph, scenario))
+    around = np.stack((graph.telling(moments), graph.following(moments)))
+    shorter, sooner = np.zeros(len(graph.dag), np.int64), np.zeros(len(graph.dag), np.int64)
+    for number, scenario in enumerate(scenarios):
+        if number:
+            shorter[:] = sooner[:] = 0
+        _change(host, graph, scenario, shorter, sooner)
+        own = shorter[around]
+        graph.dag.replay(shorter, sooner)
+        times = _progress(graph, around, moments, shorter[around], own)
         yield times[last] - times[first]
 
 
-def _changed(host: Host, graph: Graph, scenario: Scenario) -> tuple[Array, Array]:
-    """(shorter, sooner) of `Dag.won`, int64[n] ps both."""
+def _change(host: Host, graph: Graph, scenario: Scenario, shorter: Array, sooner: Array) -> None:
+    """Fill in what `Dag.replay` takes, where that is 0."""
     act, dag = activity(host), graph.dag
-    gone = np.zeros(len(State), bool)
-    gone[[int(state) for state in scenario.without]] = True
-    if gone.any():
+    if scenario.without:
+        gone = np.zeros(len(State), bool)
+        gone[[int(state) for state in scenario.without]] = True
         done = act.first, act.begin, act.end, act.state, act.python
-        shorter, sooner = _without(gone, dag.begin, dag.end, graph.line, graph.state, graph.loop, graph.lag, done)
-    else:
-        shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
+        nodes = dag.begin, dag.end, graph.line, graph.state
+        _without(shorter, sooner, gone, nodes, graph.lag, done, graph.loop)
     if scenario.events is not None:
         scaled = np.zeros(len(host.trace) + 1, bool)
         scaled[scenario.events] = True
-        nodes = np.flatnonzero(scaled[graph.event])
-        left = dag.end[nodes] - dag.begin[nodes] - shorter[nodes]
-        shorter[nodes] += left - np.rint(left * scenario.factor).astype(np.int64)
-    return shorter, sooner
+        mine = np.flatnonzero(scaled[graph.event])
+        left = dag.end[mine] - dag.begin[mine] - shorter[mine]
+        shorter[mine] += left - np.rint(left * scenario.factor).astype(np.int64)
 
 
 @jit
 def _without(
+    shorter: I64,
+    sooner: I64,
     gone: Bool,
-    begin: I64,
-    end: I64,
-    line: I32,
-    state: I8,
-    loop: Int,
+    nodes: tuple[I64, I64, I32, I8],
     lag: tuple[I64, I8, I32, I32],
     done: tuple[I64, I64, I64, I8, Bool],
-) -> tuple[I64, I64]:
-    """How much shorter each activity is, and how much of its lag goes: of states that are gone.
+    loop: Int,
+) -> None:
+    """Add how much shorter each activity is, and how much of its lag goes: of states that are gone.
 
     A thread's stretch that is none of these in all loses what its thread spends on them; ``done`` are of `Activity`
     ``first``, ``begin``, ``end``, ``state`` and ``python``.
     """
+    begin, end, line, state = nodes
     lag_begin, lag_state, lag_node, _ = lag
     first, act_begin, act_end, act_state, python = done
-    shorter, sooner = np.zeros(len(begin), np.int64), np.zeros(len(begin), np.int64)
     for k in range(len(lag_node)):
         if gone[lag_state[k]]:
             node = lag_node[k]
@@ -114,20 +116,19 @@ def _without(
             if counts:
                 shorter[v] += until - at
             at = until
-    return shorter, sooner
 
 
-def _progress(graph: Graph, around: tuple[Array, Array], moments: Array, shorter: Array, sooner: Array) -> Array:
-    """int64[k] ps: when each of the moments, ascending, comes after the change; ``around`` are the activities that
-    `Graph.telling` and `Graph.following` say.
+def _progress(graph: Graph, around: Array, moments: Array, won: Array, own: Array) -> Array:
+    """int64[k] ps: when each of the moments, ascending, comes after the change.
+
+    ``around`` (int64[2, k]) are the activities that `Graph.telling` and `Graph.following` say; they end so much
+    earlier, of which so much because they are shorter themselves.
     """
-    dag, (node, following) = graph.dag, around
-    won = dag.won(shorter, sooner)
-    begin, end = (dag.begin[node] - won[node] + shorter[node], dag.end[node] - won[node])
+    (node, following), dag = around, graph.dag
+    (begin, next_), (end, _) = dag.begin[around] - won + own, dag.end[around] - won
     # A moment after the node's end stays as far from it, but comes before what follows; one within it as far from its
     # end.
-    answer = end + moments - dag.end[node]
-    next_ = np.where(following >= 0, dag.begin[following] - won[following] + shorter[following], answer)
-    after = np.maximum(end, np.minimum(answer, next_))
+    answer = moments - won[0]
+    after = np.maximum(end, np.where(following >= 0, np.minimum(answer, next_), answer))
     answer = np.where(moments < dag.end[node], np.maximum(begin, answer), after)
     return np.maximum.accumulate(np.where(node >= 0, answer, moments))

@@ -12,7 +12,8 @@ from ...model.host import Host
 from .. import hostnames
 from .classes import Activity
 from .devices import Kind
-from .events import Events
+from .events import Activities, Events
+from .layers import near
 from .states import State
 
 PREVIOUS, GIVEN, AWAITED = range(3)
@@ -24,23 +25,6 @@ _SAME = 0.9
 _TRIES = 256
 """So many events are tried for what a stretch waits for."""
 _COPY, _SYNC = int(Kind.COPY), int(State.SYNC)
-
-
-class Stretches(NamedTuple):
-    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time."""
-
-    begin: Array
-    """int64[t] ps; what waits takes no time of its own, and stands where that is over."""
-    end: Array
-    """int64[t] ps."""
-    line: Array
-    """int32[t]: the line of the trace."""
-    state: Array
-    """int8[t]: ``LAUNCH``, ``SYNC``, ``DISPATCH`` or ``EXPOSED_COPY``, or -1: as its events tell."""
-    event: Array
-    """int32[t]: number of the copy's event in the host's trace where a call makes it itself, else -1."""
-    waits: Array
-    """int32[t, 3]: places of devices' events and of stretches, which count on from these; -1 for none."""
 
 
 class _Handed(NamedTuple):
@@ -70,9 +54,17 @@ class _Clock(NamedTuple):
         """int64[k] each: times of the chosen events on the threads that launched them, encoded."""
         return [_encoded(events.thread, time, chosen, *self) for time in times]
 
+    def of_handed(self, handed: _Handed) -> tuple[Array, Array, Array]:
+        """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
+        thread, since, at, origin, given = handed
+        return self.at(thread, since), self.at(thread, at), self.at(origin, given)
 
-def stretches(host: Host, act: Activity, events: Events) -> tuple[Stretches, Array]:
-    """The stretches, and int32[d]: by event the one that ends with its launch, counted as in ``waits``; -1 for none."""
+
+def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Array]:
+    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
+
+    And int32[d]: the number of the stretch that ends with each event's launch, -1 for none.
+    """
     lines, handed = _involved(host, act, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
@@ -81,43 +73,47 @@ def stretches(host: Host, act: Activity, events: Events) -> tuple[Stretches, Arr
     calls = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
     copies, *copying = _copying(host, events, clock)
-    takes, given = clock.at(handed.thread, handed.at), clock.at(handed.origin, handed.given)
     bounds = np.arange(len(lines)) * clock.span
-    moments = np.concatenate(
-        (
-            *(bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, _marks(host, act, clock)),
-            *(clock.at(handed.thread, handed.since), takes, given),
-        )
-    )
+    edges = bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, *clock.of_handed(handed)
+    moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
     from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    del moments
+    launches, runs_, waits_, copies_ = (_covered(from_, *each) for each in (calls, runs, waits, copying))
+    del edges, moments, calls, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
-    state[_covered(from_, *calls)] = State.LAUNCH
-    made = np.flatnonzero(_covered(from_, *copying) & (state < 0))
+    state[launches] = State.LAUNCH
+    made = np.flatnonzero(copies_ & (state < 0))
     state[made] = State.EXPOSED_COPY
     event[made] = copies[np.searchsorted(copying[0], from_[made], "right") - 1]
     count = len(events.begin)
-    waits_for = np.full((len(line), 3), -1, np.int32)
+    found = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
     follows = np.flatnonzero(line[1:] == line[:-1])
-    waits_for[follows + 1, PREVIOUS] = follows + count
-    launches = events.launch, events.launch_begin, events.thread
-    ends = events.end[events.by_end]
-    waiting = _covered(from_, *waits)
+    found.waits[follows + 1, PREVIOUS] = follows + count
     over, done = _over(host, act, events, clock, from_, begin)
-    _await(
-        waiting | _covered(from_, *runs), waiting, begin, end, line, state, waits_for, ends, events.by_end, *launches
-    )
-    over, done = over[waits_for[over, AWAITED] < 0], done[waits_for[over, AWAITED] < 0]
-    waits_for[over, AWAITED] = done
+    _await_events(found, events, runs_, waits_)
+    alone = found.waits[over, AWAITED] < 0
+    found.waits[over[alone], AWAITED] = done[alone]
+    _await_threads(found, count, until, clock, handed)
+    return found, _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
+
+
+def _await_events(found: Activities, events: Events, runs: Array, waits: Array) -> None:
+    """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
+    columns = found.begin, found.end, found.line, found.state, found.waits
+    launches = events.launch, events.launch_begin, events.thread
+    _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
+
+
+def _await_threads(found: Activities, count: int, until: Array, clock: _Clock, handed: _Handed) -> None:
+    """Let stretches that something was handed over to begin then; stretches are counted on from so many events."""
+    _, takes, given = clock.of_handed(handed)
     taken, giver = _ending(until, takes), _ending(until, given)
     known = (taken >= 0) & (giver >= 0)
     taken, giver, late = taken[known], giver[known], handed.given[known]
-    waits_for[taken, GIVEN] = giver + count
-    begin[taken] = np.where(late < begin[taken], end[taken], np.minimum(late, end[taken]))
-    state[taken] = State.DISPATCH
-    launched = _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
-    return Stretches(begin, end, line, state, event, waits_for), launched
+    found.waits[taken, GIVEN] = giver + count
+    begin, end = found.begin[taken], found.end[taken]
+    found.begin[taken] = np.where(late < begin, end, np.minimum(late, end))
+    found.state[taken] = State.DISPATCH
 
 
 def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
@@ -239,9 +235,10 @@ def _ending(until: Array, moments: Array) -> Array:
 def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int) -> I64:
     """Where the idleness began that each moment ends; the moment itself where the thread was busy until then."""
     answer = np.empty(len(at), np.int64)
+    k = np.int64(0)
     for i in range(len(at)):
         start, stop = first[thread[i]], first[thread[i] + 1]
-        k = start + np.searchsorted(begin[start:stop], at[i], "left")
+        k = start + near(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
         answer[i] = min(at[i], end[k - 1]) if k > start else low
     return answer
 
@@ -288,29 +285,12 @@ def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I
 
 
 @jit
-def _near(values: I64, value: Int, near: Int) -> Int:
-    """The first of the values, ascending, that is not below that one; fast where that is near a place."""
-    low, high, step = near, near, 1
-    while low > 0 and values[low - 1] >= value:
-        low, high, step = max(low - step, 0), low, 2 * step
-    while high < len(values) and values[high] < value:
-        low, high, step = high + 1, min(high + step, len(values)), 2 * step
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@jit
 def _covered(at: I64, begin: I64, end: I64) -> Bool:
     """bool[k]: whether stretches, in any order, cover what begins at each moment; moments ascend."""
     change = np.zeros(len(at) + 1, np.int32)
     low, high = np.int64(0), np.int64(0)
     for i in range(len(begin)):
-        low, high = _near(at, begin[i], low), _near(at, end[i], high)
+        low, high = near(at, begin[i], low), near(at, end[i], high)
         change[low] += 1
         change[high] -= 1
     answer = np.zeros(len(at), np.bool_)
@@ -344,7 +324,7 @@ def _await(
     for i in range(len(begin)):
         if not waiting[i] or state[i] >= 0:
             continue
-        k = _near(ends, end[i] + 1, k)
+        k = near(ends, end[i] + 1, k)
         for tried in range(min(k, _TRIES)):
             event = by_end[k - 1 - tried]
             if ends[k - 1 - tried] <= begin[i]:
@@ -367,7 +347,7 @@ def _ending_with(
         if launch[i] < 0:
             continue
         at = rank[thread[i]] * span + launch_end[i] - low
-        k = _near(until, at, k)
+        k = near(until, at, k)
         if k < len(until) and until[k] == at:
             answer[i] = first + k
     return answer
