@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,18 +12,25 @@ from . import compat, store, tools
 from .analysis.chosen import TYPICAL, checked
 from .analysis.deviceops import device_ops
 from .analysis.diagnosis.scaled import Scaled, scaled
+from .analysis.digest.record import Digest
 from .analysis.hostops import host_ops
 from .analysis.kernelstats import launches
 from .analysis.steptime import NEEDS
+from .compare import load
+from .compare.engine import Comparison, compare
+from .compare.side import side
+from .compare.verdict import THRESHOLD, Verdict, verdict
 from .contract.answer import Json
 from .frames import events, figures
 from .frames.frame import Frame
 from .model.host import window
 from .model.per_host import need
 from .model.session import Session
+from .report import compare as comparison
 from .report import summary
 from .runtime.executors import executor
 from .sql import ask
+from .store.kept import Kept
 
 TABLES = ("events", "steps", "ops", "kernels", "allocations")
 """What SQL can ask of: the methods of `Capture` of these names."""
@@ -39,6 +47,25 @@ class Summary:
         return summary.markdown(self.data)
 
     _repr_markdown_ = __str__
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two sides held against each other."""
+
+    found: Comparison
+    verdict: Verdict
+
+    @property
+    def data(self) -> Json:
+        """As ``tb-profile compare --format json`` writes it; see docs/compare.md."""
+        return comparison.nested(self.found, self.verdict)
+
+    def __str__(self) -> str:
+        return comparison.text(self.found, self.verdict)
+
+    def _repr_markdown_(self) -> str:
+        return comparison.markdown(self.found, self.verdict)
 
 
 class Capture(Session):
@@ -64,6 +91,29 @@ class Capture(Session):
     def summary(self, host: str = "") -> Summary:
         """The most important on a page: as ``tb-profile summary`` writes it, and as a notebook shows it."""
         return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
+
+    def compare(
+        self,
+        base: str | os.PathLike[str],
+        *bases: str | os.PathLike[str],
+        also: Sequence[str | os.PathLike[str]] = (),
+        items: tuple[int, int] = (1, 1),
+        threshold: float = THRESHOLD,
+    ) -> Compared:
+        """Whether this one is faster than the base, by how much, why, and whether that is noise.
+
+        The base is a path, or several, as ``tb-profile compare`` takes them, reports and digests too; so are more
+        captures of this side, ``also``. ``items`` are what a step of the base and of this side works through,
+        ``threshold`` what matters in practice, as a share of the step. Raises `ProblemError` for what cannot be read.
+        """
+        kept = Kept(True)
+
+        def loaded(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[str, Digest]]:
+            return [(one.name, load.load(one, kept)) for one in (load.source(os.fspath(path)) for path in paths)]
+
+        own = self.name, load.digest_of(load.Source(self.name, self.stored, None), kept, lambda: self)
+        found = compare(side(loaded([base, *bases]), items[0]), side([own, *loaded(also)], items[1]))
+        return Compared(found, verdict(found, threshold))
 
     def scaled(
         self, op: str, factor: float = 0.5, host: str = "", *, steps: str = TYPICAL, step_event: str = ""

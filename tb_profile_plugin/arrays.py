@@ -1,4 +1,5 @@
-"""Types of arrays, named by their dtype; those with one dimension have no more in their name. And a median.
+"""Types of arrays, named by their dtype; those with one dimension have no more in their name. And what
+numpy has, too, but first loads its masked arrays for, which nothing here uses.
 
 In a kernel's signature they are what it is compiled for (see `jit`).
 """
@@ -30,11 +31,25 @@ Int = Any
 """A whole number: int64 inside a kernel, int outside."""
 
 
-def median(values: Array) -> float:
-    """The middle one of the numbers, or the mean of both middle ones; there must be one.
+def distinct(values: Array) -> Array:
+    """The values in ascending order, each once."""
+    values = np.sort(values)
+    answer: Array = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    return answer
 
-    numpy's own first loads its masked arrays, which nothing here uses.
-    """
+
+def quantile(values: Array, share: float) -> float:
+    """The number that such a share of them, 0–1, lies below, between two of them in proportion; there must be one."""
+    at = share * (len(values) - 1)
+    low, rest = int(at), at - int(at)
+    places = [low, min(low + 1, len(values) - 1)]
+    one, next_ = np.partition(values, places)[places].tolist()
+    # From the nearer of the two, as numpy does, so that roundings are the same.
+    return float(next_ - (next_ - one) * (1 - rest) if rest >= 0.5 else one + (next_ - one) * rest)
+
+
+def median(values: Array) -> float:
+    """The middle one of the numbers, or the mean of both middle ones; there must be one."""
     ordered = np.sort(values)
     middle = len(ordered) // 2
     return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)

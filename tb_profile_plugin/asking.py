@@ -52,6 +52,13 @@ def _executor(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def count(text: str) -> int:
+    """An option's number of rows or the like."""
+    if not (text.isdecimal() and len(text) < 8 and 1 <= int(text) <= 1_000_000):
+        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
+    return int(text)
+
+
 def size(text: str) -> int:
     """An option's size, such as ``8G``, in bytes."""
     from .runtime.memory import size_of

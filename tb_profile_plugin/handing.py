@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from .asking import SESSION, add_executor, add_memory_limit, answers, output, size, stored_at
+from .asking import SESSION, add_executor, add_memory_limit, answers, count, output, size, stored_at
 from .problems import Problem, ProblemError
 from .terminal import say, warn
 
@@ -44,8 +44,8 @@ def add(verbs: Any) -> None:
     verb.add_argument(
         "--format", choices=("text", "csv", "json", "markdown"), default="text", help="default: %(default)s"
     )
-    verb.add_argument("--rows", type=_count, default=10_000, help="at most (default: %(default)s)")
-    verb.add_argument("--seconds", type=_count, default=30, help="that it may take (default: %(default)s)")
+    verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
+    verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
@@ -73,12 +73,6 @@ def add(verbs: Any) -> None:
 def _tokens(text: str) -> int:
     if not (text.isdecimal() and 100 <= int(text) <= 100_000):
         raise argparse.ArgumentTypeError(f"{text} is no budget: give 100 to 100000")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not (text.isdecimal() and 1 <= int(text) <= 1_000_000):
-        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
     return int(text)
 
 

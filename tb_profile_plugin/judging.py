@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import checking
-from .asking import add_executor, add_memory_limit, output
+from .asking import add_executor, add_memory_limit, count, output
 from .gate.sessions import add_steps, loaded, share, sides
 from .problems import Problem, ProblemError
 from .terminal import warn
@@ -31,7 +31,7 @@ def add(verbs: Any) -> None:
     verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
     verb.add_argument("--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="what a step works through")
     verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
-    verb.add_argument("--top", metavar="N", type=int, default=15, help="ops in text (default: %(default)s)")
+    verb.add_argument("--top", metavar="N", type=count, default=15, help="ops in text (default: %(default)s)")
     verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     add_steps(verb)
@@ -116,7 +116,8 @@ def _digests(asked: argparse.Namespace) -> list[tuple[str, Digest]]:
         each for each in reversed(Logdir(asked.logdir).survey().sessions) if fnmatchcase(each.name, asked.match)
     ]
     if not sessions:
-        raise ProblemError(Problem("no_sessions", "There is no session of such a name.", where=asked.logdir), 404)
+        message = "There is no session here." if asked.match == "*" else "There is no session of such a name."
+        raise ProblemError(Problem("no_sessions", message, where=asked.logdir), 404)
     digests = []
     for stored in sessions:
         one = Source(stored.name, stored, None, "", asked.step_event, asked.steps or "typical")

@@ -47,7 +47,7 @@ def read(text: str) -> XSpace:
     buffer, places = pool.filled(value for _, value in args if isinstance(value, str))
     stats = Stats(
         buffer,
-        np.cumsum([0, *(len(span["args"]) for span in spans)], dtype=np.int64),
+        np.cumsum([0, *(len(span["args"]) for span in spans)], dtype=np.int32),
         np.array([keys.index(key) for key, _ in args], np.int32),
         np.array([kinds.TEXT if isinstance(value, str) else kinds.INT for _, value in args], np.uint8),
         np.array([places[value] if isinstance(value, str) else value for _, value in args], np.int64),
@@ -69,5 +69,5 @@ def read(text: str) -> XSpace:
 def empty(owners: int) -> Stats:
     none = np.empty(0, np.int64)
     return Stats(
-        np.empty(0, np.uint8), np.zeros(owners + 1, np.int64), none.astype(np.int32), none.astype(np.uint8), none
+        np.empty(0, np.uint8), np.zeros(owners + 1, np.int32), none.astype(np.int32), none.astype(np.uint8), none
     )

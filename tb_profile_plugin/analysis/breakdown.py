@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import I64, Array, I64Matrix, Int
+from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import collectives, hlotext, kernels, names
 from ..model.copies import copies
 from ..model.host import Host, run_window
 from ..model.steps import OF_TIME, Steps
+from ..runtime.memo import lazy
 from .hostactivity import host_activities
 from .parts import COPIES, Part
 
@@ -38,8 +39,13 @@ class Breakdown:
 
     part_ps: Array
     """int64[steps, len(Part)]: each row sums to the step's duration."""
-    segments: Array
-    """int64[k, 4]: step, `Part`, begin and end (ps) of each stretch, in order of time within a step."""
+    swept: tuple[Array, ...]
+    """What `_sweep` was given."""
+
+    @lazy
+    def segments(self) -> Array:
+        """int64[k, 4]: step, `Part`, begin and end (ps) of each stretch, in order of time within a step."""
+        return _swept(*self.swept)[1]
 
     def intervals(self, step: int, part: Part) -> Array:
         """int64[m, 2]: begin and end of the stretches of one part of one step."""
@@ -76,8 +82,17 @@ def _partition(
     first, rows = host_activities(host, steps, step_of_group, group, len(begin))
     if not group.any():
         first, rows = _by_time(rows, begin, end)
-    part_ps, segments = _sweep(begin, end, first, rows, devices, len(Part), int(Part.OTHER))
-    return Breakdown(part_ps, segments)
+    swept = begin, end, first, rows, devices
+    part_ps, _ = _sweep(*swept, len(Part), np.empty((0, 4), np.int64))
+    return Breakdown(part_ps, swept)
+
+
+def _swept(begin: Array, end: Array, first: Array, rows: Array, devices: Array) -> tuple[Array, Array]:
+    """(parts, segments) as `_sweep` has them, with room for all: what of it is not written takes no memory."""
+    often = (np.searchsorted(devices[:, 1], end) - np.searchsorted(devices[:, 2], begin, "right")).clip(min=0).sum()
+    room = np.empty((2 * (len(rows) + int(often)) + len(begin), 4), np.int64)
+    part_ps, count = _sweep(begin, end, first, rows, devices, len(Part), room)
+    return part_ps, room[:count]
 
 
 def _by_time(rows: Array, begin: Array, end: Array) -> tuple[Array, Array]:
@@ -99,9 +114,7 @@ def _device_timeline(host: Host) -> Array:
         return nothing
     rows = np.concatenate(parts)
     begin, end = host.window
-    _, segments = _sweep(
-        np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing, len(Part), int(Part.OTHER)
-    )
+    _, segments = _swept(np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing)
     return np.ascontiguousarray(segments[segments[:, 1] != Part.OTHER, 1:])
 
 
@@ -163,22 +176,22 @@ def _device_part(name: str) -> int:
 
 @jit
 def _sweep(
-    step_begin: I64, step_end: I64, first: I64, rows: I64Matrix, devices: I64Matrix, parts: Int, other: Int
-) -> tuple[I64Matrix, I64Matrix]:
-    """Partition each step: at every moment the smallest part number among what is active, ``other`` where nothing is.
+    step_begin: I64, step_end: I64, first: I64, rows: I64Matrix, devices: I64Matrix, parts: Int, segments: I64Matrix
+) -> tuple[I64Matrix, Int]:
+    """Partition each step: at every moment the smallest part number among what is active, the last where nothing is.
 
-    ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps.
+    ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps. Of
+    the segments, which are so many, those are written for which there is room.
     """
     part_ps = np.zeros((len(step_begin), parts), np.int64)
-    segments = np.empty((1024, 4), np.int64)
-    count = 0
-    active = np.zeros(parts + 1, np.int64)
+    count = np.int64(0)
+    active = np.zeros(parts, np.int64)
     for s in range(len(step_begin)):
         low = np.searchsorted(devices[:, 2], step_begin[s], "right")
         high = np.searchsorted(devices[:, 1], step_end[s], "left")
         size = first[s + 1] - first[s] + max(high - low, 0)
         edge = np.empty(2 * size, np.int64)
-        change = np.empty(2 * size, np.int64)
+        change = np.empty(2 * size, np.int8)
         n = 0
         for i in range(first[s], first[s + 1]):
             n = _edges(rows[i], step_begin[s], step_end[s], edge, change, n)
@@ -186,43 +199,49 @@ def _sweep(
             n = _edges(devices[i], step_begin[s], step_end[s], edge, change, n)
         order = _ascending(edge, n)
         active[:] = 0
-        at = step_begin[s]
+        at, part, told = step_begin[s], parts - 1, np.int64(-1)
         for k in range(n + 1):
             until = edge[order[k]] if k < n else step_end[s]
             if until > at:
-                part = other
-                for candidate in range(parts):
-                    if active[candidate] > 0:
-                        part = candidate
-                        break
                 part_ps[s, part] += until - at
-                if count > 0 and segments[count - 1, 0] == s and segments[count - 1, 1] == part:
-                    segments[count - 1, 3] = until
-                else:
-                    if count == len(segments):
-                        larger = np.empty((2 * count, 4), np.int64)
-                        for row in range(count):
-                            for column in range(4):
-                                larger[row, column] = segments[row, column]
-                        segments = larger
-                    segments[count, 0], segments[count, 1], segments[count, 2], segments[count, 3] = s, part, at, until
+                if part != told:
+                    told = part
+                    if count < len(segments):
+                        segments[count, 0], segments[count, 1], segments[count, 2] = s, part, at
                     count += 1
+                if count <= len(segments):
+                    segments[count - 1, 3] = until
                 at = until
             if k < n:
-                step = change[order[k]]
-                active[abs(step) - 1] += 1 if step > 0 else -1
-    return part_ps, segments[:count]
+                step = np.int64(change[order[k]])
+                changed = abs(step) - 1
+                active[changed] += 1 if step > 0 else -1
+                if active[changed] > 0:
+                    part = min(part, changed)
+                while part < parts - 1 and active[part] == 0:
+                    part += 1
+    return part_ps, count
 
 
 @jit
-def _ascending(keys: I64, size: Int) -> I64:
-    """int64[size]: where the first ``size`` keys stand in ascending order, equal ones as they come: a merge sort."""
-    order = np.arange(size)
-    other = np.empty(size, np.int64)
-    width = 1
-    while width < size:
-        for low in range(0, size, 2 * width):
-            middle, high = min(low + width, size), min(low + 2 * width, size)
+def _ascending(keys: I64, size: Int) -> I32:
+    """int32[size]: where the first ``size`` keys stand in ascending order, equal ones as they come.
+
+    A merge sort of the runs that ascend already: each thread's activities are one.
+    """
+    order, other = np.empty(size, np.int32), np.empty(size, np.int32)
+    starts = np.empty(size + 1, np.int32)
+    runs = 0
+    for k in range(size):
+        order[k] = k
+        if k == 0 or keys[k] < keys[k - 1]:
+            starts[runs] = k
+            runs += 1
+    while runs > 1:
+        starts[runs] = size
+        made = 0
+        for run in range(0, runs, 2):
+            low, middle, high = starts[run], starts[run + 1], starts[min(run + 2, runs)]
             left, right = low, middle
             for k in range(low, high):
                 if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
@@ -231,13 +250,15 @@ def _ascending(keys: I64, size: Int) -> I64:
                 else:
                     other[k] = order[right]
                     right += 1
+            starts[made] = low
+            made += 1
         order, other = other, order
-        width *= 2
+        runs = made
     return order
 
 
 @jit
-def _edges(row: I64, low: Int, high: Int, edge: I64, change: I64, n: Int) -> Int:
+def _edges(row: I64, low: Int, high: Int, edge: I64, change: I8, n: Int) -> Int:
     begin, end = max(row[1], low), min(row[2], high)
     if begin < end:
         edge[n], change[n] = begin, row[0] + 1

@@ -40,7 +40,7 @@ def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTab
         figures = _flat_times(begin, end, chosen, len(ops), place)
     else:
         bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
-        figures, _ = nested_times(bounds, begin, end, chosen, len(ops))
+        figures, _ = nested_times(bounds, begin, end - begin, chosen, len(ops))
     for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
     _count(plane, rows, chosen, ops)

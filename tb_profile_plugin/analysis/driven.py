@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, distinct
 from ..columns import Plane, vocabulary
 from ..model.copies import copies
 from ..model.host import Host
@@ -64,5 +64,5 @@ def _launched(plane: Plane) -> int:
     launches = np.array([_KERNEL.match(name) is not None for name in plane.names], bool)
     column = plane.stat("device_id")
     kernel = launches[plane.events.name[column.owner]]
-    found: Array = np.unique(column.numbers[kernel])
+    found: Array = distinct(column.numbers[kernel])
     return len(found)

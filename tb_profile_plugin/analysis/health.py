@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .. import store
+from ..arrays import median
 from ..columns import vocabulary
 from ..model import clock
 from ..model.devices import host_device_type
@@ -284,7 +285,7 @@ def _apart(one: _Marks, other: _Marks) -> float:
     shared = sorted(one.begin.keys() & other.begin.keys())
     if len(shared) < 2:
         return 0.0
-    apart = float(np.median([other.begin[number] - one.begin[number] for number in shared]))
+    apart = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
     return apart if abs(apart) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
 
 
@@ -293,4 +294,4 @@ def _marks(host: Host, shift: int, step_event: str) -> _Marks:
     if steps.source not in _NUMBERED:
         return _Marks(host.name, {}, 0.0)
     begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
-    return _Marks(host.name, begin, float(np.median(steps.end - steps.begin)))
+    return _Marks(host.name, begin, median(steps.end - steps.begin))

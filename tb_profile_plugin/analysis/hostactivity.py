@@ -156,52 +156,46 @@ def _innermost(
     The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
     within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that.
     """
-    first = np.zeros(steps + 1, np.int64)
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     size = 2 * len(begin)
-    out_step, out_part = np.empty(size, np.int32), np.empty(size, np.int8)
-    out_begin, out_end = np.empty(size, np.int64), np.empty(size, np.int64)
-    stack = np.empty(64, np.int64)
-    state = np.empty(64, np.int64)
-    count = 0
+    out = np.empty(size, np.int32), np.empty(size, np.int8), np.empty(size, np.int64), np.empty(size, np.int64)
+    state, of_step, until = (
+        np.empty(len(begin), np.int8),
+        np.empty(len(begin), np.int32),
+        np.empty(len(begin), np.int64),
+    )
+    count = np.int64(0)
     for line in range(len(lines) - 1):
-        depth, at = 0, np.int64(0)
-        last_step, last_part, last_end = np.int64(-1), np.int64(-1), np.int64(0)
+        depth, at, start = 0, np.int64(0), count
         for i in range(lines[line], lines[line + 1] + 1):
             closing = i == lines[line + 1]
             if not closing and (part[i] < 0 or step[i] < 0):
                 continue
             now = np.int64(0) if closing else begin[i]
-            while depth > 0 and (closing or end[stack[depth - 1]] <= now or at < now):
-                top = stack[depth - 1]
-                until = end[top] if closing else min(end[top], now)
-                if until > at:
-                    if last_step == step[top] and last_part == state[depth - 1] and last_end == at:
-                        out_end[count - 1] = until
-                    else:
-                        out_step[count], out_part[count] = step[top], state[depth - 1]
-                        out_begin[count], out_end[count] = at, until
-                        first[step[top] + 1] += 1
-                        count += 1
-                    last_step, last_part, last_end = step[top], state[depth - 1], until
-                    at = until
-                if closing or end[top] <= now:
-                    depth -= 1
-                else:
-                    break
+            while depth > 0 and (closing or until[depth - 1] <= now):
+                depth -= 1
+                count = _put(out, start, count, of_step[depth], state[depth], at, until[depth])
+                at = max(at, until[depth])
             if closing:
                 break
-            if depth == len(stack):
-                stack, state = _longer(stack), _longer(state)
             own = np.int64(part[i])
-            outer = state[depth - 1] if depth > 0 else own
-            if outer < launch or (own <= work and outer <= work):
-                own = min(own, outer)
-            elif outer == together and own >= launch:
-                own = outer
-            stack[depth], state[depth] = i, own
+            if depth > 0:
+                outer = np.int64(state[depth - 1])
+                if outer < launch or (own <= work and outer <= work):
+                    own = min(own, outer)
+                elif outer == together and own >= launch:
+                    own = outer
+                if own == outer and step[i] == of_step[depth - 1] and end[i] <= until[depth - 1]:
+                    # It tells nothing new.
+                    continue
+                count = _put(out, start, count, of_step[depth - 1], outer, at, now)
+            state[depth], of_step[depth], until[depth] = own, step[i], end[i]
             depth += 1
             at = now
+    out_step, out_part, out_begin, out_end = out
+    first = np.zeros(steps + 1, np.int64)
+    for k in range(count):
+        first[out_step[k] + 1] += 1
     for s in range(steps):
         first[s + 1] += first[s]
     free = first.copy()
@@ -214,8 +208,14 @@ def _innermost(
 
 
 @jit
-def _longer(values: I64) -> I64:
-    answer = np.empty(2 * len(values), np.int64)
-    for i in range(len(values)):
-        answer[i] = values[i]
-    return answer
+def _put(out: tuple[I32, I8, I64, I64], start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
+    """How many stretches there are with this one, which goes on the last from ``start`` on, or may be empty."""
+    if end <= begin:
+        return count
+    out_step, out_part, out_begin, out_end = out
+    last = count - 1
+    if last >= start and out_step[last] == step and out_part[last] == part and out_end[last] == begin:
+        out_end[last] = end
+        return count
+    out_step[count], out_part[count], out_begin[count], out_end[count] = step, part, begin, end
+    return count + 1

@@ -7,12 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import I8, I32, I64, Array, Bool
+from ..arrays import I8, I32, I64, Array, Bool, distinct
 from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..model import names
 from ..model.framework import op_names_of
 from ..model.host import Host
+from ..model.joins import among
 from ..model.per_host import per_host
 from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
@@ -29,11 +30,11 @@ def host_ops(host: Host) -> OpTable:
     op_of_event, ops = _host_op_of_event(plane, op_names_of(host))
     _assign_eager_calls(host, plane, op_of_event, ops)
     eager = _eager(host, plane) if len(ops) else np.empty(0, bool)
-    begin, end = plane.events.begin, plane.events.begin + plane.events.duration
-    figures, lines = nested_times(plane.lines.first_event, begin, end, op_of_event, len(ops))
+    events = plane.events
+    figures, lines = nested_times(plane.lines.first_event, events.begin, events.duration, op_of_event, len(ops))
     if len(eager):
         chosen = op_of_event[eager]
-        for index in np.unique(chosen[chosen >= 0]).tolist():
+        for index in distinct(chosen[chosen >= 0]).tolist():
             ops[index].eager = ops[index].framework == names.TENSORFLOW
     for op, row in zip(ops, figures.tolist(), strict=True):
         op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps, _ = row
@@ -113,21 +114,19 @@ def _assign_stages(plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
 def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[Op]) -> None:
     """Ops that only the call of one op tells: TensorFlow 2.11 and later name the op (``eager_op``), before it the name
     of the event does. Where the op itself was recorded within the call, that one counts."""
+    calls = eager_calls(host)
+    if not calls:
+        return
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
-    recorded = np.zeros(len(op_of_event) + 1, np.int32)
-    np.cumsum(told[op_of_event], out=recorded[1:])
-    made: dict[str, Op] = {}
-    events, called = [], []
-    for event, name in eager_calls(host):
-        within = slice(event + 1, int(last[event + offset]) - offset)
-        if recorded[within.stop] == recorded[within.start]:
-            made.setdefault(name, Op(name, name, name, framework=names.TENSORFLOW, eager=True))
-            events.append(event)
-            called.append(name)
+    recorded = np.flatnonzero(told[op_of_event])
+    events = np.array([event for event, _ in calls], np.int64)
+    within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
+    bare = [call for call, known in zip(calls, within.tolist(), strict=True) if not known]
+    made = {name: Op(name, name, name, framework=names.TENSORFLOW, eager=True) for _, name in bare}
     place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
-    op_of_event[events] = [place[name] for name in called]
+    op_of_event[[event for event, _ in bare]] = [place[name] for _, name in bare]
 
 
 @per_host
@@ -172,8 +171,8 @@ def kernels_of_single_ops(host: Host) -> Array:
 
 def _eager(host: Host, plane: Plane) -> Array:
     """int64[k]: events of ops that ran one by one: by ``is_eager``, or under a call of one op (``is_func`` 0)."""
-    stated = plane.stat(vocabulary.IS_EAGER)
-    return np.union1d(stated.owner[stated.numbers != 0], np.setdiff1d(_under_eager_calls(host, plane), stated.owner))
+    stated, under = plane.stat(vocabulary.IS_EAGER), _under_eager_calls(host, plane)
+    return np.concatenate((stated.owner[stated.numbers != 0], under[~among(under, stated.owner)]))
 
 
 def _under_eager_calls(host: Host, plane: Plane) -> Array:
@@ -187,28 +186,26 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
         return calls[:0]
     _, last = trace.nesting
     mark = np.zeros(len(trace), np.int8)
-    order = np.argsort(calls)
-    _mark_eager(calls[order], single[order], last, trace.links.source, trace.links.target, mark)
+    order, links = np.argsort(calls), trace.links
+    _mark_eager(calls[order], single[order], last, links.source, links.target, links.onward, mark)
     found: Array = np.flatnonzero(mark[trace.rows(plane)] == 1)
     return found
 
 
 @jit
-def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, mark: I8) -> None:
+def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, onward: I32, mark: I8) -> None:
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
+    pending = np.empty(len(source), np.int32)
     for wanted in (2, 1):
-        pending = np.empty(64, np.int64)
         for c in range(len(calls)):
             if (1 if single[c] else 2) != wanted:
                 continue
-            pending[0] = calls[c]
-            count = 1
-            while count > 0:
-                count -= 1
-                top = pending[count]
+            count = 0
+            top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
+            while True:
                 stop = last[top]
                 following = np.searchsorted(calls, top, "right")
-                i = np.int64(top)
+                i = top
                 while i < stop:
                     if following < len(calls) and calls[following] == i:
                         i = np.int64(last[i])
@@ -218,14 +215,12 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, m
                     if mark[i] == 0:
                         mark[i] = wanted
                     i += 1
-                row = np.searchsorted(source, top)
                 while row < len(source) and source[row] < stop:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
-                        if count == len(pending):
-                            larger = np.empty(2 * count, np.int64)
-                            for k in range(count):
-                                larger[k] = pending[k]
-                            pending = larger
-                        pending[count] = target[row]
+                        pending[count] = row
                         count += 1
                     row += 1
+                if count == 0:
+                    break
+                count -= 1
+                top, row = np.int64(target[pending[count]]), np.int64(onward[pending[count]])

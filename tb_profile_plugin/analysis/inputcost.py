@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, median
 from ..model.host import Host
 from . import steptime
 from .chosen import TYPICAL
@@ -78,5 +78,5 @@ def _gain(wait: Array, time: Array) -> float | None:
     quiet = wait <= _QUIET * wait.mean()
     if min(quiet.sum(), (~quiet).sum()) < _ENOUGH:
         return None
-    longer = float(np.median(time[~quiet]) - np.median(time[quiet]))
+    longer = median(time[~quiet]) - median(time[quiet])
     return min(max(longer * float((~quiet).mean()), 0.0), float(wait.mean()))

@@ -192,7 +192,7 @@ def append(ops: list[Op], more: list[Op | None]) -> Array:
 
 
 @jit
-def nested_times(lines: I64, begin: I64, end: I64, op: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
+def nested_times(lines: I64, begin: I64, duration: I64, op: I32, ops: Int) -> tuple[I64Matrix, I64Matrix]:
     """Per op: occurrences, total, self, min, max and first event (int64[ops, 6]); per line: busy and window.
 
     Times in ps; per line int64[lines, 2].
@@ -201,7 +201,8 @@ def nested_times(lines: I64, begin: I64, end: I64, op: I32, ops: Int) -> tuple[I
     """
     figures = np.zeros((ops, 6), np.int64)
     per_line = np.zeros((len(lines) - 1, 2), np.int64)
-    stack = np.empty(64, np.int64)
+    # What of these is not written takes no memory.
+    stack, until = np.empty(len(op), np.int32), np.empty(len(op), np.int64)
     for line in range(len(lines) - 1):
         depth = 0
         at = np.int64(0)
@@ -213,35 +214,28 @@ def nested_times(lines: I64, begin: I64, end: I64, op: I32, ops: Int) -> tuple[I
             if not closing and op[i] < 0:
                 continue
             now = np.int64(0) if closing else begin[i]
-            while depth > 0 and (closing or end[stack[depth - 1]] <= now):
+            while depth > 0 and (closing or until[depth - 1] <= now):
                 depth -= 1
-                top = stack[depth]
-                if end[top] > at:
-                    figures[op[top], 2] += end[top] - at
-                    busy += end[top] - at
-                    at = end[top]
+                if until[depth] > at:
+                    figures[stack[depth], 2] += until[depth] - at
+                    busy += until[depth] - at
+                    at = until[depth]
             if closing:
                 break
             if depth > 0 and now > at:
-                figures[op[stack[depth - 1]], 2] += now - at
+                figures[stack[depth - 1], 2] += now - at
                 busy += now - at
             at = now if depth == 0 or now > at else at
-            row = figures[op[i]]
-            time = end[i] - begin[i]
-            row[3] = min(row[3], time) if row[0] else time
-            row[4] = max(row[4], time)
-            row[5] = row[5] if row[0] else i
-            row[0] += 1
-            row[1] += time
-            if depth == len(stack):
-                larger = np.empty(2 * depth, np.int64)
-                for k in range(depth):
-                    larger[k] = stack[k]
-                stack = larger
-            stack[depth] = i
+            row, time = np.int64(op[i]), duration[i]
+            if figures[row, 0] == 0:
+                figures[row, 3], figures[row, 5] = time, i
+            figures[row, 3], figures[row, 4] = min(figures[row, 3], time), max(figures[row, 4], time)
+            figures[row, 0] += 1
+            figures[row, 1] += time
+            stack[depth], until[depth] = row, now + time
             depth += 1
-            low = min(low, begin[i]) if some else begin[i]
-            high = max(high, end[i]) if some else end[i]
+            low = min(low, now) if some else now
+            high = max(high, now + time) if some else now + time
             some = True
         per_line[line, 0], per_line[line, 1] = busy, high - low
     return figures, per_line

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import median
 from ..model import calls
 from ..model.calls import Candidate
 from ..model.host import Host, run_window
@@ -71,7 +72,7 @@ def captured(hosts: Sequence[Host], step_event: str = "") -> float:
     for host in hosts:
         steps = host.steps_named(step_event)
         lengths, whole = steps.end - steps.begin, steps.complete
-        typical = float(np.median(lengths[whole])) if whole.any() else 0.0
+        typical = median(lengths[whole]) if whole.any() else 0.0
         parts = np.minimum(1.0, lengths[~whole] / typical) if typical else np.ones(int((~whole).sum()))
         counts.append(float(whole.sum() + parts.sum()))
     return float(np.mean(counts)) if counts and any(counts) else 1.0
@@ -94,8 +95,8 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
         high - low,
         int((trace.end[work] - trace.begin[work]).sum()),
         int(inside.sum()),
-        float(np.median(times)) if len(times) else 0.0,
-        float(np.median(np.diff(steps.begin))) if len(steps) > 1 else 0.0,
+        median(times) if len(times) else 0.0,
+        median(np.diff(steps.begin)) if len(steps) > 1 else 0.0,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, median
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..problems import DEVICE, HOST, INPUT
@@ -194,7 +194,7 @@ def summary(samples: Array) -> Summary:
     low, high = float(samples.min()), float(samples.max())
     # The same sample again and again has no deviation, also where its mean is rounded.
     deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
-    return Summary(float(samples.mean()), float(np.median(samples)), deviation, low, high)
+    return Summary(float(samples.mean()), median(samples), deviation, low, high)
 
 
 @per_host(keep=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, distinct, median
 from ..model.host import Host
 from ..model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, place_of
 from ..model.per_host import per_host
@@ -119,7 +119,7 @@ class Pipeline:
     def typical_ps(self) -> float:
         """The median latency, of requests that did not fill anything where there are such."""
         steady = self.latency_ps[~self.starting]
-        return float(np.median(steady if len(steady) else self.latency_ps))
+        return median(steady if len(steady) else self.latency_ps)
 
     @property
     def max_ps(self) -> int:
@@ -338,7 +338,7 @@ def _stages(found: Calls) -> tuple[Array, list[str], Array]:
     """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
     table, names = found.iterators, found.plane.names
     codes: dict[str, int] = {}
-    by_row = {row: codes.setdefault(place_of(names[row]), len(codes)) for row in np.unique(table.name).tolist()}
+    by_row = {row: codes.setdefault(place_of(names[row]), len(codes)) for row in distinct(table.name).tolist()}
     place = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
     pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + place
     _, first, stage = np.unique(pair, return_index=True, return_inverse=True)

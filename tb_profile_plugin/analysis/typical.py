@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, median
 from .chosen import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, PLACES, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING = 0.01
@@ -79,7 +79,7 @@ def _told(duration: Array, compiling: Array) -> Array:
     reason[rest[leading]] = WARM_UP
     series = rest[~others | leading]
     reason[series[: warm_up(duration[series])]] = WARM_UP
-    _trim(duration, reason, rest[~np.isin(reason[rest], [WARM_UP])])
+    _trim(duration, reason, rest[reason[rest] != WARM_UP])
     return reason
 
 
@@ -89,7 +89,7 @@ def warm_up(duration: Array) -> int:
     if count < SETTLED:
         return 0
     # Sums over what is left after each step, from behind; floats hold picoseconds of years to the microsecond.
-    times = duration.astype(np.float64) - float(np.median(duration))
+    times = duration.astype(np.float64) - median(duration)
     left = np.arange(count, 0, -1)
     total, squares = np.cumsum(times[::-1])[::-1], np.cumsum(times[::-1] ** 2)[::-1]
     error = ((squares - total**2 / left) / left**2)[: count // 2 + 1]
@@ -102,8 +102,8 @@ def unlike(duration: Array) -> Array:
     """bool[n]: what is far longer or shorter than the others; ``duration`` is int64[n] ps."""
     if len(duration) < 3:
         return np.zeros(len(duration), bool)
-    middle = float(np.median(duration))
-    spread = _DEVIATIONS * _ROBUST * float(np.median(np.abs(duration - middle)))
+    middle = median(duration)
+    spread = _DEVIATIONS * _ROBUST * median(np.abs(duration - middle))
     low, high = min(middle - spread, middle / _FACTOR), max(middle + spread, middle * _FACTOR)
     answer: Array = (duration < low) | (duration > high)
     return answer

@@ -11,7 +11,9 @@ import numpy as np
 from ..arrays import I64, Bool
 from ..model.host import Host
 from ..model.ranks import labels
+from .chosen import TYPICAL
 from .steptime import SHARES, Share, host_steps
+from .typical import choose
 from .words import duration
 
 _LEAST = 0.05
@@ -122,6 +124,21 @@ def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
             worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), parts[i])
             found.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *found[number]) for number in sorted(found)]
+
+
+def left_out(steps: Sequence[PodStep]) -> list[str]:
+    """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
+    compiling = [share.id for share in SHARES].index("compile")
+    slowest = [step.slowest for step in steps]
+    durations, compiles, complete = (
+        np.array(each)
+        for each in (
+            [worker.total_ps for worker in slowest],
+            [int(worker.parts_ps[compiling]) for worker in slowest],
+            [step.complete for step in steps],
+        )
+    )
+    return choose(durations, compiles, complete, TYPICAL).reason if len(steps) else []
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -49,7 +49,9 @@ def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
     else:
         order = np.lexsort((-end, begin, ran.line[known]))
         lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[known][order]) != 0)), len(order))
-        figures, _ = nested_times(lines.astype(np.int64), begin[order], end[order], op[order].astype(np.int32), size)
+        figures, _ = nested_times(
+            lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
+        )
     runs = counts if ran.kernel is None else executions(op, ran.kernel[known], size)
     for i, each in enumerate(ran.ops):
         each.executions, each.total_ps, each.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, distinct
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
 from ..model.host import Host
@@ -220,7 +220,7 @@ def on_cpu(host: Host) -> list[tuple[str, Ran]]:
     # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
     _, line = combine(run, np.where(run < 0, plane.events.line[rows], 0))
     found = []
-    for device in np.unique(ordinal).tolist():
+    for device in distinct(ordinal).tolist():
         mine = ordinal == device
         begin, end = plane.events.begin[rows[mine]], plane.events.end[rows[mine]]
         own = [replace(each) for each in ops]

@@ -17,7 +17,7 @@ SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 
 
 @jit
-def owners(first: I64, rows: I64) -> I64:
+def owners(first: I32, rows: I64) -> I64:
     """int64[k]: the owner of each row, for ascending rows; owner i has rows ``first[i]:first[i + 1]``."""
     answer = np.empty(len(rows), np.int64)
     owner = 0
@@ -70,7 +70,7 @@ def whole_numbers(kind: U8, value: I64, rows: I64) -> I64:
 
 
 @jit
-def first_number(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
+def first_number(first: I32, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
     """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
     answer = np.full(len(at), default, np.int64)
     for i in range(len(at)):
@@ -79,6 +79,37 @@ def first_number(first: I64, name: I32, kind: U8, value: I64, at: I64 | I32, wan
                 if name[row] == each and (kind[row] == UINT or kind[row] == INT):
                     answer[i] = value[row]
     return answer
+
+
+@jit
+def number_pairs(
+    first: I32, name: I32, kind: U8, value: I64, wanted: I32, beside: I32, count: Int, default: Int
+) -> tuple[I32, I64, I64]:
+    """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many
+    are, its owner, its whole number or 0, and the owner's first whole number under the names beside, or ``default``.
+    """
+    owner = np.empty(count, np.int32)
+    number, other = np.zeros(count, np.int64), np.full(count, default, np.int64)
+    k = 0
+    at = 0
+    while k < count:
+        begin, end = first[at], first[at + 1]
+        for row in range(begin, end):
+            found = False
+            for each in wanted:
+                found = found or name[row] == each
+            if not found:
+                continue
+            owner[k] = at
+            if kind[row] == UINT or kind[row] == INT:
+                number[k] = value[row]
+            for place in range(end - 1, begin - 1, -1):
+                for each in beside:
+                    if name[place] == each and (kind[place] == UINT or kind[place] == INT):
+                        other[k] = value[place]
+            k += 1
+        at += 1
+    return owner, number, other
 
 
 @jit

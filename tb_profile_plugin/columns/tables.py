@@ -16,7 +16,7 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import SECRET, counted, first_equal, first_number, owners, rows_of, whole_numbers
+from .lookup import SECRET, counted, first_equal, first_number, number_pairs, owners, rows_of, whole_numbers
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Stats:
 
     buffer: Array
     first: Array
-    """int64[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
+    """int32[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
     name: Array
     """int32[n]: row in the plane's stat metadata."""
     kind: Array
@@ -326,6 +326,13 @@ class Plane:
         stats, wanted = self.events.stats, np.array(self._stat_rows.get(name, []), np.int32)
         answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
         return answer
+
+    def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
+        """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
+        stats = self.events.stats
+        wanted, others = (np.array(self._stat_rows.get(each, []), np.int32) for each in (name, beside))
+        count = stats.counts[wanted[wanted < len(stats.counts)]].sum()
+        return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
 
     def _column(self, stats: Stats, name: str) -> StatColumn:
         wanted = self._stat_rows.get(name, [])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..analysis.diagnosis.catalogue import LABELS
-from .side import Sides
+from ..analysis.digest.record import LATE_PEER
+from .side import Side, Sides
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,12 @@ class Cause:
     def delta_ps(self) -> int:
         """How much more it takes on the new side."""
         return self.new_ps - self.base_ps
+
+
+def late_hosts(side: Side) -> list[str]:
+    """The hosts that the others wait for in the captures of a side, by their places."""
+    late = [cause for digest in side.digests for cause in digest.causes if cause.id == LATE_PEER]
+    return sorted({name for cause in late for name, _ in cause.names})
 
 
 def causes(sides: Sides) -> list[Cause]:

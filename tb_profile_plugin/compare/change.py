@@ -25,6 +25,20 @@ _CLIP = 0.1
 """A share of the steps at either end that most steps are without."""
 _ENOUGH = 3
 """Captures on each side from which on their own spread tells how runs differ."""
+NOTHING_LEFT = -1 + 1e-15
+"""A change after which steps take next to no time: floats cannot tell it from none at all."""
+_FARTHEST = 30.0
+"""How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
+_FAR, _SEVERAL_STEPS = 4.0, 8
+"""So many times what their steps differ among themselves, captures of so many steps each are far apart.
+
+Of simulated pairs of one program whose steps depend on one another (0.9 of each from the one before) it tells no more
+apart than the interval does.
+"""
+_SWAPPED = 6
+"""Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
+_MOST_CAPTURES = 30
+"""More nobody makes of each side."""
 
 
 class Spread(NamedTuple):
@@ -45,13 +59,17 @@ class Change:
     high: float | None
     p: float | None
     permutation: float | None
-    """By all ways of dividing the captures; None where they are too few or too many for that."""
+    """By all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
     least: float | None
     """The smallest change that these captures would tell in 4 of 5 cases."""
     runs: bool
     """Whether differences between runs of one program are in the interval."""
     among_steps: float | None = None
     """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
+    far: bool = False
+    """Whether they are so far apart that it does not matter how steps depend on those before them."""
+    captures: int | None = None
+    """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
@@ -153,6 +171,16 @@ def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, flo
     return max(0.0, room - 1)
 
 
+def is_far(base: Sequence[int], new: Sequence[int], estimate: float, among: float | None) -> bool:
+    """Whether single captures differ by far more than their steps do, and these are enough to tell that.
+
+    Steps that drift have no interval to speak of, since a few of them tell little of where they would go.
+    """
+    if among is None or min(len(base), len(new)) < _SEVERAL_STEPS:
+        return False
+    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(among)
+
+
 def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
     """The share of ways to divide the captures that differ as much; None where they are one a side, or very many."""
     joined = [*a, *b]
@@ -167,6 +195,27 @@ def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
     told = apart(a) * (1 - 1e-12)
     ways = [apart(each) >= told for each in combinations(joined, len(a))]
     return sum(ways) / len(ways)
+
+
+def swapped(differences: Sequence[float]) -> float | None:
+    """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
+    if not _SWAPPED <= len(differences) <= _ALL_ORDERS:
+        return None
+    told = abs(math.fsum(differences)) * (1 - 1e-12)
+    first, *rest = differences
+    sums = [first]
+    for each in rest:
+        sums = [total + sign * each for total in sums for sign in (1, -1)]
+    return sum(abs(total) >= told for total in sums) / len(sums)
+
+
+def captures_needed(found: Spread, count: int, difference: float) -> int | None:
+    """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
+    for many in range(count + 1, _MOST_CAPTURES + 1):
+        more = Spread(found.error * math.sqrt(count / many), found.freedom * (many - 1) / (count - 1))
+        if least(more) <= abs(difference):
+            return many
+    return None
 
 
 def p_of(difference: float, found: Spread) -> float:
@@ -197,15 +246,19 @@ def ratio(
     estimate = float(after / before) - 1
     if found is None:
         return Change(estimate, None, None, None, None, None, runs)
-    reach = quantile(1 - ALPHA / 2, found.freedom) * found.error
+    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, found.freedom) * found.error)
+    logs = [[math.log(float(each.mean)) for each in side] for side in (base, new)]
+    divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
+    count = min(len(base), len(new))
     return Change(
         estimate,
         math.expm1(difference - reach),
         math.expm1(difference + reach),
         p_of(difference, found),
-        permutation(*([math.log(float(each.mean)) for each in side] for side in (base, new))),
-        math.expm1(least(found)),
+        permutation(*logs) if divided is None else divided,
+        math.expm1(min(_FARTHEST, least(found))),
         runs,
+        captures=captures_needed(found, count, difference) if count > 1 else None,
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..analysis.digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
-from .change import ALPHA, Change, Runs, Spread, among_steps, how_runs_differ, p_of, ratio, spread
+from .change import ALPHA, Change, Runs, Spread, among_steps, how_runs_differ, is_far, p_of, ratio, spread
 from .estimate import inflation_of, warm_steps
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
@@ -170,7 +170,8 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     found, (one, other) = ratio(base, new, runs, sides.by_turns), sides
     if not found.runs:
         times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
-        found = replace(found, among_steps=among_steps(*times, (float(base[0].mean), float(new[0].mean))))
+        among = among_steps(*times, (float(base[0].mean), float(new[0].mean)))
+        found = replace(found, among_steps=among, far=is_far(*times, found.estimate, among))
     if one.items == other.items:
         return found
 
@@ -179,7 +180,15 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
 
     # The p of the times per step is that of another question.
     estimate = (1 + found.estimate) * one.items / other.items - 1
-    return replace(found, estimate=estimate, low=scaled(found.low), high=scaled(found.high), p=None, permutation=None)
+    return replace(
+        found,
+        estimate=estimate,
+        low=scaled(found.low),
+        high=scaled(found.high),
+        p=None,
+        permutation=None,
+        captures=None,
+    )
 
 
 class _Scales(NamedTuple):

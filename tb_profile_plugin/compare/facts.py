@@ -22,6 +22,8 @@ _SPOILS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
 _MISSING = frozenset({"devices_unrecorded", "no_device_events"})
 """Findings that matter where one side has them alone."""
 _HEAVIEST = 10
+_NEARLY_ALL = 0.75
+"""Of the heaviest ops' time: another batch changes all but what works on weights alone."""
 _SIZES = re.compile(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 """Of arrays that have two dimensions or more, none of them empty."""
 _ARRAYS = re.compile(r"([a-z][a-z0-9]*)\[([0-9,]*)\]")
@@ -46,7 +48,7 @@ class Fact:
 
 def facts(sides: Sides) -> list[Fact]:
     """Of two sides, those that stop a verdict first."""
-    return ordered([*_steps(sides), *_health(sides), *_machine(sides), *_programs(sides), *_notes(sides)])
+    return ordered([*_health(sides), *_steps(sides), *_machine(sides), *_programs(sides), *_notes(sides)])
 
 
 def ordered(found: list[Fact]) -> list[Fact]:
@@ -64,18 +66,24 @@ def _differing(
 
 
 def _steps(sides: Sides) -> Iterator[Fact]:
-    rules = {each.facts["step_rule"] for side in sides for each in side.digests}
+    rules = {_source(each) for side in sides for each in side.digests}
     if "none" in rules:
-        base, new = sides.both(lambda side: ", ".join(side.told(_rule)))
-        yield Fact("step_rule", "Steps are", base, new, STOPS, "without steps nothing can be compared")
+        found = sides.both(lambda side: "none" if "none" in side.told(_source) else ", ".join(side.told(_rule)))
+        yield Fact("step_rule", "Steps", *found, STOPS, "without steps nothing can be compared")
     elif len(rules) > 1:
         text = "they measure different things; name the same step event"
         yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
     else:
         text = "they may be steps of different things"
+        chosen = "figures go over other steps on each side"
+        yield from _differing(sides, "chosen", "Steps that count", lambda each: each.facts["chosen"], NOTE, chosen)
         yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
-    if not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
+    if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
         yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
+
+
+def _source(digest: Digest) -> str:
+    return str(digest.facts["step_rule"])
 
 
 def _rule(digest: Digest) -> str:
@@ -177,26 +185,32 @@ def _tensor_cores(side: Side) -> float | None:
 
 
 def shapes(pairs: list[Pair]) -> list[Fact]:
-    """Whether the heaviest ops have other shapes; where only leading dimensions changed, by one factor, steps do other
-    work.
+    """Whether the heaviest ops have other shapes; where only leading dimensions of nearly all changed, by one factor,
+    steps do other work.
     """
     heavy = [pair for pair in pairs if pair.base and pair.new and pair.base[0][1].part == "compute"]
-    heavy.sort(key=lambda pair: -sum(op.sum_ps for _, op in pair.base))
-    told = [(_dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
-    every = [both for base, new in told if len(base) == len(new) for both in zip(base, new, strict=True)]
-    changed = [(base, new) for base, new in every if base != new]
+    heavy.sort(key=lambda pair: -_time(pair))
+    told = [(pair, _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
+    told = [(pair, base, new) for pair, base, new in told if base and len(base) == len(new)]
+    others = [(pair, base, new) for pair, base, new in told if base != new]
+    changed = [both for _, base, new in others for both in zip(base, new, strict=True) if both[0] != both[1]]
     if not changed:
         return []
     factors = {
         (base[0] // gcd(base[0], new[0]), new[0] // gcd(base[0], new[0])) if base[1:] == new[1:] else None
         for base, new in changed
     }
-    (only, *others) = factors
-    if only and not others:
-        text = "steps do other work; say with --items how much each side's steps work through"
+    (only, *more) = factors
+    nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in told)
+    if only and not more and nearly_all:
+        text = "steps do other work; say how much each side's steps work through (items)"
         return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
     base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
     return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
+
+
+def _time(pair: Pair) -> int:
+    return sum(op.sum_ps for each in (pair.base, pair.new) for _, op in each)
 
 
 def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from ..analysis.digest.record import OTHERS, DigestOp
+from ..runtime.memo import lazy
 
 EXACT, ORIGIN, BODY, LINE, NONE = range(5)
 TIERS = ("exact", "same origin", "same body", "same line", "on one side")
@@ -19,13 +20,54 @@ SURE = BODY
 """Tiers up to this one count as matched with certainty."""
 
 _NUMBER = re.compile(r"_\d+$")
+_NUMBERS = re.compile(r"(?:_\d+)+$")
 _NUMBERED = re.compile(r"\.\d+$")
 _COPY = re.compile(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
 _LINE = re.compile(r":\d+\)$")
 _LOOPS = re.compile(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
 
 Key = Hashable
-_Key = Callable[[DigestOp, frozenset[str]], Key]
+
+
+@dataclass(frozen=True)
+class Scopes:
+    """What the paths of a side's ops are made of."""
+
+    paths: frozenset[str]
+
+    @lazy
+    def parts(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset(part for path in self.paths for part in path.split("/"))
+
+    @lazy
+    def _places(self) -> dict[str, str]:
+        """By path of a scope, what it is called by its place among those of its kind: ``dense 2 of 6``."""
+        kinds: dict[tuple[str, str], dict[str, list[tuple[int, str]]]] = {}
+        for path in self.paths:
+            around = ""
+            for part in _LOOPS.sub("", path).split("/"):
+                kind = _NUMBERS.sub("", part)
+                # By length, then by digits, numbers of any length are in order.
+                numbers = [(len(each), each) for each in part[len(kind) :].split("_")]
+                around, outer = f"{around}/{part}", around
+                kinds.setdefault((outer, kind), {})[around] = numbers
+        return {
+            scope: f"{kind} {place} of {len(alike)}"
+            for (_, kind), alike in kinds.items()
+            for place, scope in enumerate(sorted(alike, key=lambda each: alike[each]))
+        }
+
+    def placed(self, path: str) -> str:
+        """A path of the side with places for counters, which go on from model to model in one process."""
+        around, found = "", []
+        for part in _LOOPS.sub("", path).split("/"):
+            around = f"{around}/{part}"
+            found.append(self._places[around])
+        return "/".join(found)
+
+
+_Key = Callable[[DigestOp, Scopes], Key]
 
 
 @dataclass(frozen=True)
@@ -46,46 +88,46 @@ def stem(name: str) -> str:
     return name
 
 
-def scopes(ops: Sequence[DigestOp]) -> frozenset[str]:
-    """All parts of the paths of a side's ops."""
-    return frozenset(part for op in ops for part in (op.origin or op.name).split("/"))
-
-
 def normal(path: str, known: frozenset[str]) -> str:
     """A path of scopes without counters of parts that stand there without one, too, and without what wraps calls."""
     parts = _LOOPS.sub("", path).split("/")
     return "/".join(bare if (bare := _NUMBER.sub("", part)) in known else part for part in parts)
 
 
-def _exact(op: DigestOp, known: frozenset[str]) -> Key:
+def _exact(op: DigestOp, known: Scopes) -> Key:
     if op.module and not (op.body or op.origin) and stem(op.name) != op.name:
         return None
     return _itself(op, known)
 
 
-def _itself(op: DigestOp, known: frozenset[str]) -> Key:
+def _itself(op: DigestOp, known: Scopes) -> Key:
     return op.name, op.type, op.module, op.origin, op.shape, op.operands, op.body
 
 
-def _origin(op: DigestOp, known: frozenset[str]) -> Key:
+def _origin(op: DigestOp, known: Scopes) -> Key:
     path = op.origin or ("" if op.module else op.name)
     return (path, op.type, op.module) if path else None
 
 
-def _normal_origin(op: DigestOp, known: frozenset[str]) -> Key:
+def _normal_origin(op: DigestOp, known: Scopes) -> Key:
     path = op.origin or ("" if op.module else _LINE.sub(")", op.name))
-    return (normal(path, known), op.type, op.module) if path else None
+    return (normal(path, known.parts), op.type, op.module) if path else None
 
 
-def _body(op: DigestOp, known: frozenset[str]) -> Key:
+def _placed_origin(op: DigestOp, known: Scopes) -> Key:
+    path = op.origin or ("" if op.module else op.name)
+    return (known.placed(path), op.type, op.module) if path else None
+
+
+def _body(op: DigestOp, known: Scopes) -> Key:
     return (op.type, op.shape, op.body) if op.body else None
 
 
-def _line(op: DigestOp, known: frozenset[str]) -> Key:
+def _line(op: DigestOp, known: Scopes) -> Key:
     return (op.source, op.type) if op.source else None
 
 
-def _named(op: DigestOp, known: frozenset[str]) -> Key:
+def _named(op: DigestOp, known: Scopes) -> Key:
     return (stem(op.name), op.type, op.module, op.shape) if op.module and not op.body else None
 
 
@@ -93,6 +135,7 @@ _RULES: tuple[tuple[int, _Key], ...] = (
     (EXACT, _exact),
     (ORIGIN, _origin),
     (ORIGIN, _normal_origin),
+    (ORIGIN, _placed_origin),
     (BODY, _body),
     (LINE, _line),
     (LINE, _named),
@@ -107,7 +150,7 @@ def matched(base: Sequence[Sequence[DigestOp]], new: Sequence[Sequence[DigestOp]
 def paired(base: Sequence[tuple[int, DigestOp]], new: Sequence[tuple[int, DigestOp]]) -> list[Pair]:
     """The same of ops with whatever number they go by."""
     sides = [base, new]
-    known = [scopes([op for _, op in side]) for side in sides]
+    known = [Scopes(frozenset(op.origin or op.name for _, op in side)) for side in sides]
     rest = [[each for each in side if each[1].name == OTHERS] for side in sides]
     left = [[each for each in side if each[1].name != OTHERS] for side in sides]
     pairs: list[Pair] = []
@@ -128,14 +171,12 @@ def paired(base: Sequence[tuple[int, DigestOp]], new: Sequence[tuple[int, Digest
     return pairs
 
 
-def _key(op: DigestOp, rule: _Key, known: frozenset[str]) -> Key:
+def _key(op: DigestOp, rule: _Key, known: Scopes) -> Key:
     own = rule(op, known)
     return None if own is None else (op.part, op.side, own)
 
 
-def _grouped(
-    side: Sequence[tuple[int, DigestOp]], rule: _Key, known: frozenset[str]
-) -> dict[Key, list[tuple[int, DigestOp]]]:
+def _grouped(side: Sequence[tuple[int, DigestOp]], rule: _Key, known: Scopes) -> dict[Key, list[tuple[int, DigestOp]]]:
     groups: dict[Key, list[tuple[int, DigestOp]]] = {}
     for each in side:
         key = _key(each[1], rule, known)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.digest.record import LATE_PEER, NOTHING, OTHERS
 from ..analysis.words import duration
-from .change import ALPHA, Change, steps_needed
+from .causes import Cause, causes, late_hosts
+from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
-from .facts import QUESTION, Fact
+from .facts import QUESTION, SAME, Fact
+from .side import Side
+from .student import adjusted
 
 Code = Literal["slower", "faster", "same", "unclear", "incomparable"]
 Certainty = Literal["shown", "probable", "none"]
@@ -20,18 +25,36 @@ Certainty = Literal["shown", "probable", "none"]
 THRESHOLD = 0.01
 """What matters in practice, as a share of the step."""
 ENOUGH_MATCHED = 0.70
-"""Where less of a side's step is matched with certainty, ops say little."""
+"""Where ops that the other side lacks are more than the rest of it on both sides, they are renamed and say little."""
 _EXPLAINED = 0.80
 """Parts are told until they explain so much of the difference."""
 _MOST_REASONS = 4
 _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
+_OF_THE_MACHINE = 0.5
+"""So much of the difference comes from the same programs' compute."""
+_AS_OFTEN = Fraction(5, 4)
+"""So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
+_ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
+"""Beginnings of ids of facts that explain why the same programs take longer."""
+_OPPOSED = 0.05
+"""Parts that changed by so much of the step are told though the step is not judged."""
+_MUCH = 0.1
+"""Unusual steps are told if they cost one side so much more, as a share of the base's step."""
 _ANYTHING = 9.0
 """An interval that goes so far beyond the base is told as no interval."""
+_TIMES = 9.0
+"""From ten times as long on people say how many times."""
 _MANY = 100_000
 """So many steps nobody records."""
 _DEPENDENT = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
+
+UNUSUAL_STEPS = "unusual_steps"
+"""The cause of that id is what they cost."""
+
+Hosts = tuple[Mapping[str, str], Mapping[str, str]]
+"""Names of the base's hosts and the new side's by their places, where somebody knows them: digests have none."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +72,12 @@ class Verdict:
     """What speaks against the sentence, and what would help."""
 
 
-def verdict(found: Comparison, threshold: float = THRESHOLD) -> Verdict:
+def verdict(found: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({}, {})) -> Verdict:
     """Of a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _judged(found, threshold)
-    why, reasons = _why(found) if code in ("slower", "faster") else ([], [])
-    return Verdict(code, certainty, _text(found, code, certainty), why, reasons, [*_doubts(found, code, threshold)])
+    why, reasons = _why(found, hosts) if code in ("slower", "faster") else ([], [])
+    text = _text(found, code, certainty) + _unusual(found)
+    return Verdict(code, certainty, text, why, reasons, [*_doubts(found, code, threshold)])
 
 
 def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
@@ -63,18 +87,47 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     if change.low is None or change.high is None:
         return "unclear", "none"
     # On logarithms, so that both directions are judged alike.
-    low, high, middle = (math.log1p(each) for each in (change.low, change.high, change.estimate))
+    low, high, middle = (math.log1p(max(each, NOTHING_LEFT)) for each in (change.low, change.high, change.estimate))
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if not change.runs and (change.among_steps is None or abs(middle) <= math.log1p(change.among_steps)):
+    if not change.runs and (not _apart(change) or _is_of_the_machine(found)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
+    if change.far and abs(middle) >= matters:
+        return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
+
+
+def _apart(change: Change) -> bool:
+    """Whether single captures differ by more than their steps do among themselves."""
+    if change.among_steps is None:
+        return False
+    return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
+
+
+def _is_of_the_machine(found: Comparison) -> bool:
+    """Whether the same programs compute as often as before, each time longer, or shorter, and nothing else is known to
+    differ: clocks and other tenants do that, which are not in captures.
+    """
+    facts = {fact.id: fact for fact in found.facts}
+    same = "programs" in facts and facts["programs"].grade == SAME
+    if not same or any(id.startswith(_ENVIRONMENT) for id in facts):
+        return False
+    whole = found.whole.delta
+    ops = [op for op in found.ops if op.part == "compute" and not _is_alone(op) and not _is_run_more(op, whole)]
+    longer = sum((op.difference.delta for op in ops), Fraction(0))
+    return longer * whole > 0 and abs(longer) >= _OF_THE_MACHINE * abs(whole)
+
+
+def _is_run_more(op: OpRow, whole: Fraction) -> bool:
+    """Whether it runs more often where steps are longer, and less often where they are shorter."""
+    less, more = (op.base_launches, op.new_launches) if whole > 0 else (op.new_launches, op.base_launches)
+    return more > _AS_OFTEN * less
 
 
 def _proven(found: Comparison, change: Change) -> bool:
@@ -82,7 +135,7 @@ def _proven(found: Comparison, change: Change) -> bool:
     fewest = min(len(side.digests) for side in found.sides)
     if fewest == 1:
         return change.runs
-    return fewest > 2 and (change.permutation is None or change.permutation <= ALPHA)
+    return fewest > 3 if change.permutation is None else change.permutation <= ALPHA
 
 
 def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
@@ -100,15 +153,41 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        return f"Cannot tell: {_unclear(change, between)}. {times}"
+        told = change.far or not change.low <= 0 <= change.high
+        machine = told and not change.runs and _apart(change) and _is_of_the_machine(found)
+        return f"Cannot tell: {_machine(change) if machine else _unclear(change, between)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
-    sentence = f"{word} by {percent(size)}"
+    many = change.estimate >= _TIMES
+    sentence = f"{word}, {_times_as(change.estimate)} times as long" if many else f"{word} by {percent(size)}"
     if found.devices_only:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
-    return f"{sentence} ({percent(ends[0])} to {percent(ends[1])}){only}. {times}"
+    if change.low <= 0 <= change.high:
+        only += f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
+        return f"{sentence}{only}. {times}"
+    low, high = (_times_as(each) if many else percent(each) for each in ends)
+    return f"{sentence} ({low} to {high}){only}. {times}"
+
+
+def _machine(change: Change) -> str:
+    told = f"{percent(change.estimate)} between these two captures, but the same programs run as often and compute"
+    return f"{told} {'longer' if change.estimate > 0 else 'shorter'}: rather the machine, or what else runs on it"
+
+
+def _unusual(found: Comparison) -> str:
+    """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
+    cause = next((each for each in causes(found.sides) if each.id == UNUSUAL_STEPS), None)
+    if found.judged is None or cause is None or abs(cause.delta_ps) < _MUCH * found.whole.base * found.sides.base.items:
+        return ""
+    side = found.sides.new if cause.delta_ps > 0 else found.sides.base
+    names: Counter[str] = Counter()
+    for each in (each for digest in side.digests for each in digest.causes if each.id == UNUSUAL_STEPS):
+        names.update(dict(each.names))
+    most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
+    more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
+    return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
 
 
 def _unclear(change: Change, between: str) -> str:
@@ -143,11 +222,19 @@ def _range(counts: Sequence[int]) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _why(found: Comparison) -> tuple[list[str], list[str]]:
-    """The largest parts that changed in the same direction, until they explain most of it, each with its largest op."""
+def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
+    """The largest parts that changed in the same direction, until they explain most of it, each with its largest op.
+
+    Before them a host that the others wait for longer, or no longer, where that is most of it: they only wait.
+    """
     whole = found.whole.delta
     ids: list[str] = []
     reasons: list[str] = []
+    late = next((each for each in causes(found.sides) if each.id == LATE_PEER), None)
+    if late and late.delta_ps * whole > 0 and abs(late.delta_ps) >= _MAIN * abs(whole * found.sides.new.items):
+        side = int(late.delta_ps > 0)
+        ids.append(LATE_PEER)
+        reasons.append(_of_peer(late, (found.sides.base, found.sides.new)[side], hosts[side]))
     told = Fraction(0)
     for part in found.parts:
         delta = part.difference.delta
@@ -156,20 +243,57 @@ def _why(found: Comparison) -> tuple[list[str], list[str]]:
         told += delta
         ids.append(part.id)
         sentence = f"{LABELS[part.id]}: {duration(abs(float(delta)))} {'more' if delta > 0 else 'less'}"
-        op = _main(found.ops, part.id, delta, found.matched)
-        if op:
-            ids.append(f"op:{op.id}")
-            sentence += f". {_of_op(op)}"
+        op, more = _told_of(_told_apart(found, part.id), delta)
+        ids += [op] if op else []
+        sentence += f". {more}" if more else ""
         reasons.append(sentence)
     return ids, reasons
 
 
-def _main(ops: Sequence[OpRow], part: str, delta: Fraction, matched: tuple[float, float]) -> OpRow | None:
-    if min(matched) < ENOUGH_MATCHED:
-        return None
-    mine = [op for op in ops if op.part == part and not op.rest and op.difference.delta * delta > 0]
-    op = max(mine, key=lambda op: abs(op.difference.delta), default=None)
-    return op if op and abs(op.difference.delta) >= _MAIN * abs(delta) else None
+def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
+    """(id, sentence) of the op that is most of a part's difference, or of those of one side that are; empty if none is.
+
+    Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
+    """
+    known = min(_alone(ops)) <= (1 - ENOUGH_MATCHED) * abs(delta)
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (known or not _is_alone(op))]
+    op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
+    if op and abs(op.difference.delta) >= _MAIN * abs(delta):
+        return f"op:{op.id}", _of_op(op)
+    alone = [op for op in moved if _is_alone(op)]
+    time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
+    if time < _MAIN * abs(delta):
+        return "", ""
+    return (
+        "",
+        f"{len(alone)} ops are {'new' if delta > 0 else 'gone'} ({duration(float(time))}), such as {alone[0].name}",
+    )
+
+
+def _is_alone(op: OpRow) -> bool:
+    return not (op.base_name and op.new_name)
+
+
+def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
+    """Time per step in ops that only the base has, and that only the new side has."""
+    alone = [op.difference for op in ops if _is_alone(op)]
+    return sum((each.base for each in alone), Fraction(0)), sum((each.new for each in alone), Fraction(0))
+
+
+def _told_apart(found: Comparison, part: str) -> list[OpRow]:
+    return [op for op in found.ops if op.part == part and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+
+
+def _renamed(found: Comparison) -> bool:
+    """Whether so much of both sides is in ops that the other lacks that ops say little."""
+    both = sum((min(_alone(_told_apart(found, part.id))) for part in found.parts), Fraction(0))
+    return both > (1 - ENOUGH_MATCHED) * min(found.whole.base, found.whole.new)
+
+
+def _of_peer(late: Cause, side: Side, hosts: Mapping[str, str]) -> str:
+    told = " and ".join(hosts.get(each, each) for each in late_hosts(side)) or "one of them"
+    times = f"{duration(late.base_ps)} → {duration(late.new_ps)}"
+    return f"{late.label}: the others wait for {told}, {times}"
 
 
 def _of_op(op: OpRow) -> str:
@@ -198,21 +322,45 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
             yield f"Told apart could be {percent(least)} with these captures."
         needed = steps_needed(estimates, threshold)
         more_steps_help = change.runs or (change.among_steps or 0.0) <= threshold
+        if code == "unclear" and change.captures and abs(change.estimate) >= threshold:
+            told = f"{change.captures} captures a side, by turns, would tell {percent(abs(change.estimate))}"
+            yield f"{told}, if runs go on to differ as these do."
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
+    if code in ("unclear", "same"):
+        yield from _opposed(found)
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
     elif fewest < 4 and found.runs is None:
         yield "Fewer than 4 captures a side prove nothing by themselves."
     if max(each.inflation for each in estimates) >= _DEPENDENT and fewest == 1:
         yield "Steps depend on those before them, so that many of them tell little."
-    if min(found.matched) < ENOUGH_MATCHED:
+    if _renamed(found):
         share = percent(min(found.matched))
         yield f"Only {share} of the time is in ops that are found on both sides, so that parts tell more than ops."
 
 
+def _opposed(found: Comparison) -> Iterator[str]:
+    """The parts that surely changed by much, where one hides the other."""
+    rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in found.parts])
+    enough = _OPPOSED * abs(found.whole.base)
+    sure = [
+        part
+        for part, rate in zip(found.parts, rates, strict=True)
+        if rate <= ALPHA and abs(part.difference.delta) >= enough
+    ]
+    more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
+    if more and less:
+        told = [f"{LABELS[part.id]} takes {duration(abs(float(part.difference.delta)))}" for part in (more[0], less[0])]
+        yield f"{told[0]} more and {told[1]} less: one hides the other."
+
+
 def _questions(facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in facts if fact.grade == QUESTION]
+
+
+def _times_as(share: float) -> str:
+    return f"{1 + share:,.0f}" if share >= _TIMES else f"{1 + share:.2g}"
 
 
 def percent(share: float) -> str:

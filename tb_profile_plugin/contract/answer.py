@@ -35,6 +35,8 @@ class Column:
     """What of a capture it rests on, e.g. `problems.AVERAGE`: findings that affect that mark the figure."""
     signed: bool = False
     """Whether it is a difference, which pages show with its sign."""
+    compared: bool = False
+    """Whether it is a fact that gets that of a baseline, and the difference, beside it."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,9 @@ class Keyed:
     """Whether small rows are left out of the table: then one that is missing on a side is not known to be 0 there."""
     parent: str = ""
     """Of a tree: the column that holds the ``id`` of the row around it."""
+    step: str = ""
+    """Of a table of steps: the column that says which step a row is. The name tells the rows of one step apart, and a
+    column ``left_out`` says which of them averages do not go over; see `contract.samples`."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,7 +99,7 @@ class Table:
             if column.id in (*self.keyed.sums, *self.keyed.means):
                 columns += _compared(column, column.id in self.keyed.sums)
             if column.id == (self.keyed.called or self.keyed.name):
-                columns.append(_MATCH)
+                columns.append(_HELD if self.keyed.step else _MATCH)
         return replace(self, columns=tuple(columns))
 
 
@@ -105,6 +110,18 @@ _MATCH = Column(
     doc="By what the row was found in the baseline, where it is not the same in all; new, or gone where only the "
     "baseline has it.",
 )
+_HELD = Column(
+    "match",
+    "Held against",
+    "string",
+    doc="What of the baseline, where that is not the same step on the same worker: the average of its steps that count "
+    "where it has not all the steps that count here.",
+)
+
+
+def facts_against(facts: Sequence[Column]) -> list[Column]:
+    """With those that they have beside a baseline."""
+    return [each for fact in facts for each in (fact, *(_compared(fact, False) if fact.compared else ()))]
 
 
 def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
@@ -144,9 +161,9 @@ class Answer:
     """What the reader must know before trusting the figures."""
 
 
-def time_column(id: str, label: str, doc: str = "", *depends: str) -> Column:
+def time_column(id: str, label: str, doc: str = "", *depends: str, compared: bool = False) -> Column:
     """A column, or a fact, in whole picoseconds."""
-    return Column(id, label, unit="ps", doc=doc, depends=depends)
+    return Column(id, label, unit="ps", doc=doc, depends=depends, compared=compared)
 
 
 def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:

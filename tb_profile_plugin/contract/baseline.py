@@ -22,7 +22,8 @@ from ..compare.side import Side, side
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from .answer import Answer, Keyed, Table
+from .answer import Answer, Column, Keyed, Table
+from .samples import held
 
 NEW, GONE = "new", "gone"
 _PROGRAM_ID = re.compile(r"\(\d+\)$")
@@ -53,8 +54,12 @@ def against(
     sides: tuple[Session, Sequence[Host]],
     base: Baseline,
     options: Mapping[str, Any],
+    facts: Sequence[Column],
 ) -> tuple[Answer, Sequence[Table]]:
-    """The answer and its tables with the differences from a baseline, or as they were with a note on why not."""
+    """The answer, with the ``facts`` that are compared, and its tables with the differences from a baseline.
+
+    As they were, with a note on why, where that is none.
+    """
     session, hosts = sides
     try:
         if base.name == session.name:
@@ -77,8 +82,22 @@ def against(
         for table in tables
         if table.keyed
     }
-    answer = replace(answer, tables={**answer.tables, **joined}, notes=[*answer.notes, *map(_note, found)])
+    told = {**answer.facts, **_of_facts(facts, answer.facts, before.facts, bool(measure))}
+    answer = Answer(told, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, found)])
     return answer, [_told(table.against, measure) for table in tables]
+
+
+def _of_facts(
+    facts: Sequence[Column], new: Mapping[str, Any], base: Mapping[str, Any], comparable: bool
+) -> dict[str, Any]:
+    """The base's values, and the differences."""
+    told: dict[str, Any] = {}
+    for id in (fact.id for fact in facts if fact.compared):
+        own, before = new.get(id), base.get(id)
+        told |= {f"base_{id}": before, f"delta_{id}": None}
+        if comparable and own is not None and before is not None:
+            told[f"delta_{id}"] = own - before
+    return told
 
 
 def _facts(
@@ -114,6 +133,8 @@ def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None)
     """The values with those of the base beside them; rows that only the base has stand at the end."""
     keyed = table.keyed
     assert keyed, "only keyed tables are joined"
+    if keyed.step:
+        return _sampled(table, new, base, measure)
     sides = [_rows(keyed, values) for values in (base, new)]
     pairs = paired(*(list(enumerate(rows)) for rows in sides))
     many = len(sides[1])
@@ -135,6 +156,20 @@ def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None)
         answer[f"base_{id}"], answer[f"delta_{id}"] = _compared(pairs, gone, figures, scale)
     if keyed.parent:
         _grown(keyed, answer, base, pairs, gone)
+    return answer
+
+
+def _sampled(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:
+    """The same of a table of steps, which has no rows that only the base has."""
+    keyed = table.keyed
+    assert keyed, "only keyed tables are joined"
+    words, figures = held(keyed, new, base)
+    answer = {id: [*values] for id, values in _filled(table, new, len(words)).items()} | {"match": words}
+    for id in keyed.means:
+        before = figures(id)
+        both = zip(answer[id], before, strict=True)
+        answer[f"base_{id}"] = before
+        answer[f"delta_{id}"] = [None if not measure or None in each else each[0] - each[1] for each in both]
     return answer
 
 

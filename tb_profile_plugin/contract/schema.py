@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
-from .answer import Column, Kind, Level, Table
+from .answer import Column, Kind, Level, Table, facts_against
 from .tool import Tool
 
 Schema = dict[str, Any]
@@ -223,7 +223,9 @@ def _title(name: str) -> str:
 
 def _tool(tool: Tool) -> Schema:
     """The answer of a tool, with the names of its facts, tables and columns."""
-    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _told(fact)) for fact in tool.facts})
+    declared = facts_against(tool.facts)
+    beside = [fact.id for fact in declared if fact not in tool.facts]
+    facts = _object("Its facts.", {fact.id: _says(_ref("Fact"), _told(fact)) for fact in declared}, beside)
     tables = _object("Its tables.", {table.id: _table(table) for table in tool.tables})
     answer = SHAPES["Answer"]["properties"] | {"tool": {"const": tool.name}, "facts": facts, "tables": tables}
     return _object(tool.doc.splitlines()[0], answer)

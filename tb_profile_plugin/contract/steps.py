@@ -16,7 +16,7 @@ from ..model import clock
 from ..model.host import Host
 from ..model.steps import SOURCES
 from ..problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
-from .answer import Column, Headline, Table
+from .answer import Column, Headline, Keyed, Table
 from .tool import Param
 
 CHOICE = Param(
@@ -41,6 +41,7 @@ def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = 
             unit=unit,
             doc=f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
             depends=(*([rests_on[figure]] if figure in rests_on else []), *depends),
+            compared=figure == "average",
         )
         for figure in ("average", "median", "deviation", "minimum", "maximum")
     )
@@ -77,6 +78,8 @@ STEP_FACTS = (
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
+STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{share.id}_ms" for share in SHARES)))
+
 STEPS = Table(
     "steps",
     "Steps",
@@ -101,6 +104,7 @@ STEPS = Table(
         ),
     ),
     doc="Each step as its slowest host lived it, and what its time went into.",
+    keyed=STEP_KEY,
 )
 
 STEP_CHOICES = Table(

@@ -15,7 +15,7 @@ from ..model.host import Host
 from ..model.per_host import Need, need
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from .answer import Answer, Column, Headline, Json, Table, named
+from .answer import Answer, Column, Headline, Json, Table, facts_against, named
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ class Tool:
         if self.streamed:
             return json.loads("".join(self.pieces(session, host, **options)))
         known, hosts = self.options(options), self.hosts(session, host, **options)
+        facts: Sequence[Column] = self.facts
         tables: Sequence[Table] = self.tables
         base = str(known.pop(BASELINE.name)) if BASELINE in self.params else ""
         answer: Answer = self.function(session, hosts, **known)
@@ -124,12 +125,13 @@ class Tool:
             other = Baseline(
                 base, lambda there: self._beside(there, host, options), lambda *at: self.function(*at, **known)
             )
-            answer, tables = against(answer, self.tables, (session, hosts), other, known)
+            answer, tables = against(answer, self.tables, (session, hosts), other, known, self.facts)
+            facts = facts_against(self.facts)
         cause = health.nothing(session, hosts)
         if cause:
             headline = Headline(f"{cause.message} {cause.remedy}", "bad" if cause.severity == "error" else "unknown")
             answer = replace(answer, headline=headline)
-        return named(self.name, self.facts, tables, answer)
+        return named(self.name, facts, tables, answer)
 
     def _beside(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
         """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""

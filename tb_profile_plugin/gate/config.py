@@ -70,6 +70,9 @@ def load(path: Path) -> Config:
     """The configuration in a TOML file; raises `ProblemError` for what is none, with the line."""
     try:
         text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        remedy = "Name one with --config, or write its first lines with tb-profile check SESSION --init."
+        raise _bad("There is no such configuration.", str(path), remedy) from error
     except (OSError, UnicodeDecodeError) as error:
         raise _bad(f"It cannot be read: {error}", str(path)) from error
     try:

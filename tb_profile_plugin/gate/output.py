@@ -24,7 +24,10 @@ _XML = str.maketrans(
 def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
     """For a terminal; with what a comparison with the baseline found, where there is one."""
     lines = [f"{_SIGNS[each.state]} {each.text}" for each in outcomes]
-    why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)] if told else []
+    why = []
+    if told:
+        why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)]
+        why += [f"  but   {doubt}" for doubt in told.doubts if told.code == "unclear"]
     return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 

@@ -134,7 +134,7 @@ def _stats(
     found = [filled(name, lambda each: names[each.name])]
     del name
     found += [filled(given.kind[rows], lambda each: each.kind), filled(given.value[rows], values)]
-    return Stats(buffer, first, *found)
+    return Stats(buffer, first.astype(np.int32), *found)
 
 
 def _plane(
@@ -154,7 +154,7 @@ def _plane(
     stated = [(i, places[name[2]]) for i, name in enumerate(draft.names) if name[2]]
     of_names = Stats(
         buffer,
-        np.searchsorted([i for i, _ in stated], np.arange(len(draft.names) + 1)).astype(np.int64),
+        np.searchsorted([i for i, _ in stated], np.arange(len(draft.names) + 1)).astype(np.int32),
         np.full(len(stated), names[vocabulary.CATEGORY], np.int32),
         np.full(len(stated), kinds.TEXT, np.uint8),
         np.array([place for _, place in stated], np.int64),
@@ -185,7 +185,7 @@ def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, places: dic
     value = [places[v] if isinstance(v, str) else _bits(v) for v in facts.values()]
     return Stats(
         buffer,
-        np.array([0, len(facts)], np.int64),
+        np.array([0, len(facts)], np.int32),
         np.array([names[name] for name in facts], np.int32),
         np.array(kind, np.uint8),
         np.array(value, np.int64),

@@ -203,7 +203,7 @@ def _one(name: str, rows: Array, events: Array, time: Array, allocates: Array, v
 
 @jit
 def _gather(
-    events: I64, first: I64, name: I32, kind: U8, value: I64, column: I64, rows: I64Matrix, numbers: I64Matrix
+    events: I64, first: I32, name: I32, kind: U8, value: I64, column: I64, rows: I64Matrix, numbers: I64Matrix
 ) -> None:
     """``rows[c, i]``: where the stat of column c of the i-th event stands; ``numbers``: the value if it is whole.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import I32, I64, Array, Bool
+from ..arrays import I32, I64, Array, Bool, distinct
 from ..columns import vocabulary
 from ..jit import jit
 from . import ownership, profiled
@@ -43,7 +43,7 @@ def candidates(trace: Trace) -> list[Candidate]:
     marks, _ = marked_roots(trace)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
-    events = np.unique(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
+    events = distinct(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
     rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
     found = []
     for place in range(len(rows)):
@@ -138,7 +138,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
     functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
     frames = trace.named(lambda name: name.startswith(vocabulary.PYTHON_FRAME))
-    found = np.unique(np.concatenate([functions, frames[work[frames] > 0]]))
+    found = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(found):
         found = trace.named("FunctionRun".__eq__)
         found = found[~among(trace.spread(vocabulary.ID, found), dataset_steps(trace))]

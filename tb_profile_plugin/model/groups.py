@@ -35,10 +35,10 @@ def marked_roots(trace: Trace) -> tuple[Array, Array]:
     events, levels = trace.stat(vocabulary.ROOT)
     # Of several on one event the last one counts, and a name more than those, but for the name that only stands in.
     named = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
-    stands_in = [event for event, name in named.items() if name == "TraceContext"]
+    stands_in = np.array([event for event, name in named.items() if name == "TraceContext"], np.int64)
     by_name = [(event, _LEVELS[name]) for event, name in named.items() if name != "TraceContext"]
     more, most = np.array(by_name, np.int64).reshape(-1, 2).T
-    instead = np.setdiff1d(stands_in, events).astype(np.int64)
+    instead = stands_in[~among(stands_in, events)]
     roots = np.concatenate((events, instead, more))
     levels = np.concatenate((levels, np.ones(len(instead), np.int64), most))
     order = np.argsort(roots, kind="stable")
@@ -62,7 +62,7 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     ids = trace.spread(vocabulary.ID, executions)
     known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, dataset_steps(trace))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
-    looping = np.isin(ids, ids[rounds > 0])
+    looping = among(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
     if not len(executions):
         return executions, executions
@@ -98,7 +98,6 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
     parent, last = nested.result()
     of_event = np.full(len(trace), -1, np.int32)
     chosen = np.full(len(roots), -1, np.int64)
-    targets, sources = links.by_target
     _group(
         roots,
         level,
@@ -108,8 +107,8 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         trace.claimed,
         links.source,
         links.target,
-        targets,
-        sources,
+        links.onward,
+        links.target_order,
         of_event,
         chosen,
     )
@@ -122,8 +121,11 @@ def group_together(trace: Trace, roots: Array, groups: Array) -> Groups:
     of_event = np.full(len(trace), -1, np.int32)
     order = np.lexsort((trace.begin[roots], groups))
     roots, groups = roots[order], groups[order]
+    links = trace.links
+    edges = links.source, links.target, links.onward
+    pending = np.empty(len(links.source), np.int32)
     for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
-        _spread(root, index, last, trace.detached, trace.claimed, trace.links.source, trace.links.target, of_event)
+        _spread(root, index, last, trace.detached, trace.claimed, *edges, of_event, pending)
     return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
 
 
@@ -181,24 +183,29 @@ def _group(
     claimed: Bool,
     source: I32,
     target: I32,
-    targets: I32,
-    sources: I32,
+    onward: I32,
+    target_order: I32,
     of_event: I32,
     chosen: I64,
 ) -> None:
     count = 0
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
+    pending = np.empty(len(source), np.int32)
     for root in roots:
-        if of_event[root] >= 0 or _has_ancestor_of_level(root, level, parent, targets, sources, seen, trail):
+        if of_event[root] >= 0 or _has_ancestor_of_level(
+            root, level, parent, source, target, target_order, seen, trail
+        ):
             continue
-        _spread(root, count, last, detached, claimed, source, target, of_event)
+        _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
         chosen[count] = root
         count += 1
 
 
 @jit
-def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sources: I32, seen: U8, trail: I64) -> bool:
+def _has_ancestor_of_level(
+    root: Int, level: I8, parent: I32, source: I32, target: I32, target_order: I32, seen: U8, trail: I64
+) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
     The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
@@ -217,11 +224,18 @@ def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sour
             seen[above] = 1
             trail[count] = above
             count += 1
-        row = np.searchsorted(targets, event)
-        while row < len(targets) and targets[row] == event:
-            if not seen[sources[row]] and count < len(trail):
-                seen[sources[row]] = 1
-                trail[count] = sources[row]
+        row, after = np.int64(0), np.int64(len(target))
+        while row < after:
+            middle = (row + after) // 2
+            if target[target_order[middle]] < event:
+                row = middle + 1
+            else:
+                after = middle
+        while row < len(target) and target[target_order[row]] == event:
+            leading = source[target_order[row]]
+            if not seen[leading] and count < len(trail):
+                seen[leading] = 1
+                trail[count] = leading
                 count += 1
             row += 1
     for i in range(count):
@@ -231,35 +245,41 @@ def _has_ancestor_of_level(root: Int, level: I8, parent: I32, targets: I32, sour
 
 @jit
 def _spread(
-    root: Int, index: Int, last: I32, detached: Bool, claimed: Bool, source: I32, target: I32, of_event: I32
+    root: Int,
+    index: Int,
+    last: I32,
+    detached: Bool,
+    claimed: Bool,
+    source: I32,
+    target: I32,
+    onward: I32,
+    of_event: I32,
+    pending: I32,
 ) -> None:
-    """Give the group to everything ungrouped below the root, on its line and behind its links."""
-    pending = np.empty(64, np.int64)
-    pending[0] = root
-    count = 1
-    while count > 0:
+    """Give the group to everything ungrouped below the root, on its line and behind its links.
+
+    ``pending`` has room for all links.
+    """
+    count = 0
+    top, row = np.int64(root), np.int64(np.searchsorted(source, root))
+    while True:
+        if of_event[top] < 0:
+            stop = last[top]
+            i = top
+            while i < stop:
+                if detached[i] and i != top:
+                    i += 1
+                elif of_event[i] >= 0 or (claimed[i] and i != top):
+                    i = np.int64(last[i])
+                else:
+                    of_event[i] = index
+                    i += 1
+            while row < len(source) and source[row] < stop:
+                if of_event[source[row]] == index and of_event[target[row]] < 0:
+                    pending[count] = row
+                    count += 1
+                row += 1
+        if count == 0:
+            break
         count -= 1
-        top = pending[count]
-        if of_event[top] >= 0:
-            continue
-        stop = last[top]
-        i = np.int64(top)
-        while i < stop:
-            if detached[i] and i != top:
-                i += 1
-            elif of_event[i] >= 0 or (claimed[i] and i != top):
-                i = np.int64(last[i])
-            else:
-                of_event[i] = index
-                i += 1
-        row = np.searchsorted(source, top)
-        while row < len(source) and source[row] < stop:
-            if of_event[source[row]] == index and of_event[target[row]] < 0:
-                if count == len(pending):
-                    larger = np.empty(2 * count, np.int64)
-                    for k in range(count):
-                        larger[k] = pending[k]
-                    pending = larger
-                pending[count] = target[row]
-                count += 1
-            row += 1
+        top, row = np.int64(target[pending[count]]), np.int64(onward[pending[count]])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import I32, U8, Array, Int
+from ..arrays import I32, U8, Array, Int, distinct
 from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
@@ -237,7 +237,7 @@ def _iterators(
     top, _, cycles = climb(parent)
     pipeline = np.where(top_name[top], top, -1).astype(np.int32)
     places = _places(plane)
-    reused = len(np.unique(iterator[places[name] != places[name[first]][iterator]]))
+    reused = len(distinct(iterator[places[name] != places[name[first]][iterator]]))
     table = Iterators(known, above, parent, name[first], first, pipeline)
     damage = {"cycle": cycles, "no_parent": len(lost), "reused_id": reused, "no_pipeline": int((pipeline < 0).sum())}
     return iterator, table, damage
@@ -249,7 +249,7 @@ def _by_name(plane: Plane, names: Array, lost: Array) -> Array:
     rows, first, counts = np.unique(names, return_index=True, return_counts=True)
     owner = {texts[row]: (int(at), int(n)) for row, at, n in zip(rows.tolist(), first, counts, strict=True)}
     answers: dict[int, int] = {}
-    for row in np.unique(names[lost]).tolist():
+    for row in distinct(names[lost]).tolist():
         parts = [_INDEX.sub("", part) for part in texts[row].split("::")]
         indexed = texts[row].split("::")
         answers[row] = -1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import I32, I64, Array, Bool, Int, median
+from ..arrays import I32, I64, Array, Bool, Int, distinct, median
 from ..columns import vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
@@ -32,7 +32,7 @@ RUN = 101
 GRADIENT = 102
 """Kind of a link from an op to the one that computes its gradient: no cause of it, so it is only drawn."""
 
-_EXECUTION = (1, EXECUTOR)
+_OLD_EXECUTOR = 1
 _CROWD = 64
 """A context with so many producers and so many consumers says nothing about who waits for whom."""
 _DRIVERS = 0.5
@@ -55,15 +55,39 @@ class Links:
     """int32[k]: context type of TensorFlow, among them `LAUNCH` and `EXECUTOR`, or `CALL`, `RUN` or `GRADIENT`."""
 
     @lazy
+    def onward(self) -> Array:
+        """int32[k]: for each edge the first one that leaves its target or a later event."""
+        answer: Array = _onward(self.source, self.target)
+        return answer
+
+    @lazy
     def target_order(self) -> Array:
-        """int64[k]: the edges in the order of their targets."""
-        return np.argsort(self.target, kind="stable")
+        """int32[k]: the edges in the order of their targets."""
+        return np.argsort(self.target, kind="stable").astype(np.int32)
 
     @lazy
     def by_target(self) -> tuple[Array, Array]:
         """(targets ascending, their sources)."""
         order = self.target_order
         return self.target[order], self.source[order]
+
+
+@jit
+def _onward(source: I32, target: I32) -> I32:
+    """`Links.onward`: a search for each would take longer than a table of all events."""
+    last = np.int64(-1)
+    for event in target:
+        last = max(last, np.int64(event))
+    first = np.empty(last + 1, np.int32)
+    k = 0
+    for event in range(len(first)):
+        while k < len(source) and source[k] < event:
+            k += 1
+        first[event] = k
+    answer = np.empty(len(target), np.int32)
+    for i in range(len(target)):
+        answer[i] = first[target[i]]
+    return answer
 
 
 def find(trace: Trace) -> Links:
@@ -112,17 +136,15 @@ def _executors(trace: Trace) -> _Edges:
 
 
 def _contexts(trace: Trace) -> _Edges:
-    # Asked once and large, so not kept.
-    made, made_ids = trace.read(vocabulary.PRODUCER_ID)
-    used, used_ids = trace.read(vocabulary.CONSUMER_ID)
+    made, made_ids, made_kinds = trace.stats_beside(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
+    used, used_ids, used_kinds = trace.stats_beside(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
     source, target = join(made_ids, used_ids, crowd=_CROWD)
     del made_ids, used_ids
-    made_kinds = trace.spread(vocabulary.PRODUCER_TYPE, made)
-    same = are_equal(made_kinds, source, trace.spread(vocabulary.CONSUMER_TYPE, used), target)
+    same = are_equal(made_kinds, source, used_kinds, target)
     if not same.all():
         source, target = source[same], target[same]
-    source, target, kind = made.astype(np.int32)[source], used.astype(np.int32)[target], made_kinds[source]
-    kept = _latest(source, target, np.isin(kind, _EXECUTION), trace.begin)
+    source, target, kind = made[source], used[target], made_kinds[source]
+    kept = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
     return source[kept], target[kept], kind[kept].astype(np.int32)
 
 
@@ -151,7 +173,7 @@ def _calls(trace: Trace, launches: Array) -> _Edges:
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
     """
     parent, _ = trace.nesting
-    alone = np.unique(launches[parent[launches] < 0]).astype(np.int64)
+    alone = distinct(launches[parent[launches] < 0]).astype(np.int64)
     none = np.empty(0, np.int64)
     if not len(alone):
         return _edges(none, none, CALL)
@@ -160,7 +182,7 @@ def _calls(trace: Trace, launches: Array) -> _Edges:
     line_of = np.searchsorted(bounds, alone, side="right") - 1
     driver = plane.stat(vocabulary.CORRELATION_ID).owner
     share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
-    lines = [line for line in np.unique(line_of).tolist() if share[line] > _DRIVERS]
+    lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVERS]
     threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
     found: list[tuple[Array, Array]] = []
     for line in lines:

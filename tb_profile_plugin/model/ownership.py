@@ -38,8 +38,9 @@ def work_events(trace: Trace) -> Array:
             found.append(np.flatnonzero(own[plane.events.line]) + first)
     work = np.concatenate(found)
     if not len(work):
-        parent, _ = trace.nesting
-        work = np.flatnonzero(trace.claimed & ~trace.claimed[parent.clip(0)] | (trace.claimed & (parent < 0)))
+        claimed = np.flatnonzero(trace.claimed)
+        above = trace.nesting[0][claimed]
+        work = claimed[(above < 0) | ~trace.claimed[above]]
     return work if len(work) else trace.named("ExecutorState::Process".__eq__)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import distinct, median
 from ..columns import vocabulary
 from ..xspace import wire
 from .host import Host
@@ -48,6 +49,6 @@ def one_op_of(host: Host) -> int:
     """
     if host.cpu is None or not host.cpu.has_stat(vocabulary.EXTERNAL_ID):
         return 1
-    numbers = np.unique(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
+    numbers = distinct(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
     numbers = numbers[numbers > 0]
-    return int(np.median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
+    return int(median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1

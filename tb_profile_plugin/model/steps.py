@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array, median
+from ..arrays import Array, distinct, median
 from ..columns import vocabulary
 from . import groups as grouping
 from . import profiled
 from .calls import outermost, repeated
 from .groups import Groups
+from .joins import among
 from .ownership import work_events
 from .trace import MISSING, Trace
 
@@ -96,7 +97,7 @@ def _marked(trace: Trace) -> Steps | None:
     if not explicit.any():
         return None
     found = grouping.group(trace, roots, levels)
-    marks = np.isin(found.root, roots[explicit])
+    marks = among(found.root, roots[explicit])
     return _steps(trace, found, np.flatnonzero(marks), "markers")
 
 
@@ -148,7 +149,7 @@ def _loops(trace: Trace) -> Steps | None:
     next iteration in the same run, iterations are told by where each begins.
     """
     executions, iterations = grouping.loop_roots(trace)
-    if not len(executions) or len(np.unique(trace.spread(vocabulary.ID, executions))) > 1:
+    if not len(executions) or len(distinct(trace.spread(vocabulary.ID, executions))) > 1:
         return None
     count = int(iterations.max()) + 1
     begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
@@ -285,7 +286,7 @@ def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
     if len(steps) != last[-1] + 1:
         # Steps inside of others, which only damaged captures have, are none of their own.
         return steps
-    follows = np.setdiff1d(np.arange(len(steps)), last)
+    follows = np.delete(np.arange(len(steps)), last)
     waits = steps.begin[follows + 1] - end[follows]
     end[follows] = np.maximum(end[follows], steps.begin[follows + 1])
     if len(follows) and median(waits) > _PAUSE * median(end[follows] - steps.begin[follows]):
@@ -327,7 +328,8 @@ def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tup
     """
     size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
     since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
-    mine = of_event >= 0 if everything else (of_event >= 0) & trace.on_device
+    mine = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
+    mine = mine[of_event[mine] >= 0]
     np.minimum.at(since, of_event[mine], trace.begin[mine])
     np.maximum.at(until, of_event[mine], trace.end[mine])
     return since[groups], until[groups]

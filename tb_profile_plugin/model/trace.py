@@ -83,10 +83,9 @@ class Trace:
 
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        return self._stats.get(name, lambda: self.read(name))
+        return self._stats.get(name, lambda: self._read(name))
 
-    def read(self, name: str) -> tuple[Array, Array]:
-        """The same, read anew each time: for a large one that is asked for once."""
+    def _read(self, name: str) -> tuple[Array, Array]:
         found = []
         for first, plane in self.parts:
             column = plane.stat(name)
@@ -97,6 +96,22 @@ class Trace:
         none = np.empty(0, np.int64)
         events, values = zip((none, none), *found, strict=True)
         return np.concatenate(events), np.concatenate(values)
+
+    def stats_beside(self, name: str, beside: str) -> tuple[Array, Array, Array]:
+        """(events, values, others), int32 and int64 twice: that stat over all planes, and what another one of the same
+        event says, `MISSING` where there is none. Read anew each time: for what is large and asked for once.
+        """
+        found = []
+        for first, plane in self.parts:
+            events, values, others = plane.number_pairs(name, beside, MISSING)
+            if len(events):
+                found.append((_raised(events, first), values, others))
+        if len(found) == 1:
+            return found[0]
+        none = np.empty(0, np.int64)
+        columns = zip((none.astype(np.int32), none, none), *found, strict=True)
+        events, values, others = (np.concatenate(column) for column in columns)
+        return events, values, others
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
         """int64[k]: events whose name is wanted, over all planes."""
@@ -205,7 +220,8 @@ def _stretch_regions(plane: Plane, end: Array) -> None:
 @jit
 def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I32) -> None:
     """Nesting by containment on each line; see `Trace.nesting`."""
-    stack = np.empty(64, np.int64)
+    # What of these is not written takes no memory.
+    stack, until = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
     for line in range(len(lines) - 1):
         depth = 0
         stop = lines[line + 1]
@@ -214,7 +230,7 @@ def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I3
             if detached[i]:
                 last[i] = i + 1
                 continue
-            while depth > 0 and end[stack[depth - 1]] < end[i]:
+            while depth > 0 and until[depth - 1] < end[i]:
                 depth -= 1
                 last[stack[depth]] = i
             while depth > 0 and begin[i] < begin[stack[depth - 1]]:
@@ -222,12 +238,7 @@ def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I3
                 last[stack[depth]] = i
             if depth > 0:
                 parent[i] = stack[depth - 1]
-            if depth == len(stack):
-                larger = np.empty(2 * depth, np.int64)
-                for k in range(depth):
-                    larger[k] = stack[k]
-                stack = larger
-            stack[depth] = i
+            stack[depth], until[depth] = i, end[i]
             depth += 1
         while depth > 0:
             depth -= 1

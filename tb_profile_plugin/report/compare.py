@@ -85,6 +85,7 @@ def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
         "p": change.p,
         "permutation_p": change.permutation,
         "mde": change.least,
+        "captures_needed": change.captures,
         "unit": unit,
         "base_ms": _ms(found.whole.base),
         "new_ms": _ms(found.whole.new),
@@ -148,6 +149,8 @@ def _text(found: Comparison, told: Verdict, top: int) -> Iterator[str]:
         for fact in found.facts:
             values = f": {fact.base} → {fact.new}" if fact.base or fact.new else ""
             yield f"  {fact.label}{values}{f' ({fact.text})' if fact.text else ''}"
+    if not (found.whole.base and found.whole.new):
+        return
     rows = [(LABELS[row.id], row.difference, "") for row in found.parts]
     yield from _table("Part", rows, found)
     ops = [row for row in found.ops if not row.rest][:top]

@@ -1,7 +1,6 @@
 """Routes of captures: what may ask for one, and how far it is.
 
-Captures write and connect to other machines, so a page of another site must not be able to start one: they take POST
-with a header of our own, which browsers send to their own site only.
+Captures write and connect to other machines, so a page of another site must not be able to start one (`refuse_others`).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Request, Response
@@ -18,9 +16,8 @@ from werkzeug.wrappers import Request, Response
 from ..problems import Problem, ProblemError
 from . import answers
 from .captures import OPTIONS, PARAMETERS, addresses
+from .gate import refuse_others
 from .workspace import Workspace
-
-HEADER = "X-TB-Profile"
 
 _FIELDS = {"addresses": "service_addr", **{name: field for field, name in OPTIONS.items()}}
 _MOST_BYTES = 64 << 10
@@ -31,7 +28,7 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
     if workspace.captures.hidden:
         remedy = "Whoever runs the server can allow it, or capture with tb-profile capture."
         raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
-    _refuse_strangers(request)
+    refuse_others(request)
     request.max_content_length = request.max_form_memory_size = _MOST_BYTES
     try:
         body = json.loads(request.get_data()) if request.is_json else request.form.to_dict()
@@ -45,21 +42,6 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
         remedy = f"There are: {', '.join(PARAMETERS)}."
         raise ProblemError(Problem("unknown_option", f"There is no parameter {unknown[0]!r}.", remedy, unknown[0]))
     return {name: str(value) for name, value in values.items()}
-
-
-def _refuse_strangers(request: Request) -> None:
-    site = request.headers.get("Sec-Fetch-Site", "")
-    origin = request.headers.get("Origin", "")
-    # A proxy that rewrites the host says so; no other site's page can.
-    hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
-    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
-    if foreign:
-        remedy = "Open the page from this server."
-        raise ProblemError(Problem("foreign_origin", "Captures are started from this server's pages.", remedy), 403)
-    if HEADER not in request.headers:
-        raise ProblemError(
-            Problem("missing_header", "The request could come from any site.", f"Send the header {HEADER}: 1."), 403
-        )
 
 
 def _named(error: ProblemError) -> ProblemError:

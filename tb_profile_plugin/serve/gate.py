@@ -14,10 +14,13 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection
+from urllib.parse import urlsplit
 
 from werkzeug.wrappers import Request
 
 from ..problems import Problem, ProblemError
+
+HEADER = "X-TB-Profile"
 
 PAGES = frozenset({"/", "/index.html"})
 """What other sites may link to."""
@@ -52,6 +55,24 @@ def refuse_strangers(request: Request) -> None:
     if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
         remedy = "Open the page from this server."
         raise ProblemError(Problem("foreign_origin", "Another site's page asks for this.", remedy), 403)
+
+
+def refuse_others(request: Request) -> None:
+    """Raise `ProblemError` (403) for what does not come from a page of ours, or a script that means us.
+
+    For what is sent with POST: a header of our own tells, which browsers let pages send to their own site only.
+    """
+    site, origin = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Origin"))
+    # A proxy that rewrites the host says so; no other site's page can.
+    hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
+    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
+    if foreign:
+        remedy = "Open the page from this server."
+        raise ProblemError(Problem("foreign_origin", "Only this server's own pages may ask for this.", remedy), 403)
+    if HEADER not in request.headers:
+        raise ProblemError(
+            Problem("missing_header", "The request could come from any site.", f"Send the header {HEADER}: 1."), 403
+        )
 
 
 def is_loopback(name: str) -> bool:

@@ -12,7 +12,7 @@ from werkzeug.wrappers import Request, Response
 from .. import __version__
 from ..problems import Problem, ProblemError
 from ..store.kept import LEGACY, NAMED, unpack
-from . import answers, capture, rows, scaled, share, timeline
+from . import answers, capture, compare, rows, scaled, share, timeline
 from .captures import PARAMETERS
 from .listing import entry
 from .query import ALL_HOSTS, DATA, asked, asked_answer, required
@@ -185,6 +185,7 @@ ROUTES = (
     Route("/answer", (*DATA, "part"), _named),
     Route("/rows", (*DATA, *rows.CHOICE, *rows.WINDOW), rows.rows),
     Route("/rows_file", (*DATA, *rows.CHOICE, "format"), rows.rows_file),
+    Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
     Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
     Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),

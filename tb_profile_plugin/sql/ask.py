@@ -126,7 +126,9 @@ def _received(source: BinaryIO) -> dict[str, Any]:
 
 
 def _wrong(text: str) -> ProblemError:
-    return ProblemError(Problem("bad_query", text, "`tb-profile sql --help` names the tables and an example."))
+    # DuckDB shows the place in the query below its sentences, in lines of its own.
+    sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
+    return ProblemError(Problem("bad_query", sentences, "`tb-profile sql --schema` says what the tables hold."))
 
 
 def _failed(what: str, text: str, seconds: float) -> ProblemError:

@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 from ..analysis.diagnosis.catalogue import LABELS
-from ..analysis.digest.digest import NEEDS
+from ..analysis.digest.digest import NEEDS, by_place
 from ..compare.causes import causes
 from ..compare.engine import Comparison, OpRow
 from ..compare.engine import compare as compared
 from ..compare.load import known_digest
 from ..compare.match import TIERS
 from ..compare.side import Side, Sides, side
-from ..compare.verdict import Verdict, verdict
+from ..compare.verdict import Hosts, Verdict, verdict
 from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
 from ..contract.steps import CHOICE
 from ..contract.tool import STEP_EVENT, Param, tool
@@ -133,6 +133,14 @@ _MEMORY = Table(
 )
 
 
+ITEMS = (
+    Param(
+        "base_items", "1", "What a step of the base works through, such as its batch: times are per item.", kind="count"
+    ),
+    Param("new_items", "1", "The same of the new side.", kind="count"),
+)
+
+
 @tool(
     "Compare",
     order=15,
@@ -140,6 +148,7 @@ _MEMORY = Table(
         Param("base", "", "The session to compare with.", kind="session"),
         Param("bases", "", "More captures of the base, by a pattern of names such as main-*.", kind="sessions"),
         Param("news", "", "More captures of the new side, by a pattern of names.", kind="sessions"),
+        *ITEMS,
         CHOICE,
         STEP_EVENT,
     ],
@@ -148,7 +157,15 @@ _MEMORY = Table(
     needs=NEEDS,
 )
 def compare(
-    session: Session, hosts: Sequence[Host], base: str, bases: str, news: str, steps: str, step_event: str
+    session: Session,
+    hosts: Sequence[Host],
+    base: str,
+    bases: str,
+    news: str,
+    base_items: int,
+    new_items: int,
+    steps: str,
+    step_event: str,
 ) -> Answer:
     """Is this session faster than another one, by how much, why, and is that noise?"""
     if not base:
@@ -159,11 +176,23 @@ def compare(
     if both and (bases or news):
         message = f"{min(both)} is on both sides."
         raise ProblemError(Problem("both_sides", message, "Choose patterns that tell the sides apart."))
-    before, after = (_side(each, host, steps, step_event) for each in sides)
-    found = compared(before, after)
-    told = verdict(found)
+    before, after = (
+        _side(each, host, steps, step_event, items) for each, items in zip(sides, (base_items, new_items), strict=True)
+    )
+    return compared_sides(before, after, (hosts_of(*sides[0]), hosts_of(*sides[1])))
+
+
+def hosts_of(*sessions: Session) -> dict[str, str]:
+    """What the hosts that digests know by their places are called; nothing of several sessions, which may differ."""
+    return {place: name for name, place in by_place(sessions[0].hosts).items()} if len(sessions) == 1 else {}
+
+
+def compared_sides(base: Side, new: Side, hosts: Hosts) -> Answer:
+    """The answer for these, whatever they come from."""
+    found = compared(base, new)
+    told = verdict(found, hosts=hosts)
     return Answer(
-        _facts(found, told, base),
+        _facts(found, told, base.names[0]),
         {
             "reasons": by_column(_REASONS, zip(told.reasons, (id for id in told.why if ":" not in id), strict=True)),
             "differs": by_column(_DIFFERS, ((f.label, f.base, f.new, f.text, f.grade) for f in found.facts)),
@@ -187,9 +216,9 @@ def _named(session: Session, pattern: str) -> list[Session]:
     return [session.beside(name) for name in names]
 
 
-def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str) -> Side:
+def _side(sessions: Sequence[Session], host: str, steps: str, step_event: str, items: int) -> Side:
     own = {each.name: host if host in each.hosts else "" for each in sessions}
-    return side([(each.name, known_digest(each, own[each.name], step_event, steps)) for each in sessions])
+    return side([(each.name, known_digest(each, own[each.name], step_event, steps)) for each in sessions], items)
 
 
 def _memory(sides: Sides) -> Iterator[tuple[Any, ...]]:

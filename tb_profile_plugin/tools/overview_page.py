@@ -47,7 +47,7 @@ _TOP = 10
 
 
 def _share(id: str, label: str, doc: str, *depends: str) -> Column:
-    return Column(id, label, unit="share", doc=doc, depends=depends)
+    return Column(id, label, unit="share", doc=doc, depends=depends, compared=True)
 
 
 _FACTS = (
@@ -58,6 +58,7 @@ _FACTS = (
         unit="ms",
         doc="The average step, or the capture of an average host where no step was found.",
         depends=(AVERAGE,),
+        compared=True,
     ),
     Column(
         "window_ms",
@@ -219,6 +220,7 @@ _HOSTS = Table(
         Column("slowest", "Slowest", doc="Steps, of those complete on all hosts, that took longest on this one."),
     ),
     doc="A step lasts as long as on its slowest host.",
+    keyed=Keyed("host", means=("average_ms",), largest=True),
 )
 
 _GUIDES = Table(

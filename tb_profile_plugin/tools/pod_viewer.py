@@ -7,8 +7,8 @@ from itertools import chain
 
 from ..analysis import health
 from ..analysis.steptime import NEEDS, SHARES
-from ..analysis.workers import PodStep, pod_steps
-from ..contract.answer import Answer, Column, Headline, Table
+from ..analysis.workers import PodStep, left_out, pod_steps
+from ..contract.answer import Answer, Column, Headline, Keyed, Table
 from ..contract.tool import STEP_EVENT, tool
 from ..model.devices import device_type, host_device_type
 from ..model.host import Host
@@ -17,6 +17,13 @@ from ..model.session import Session
 from ..problems import CLOCKS
 
 _PS_PER_MS = 1e9
+
+_LEFT_OUT = Column(
+    "left_out",
+    "Left out",
+    "string",
+    doc="Why averages do not go over the step: cut, warm_up, unusual or extreme; blank where they do.",
+)
 
 _STEPS = Table(
     "steps",
@@ -29,7 +36,9 @@ _STEPS = Table(
         Column("slowest_ms", "Slowest worker", unit="ms", doc="Time of the slowest worker, which the others wait for."),
         Column("sentence", "Who is slow", "string", doc="The slowest worker, and in what it exceeds the others."),
         Column("slow", "Slow workers", doc="Workers far slower than the others."),
+        _LEFT_OUT,
     ),
+    keyed=Keyed("number", step="number", means=("median_ms", "slowest_ms")),
 )
 _WORKERS = Table(
     "workers",
@@ -48,9 +57,11 @@ _WORKERS = Table(
         ),
         Column("begin_ms", "Begin", "number", "ms", "Since the worker's own first event.", (CLOCKS,)),
         Column("complete", "Complete", "boolean", doc="Not cut by the start or end of the worker's capture."),
+        _LEFT_OUT,
         *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc) for share in SHARES),
     ),
     doc="Each step on each worker that has it.",
+    keyed=Keyed("worker", step="step", means=("total_ms", *(f"{share.id}_ms" for share in SHARES))),
 )
 _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
 
@@ -61,9 +72,14 @@ _NEEDS = (*NEEDS, *health.NEEDS, host_device_type, rank)
 def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)
+    reasons = [reason or None for reason in left_out(steps)]
     return Answer(
         {"device_type": device_type(hosts)},
-        {"steps": _steps(steps), "workers": _workers(steps)},
+        {
+            "steps": _steps(steps) | {"left_out": reasons},
+            "workers": _workers(steps)
+            | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
+        },
         Headline(steps[0].sentence(), "warn" if steps[0].slow.any() else "info") if steps else None,
         health.findings(session, hosts, step_event),
     )

@@ -40,7 +40,7 @@ _FACTS = (
     Column("steps_count", "Steps", doc="All that were found."),
     Column("steps_kept", "Typical steps", doc="Those that the figures go over."),
     time_column("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
-    time_column("period_ps", "From step to step", "The typical step and the time until the next one begins.", AVERAGE),
+    time_column("period_ps", "From step to step", "The typical step, and until the next one.", AVERAGE, compared=True),
     Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
     Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
     Column("violations", "Contradictions", doc="Where the record contradicts itself; the replay leaves that out."),

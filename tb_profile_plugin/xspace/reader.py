@@ -254,12 +254,12 @@ def _fill(data: Array, sketch: _Sketch, origin_ns: int, damage: _Damage) -> Plan
     columns = _new_stats(int(first[-1]))
     wire.fill_metadata_stats(data, begins, ends, first[1:], stat_keys, columns)
     name, display, blob = event_texts
-    metadata = EventMetadata(event_key, name, display, blob, Stats(data, first, *columns))
+    metadata = EventMetadata(event_key, name, display, blob, Stats(data, first.astype(np.int32), *columns))
 
     begins, ends = sketch.spans_of(_STATS)
     columns = _new_stats(len(begins))
     wire.fill_stats(data, begins, ends, stat_keys, columns)
-    own = Stats(data, np.array([0, len(begins)], np.int64), *columns)
+    own = Stats(data, np.array([0, len(begins)], np.int32), *columns)
 
     lines, events = _fill_lines(data, sketch, origin_ns, _keys(event_key), stat_keys, damage)
     return Plane(sketch.id, sketch.name, lines, events, metadata, StatMetadata(stat_key, stat_texts[0]), own)
@@ -284,7 +284,7 @@ def _fill_lines(
         np.empty(count, np.int32),
         np.empty(count, np.int64),
         np.empty(count, np.int64),
-        np.full(count + 1, stats, np.int64),
+        np.full(count + 1, stats, np.int32),
         occurrences,
     )
     stat_columns = _new_stats(stats)
@@ -337,6 +337,6 @@ def _ordered(events: Events) -> Events:
     counts = np.diff(stats.first)[order]
     first = _first(counts)
     rows = np.arange(first[-1]) + np.repeat(stats.first[order] - first[:-1], counts)
-    moved = Stats(stats.buffer, first, stats.name[rows], stats.kind[rows], stats.value[rows])
+    moved = Stats(stats.buffer, first.astype(np.int32), stats.name[rows], stats.kind[rows], stats.value[rows])
     names, spans = (events.line[order], events.name[order]), (events.begin[order], events.duration[order])
     return Events(*names, *spans, events.occurrences[order], moved)

@@ -211,13 +211,13 @@ def fill_lines(
     first_stat: I64,
     event_keys: tuple[I32, I64, I64],
     stat_keys: tuple[I32, I64, I64],
-    events: tuple[I32, I32, I64, I64, I64, I64],
+    events: tuple[I32, I32, I64, I64, I32, I64],
     stats: tuple[I32, U8, I64],
 ) -> Int:
     """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.
 
     ``event_keys`` and ``stat_keys`` are (dense, keys, rows) for `row_of`; ``events`` is (line int32, name int32,
-    begin int64, duration int64, first_stat int64, occurrences int64), ``stats`` (name int32, kind uint8, value int64).
+    begin int64, duration int64, first_stat int32, occurrences int64), ``stats`` (name int32, kind uint8, value int64).
     Returns how many events had a time beyond belief, which are clamped to `TIME_LIMIT`.
     """
     line_column, name_column, begin_column, duration_column, stat_column, occurrence_column = events

@@ -148,9 +148,9 @@ def test_self_times_by_hand(spans: list[tuple[int, int]]) -> None:
     """At every moment the op that began last (of those, the shortest) runs; counted moment by moment."""
     spans = sorted(spans, key=lambda span: (span[0], -span[1]))
     begin = np.array([b for b, _ in spans], np.int64)
-    end = np.array([b + d for b, d in spans], np.int64)
+    duration = np.array([d for _, d in spans], np.int64)
     op = np.arange(len(spans), dtype=np.int32)
-    found, _ = nested_times(np.array([0, len(spans)]), begin, end, op, len(spans))
+    found, _ = nested_times(np.array([0, len(spans)]), begin, duration, op, len(spans))
     expected = [0] * len(spans)
     for moment in range(61):
         running = [i for i, (b, d) in enumerate(spans) if b <= moment < b + d]

@@ -182,3 +182,10 @@ def test_what_helps_follows_from_what_takes_the_time() -> None:
     unusual = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
     (remedy,) = (each.remedy.text for each in unusual.causes if each.id == "unusual_steps")
     assert "Compile once" in remedy
+
+
+def test_functions_that_follow_one_another_are_told_apart() -> None:
+    """What is shorter than 10 µs goes by what is beside it."""
+    frames = "$a.py:1 f[10,300] $a.py:2 g[310,250] $a.py:3 h[400,5] $a.py:4 k[560,4] MatMul:MatMul[600,390]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {frames}", steps=6)])
+    assert "f (a.py:1) (300 µs each time), g (a.py:2) (254 µs each time)" in found.headline.sentence.text

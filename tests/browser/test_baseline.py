@@ -42,6 +42,20 @@ def test_a_chip_gives_tables_differences_on_every_page(site: Sites, page: Page, 
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %", timeout=LONG)
 
 
+@pytest.mark.parametrize("tool", ["overview_page", "input_pipeline_analyzer", "pod_viewer"])
+def test_steps_are_held_against_those_of_the_baseline(site: Sites, page: Page, traces: Path, tool: str) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run=RUN, tool=tool, base=BASE))
+    main = server.main(page)
+    expect(main.locator(".chart canvas").first).to_be_visible(timeout=LONG)
+    main.get_by_role("button", name="Show as table").click()
+    expect(main.get_by_role("button", name="Δ Step time")).to_be_visible(timeout=LONG)
+    expect(main.get_by_role("button", name="Step time, base")).to_be_visible()
+    expect(main.locator("td.less, td.more").first).to_be_visible()
+    main.get_by_role("button", name="Show as chart").click()
+    expect(main.locator(".chart canvas").first).to_be_visible(timeout=LONG)
+
+
 @pytest.mark.parametrize("tool", ["overview_page", "why", "framework_op_stats", "op_profile", "hlo_stats"])
 def test_a_link_with_a_baseline_that_is_gone_says_so_and_shows_the_page(
     site: Sites, page: Page, traces: Path, tool: str

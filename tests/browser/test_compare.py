@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tb_profile_plugin.compare.load import load, source
+from tb_profile_plugin.model.session import Session
+from tb_profile_plugin.serve.report import report as written
+from tb_profile_plugin.store import resolve
+from tb_profile_plugin.store.kept import Kept
+
 Sites = Callable[..., Any]
+HOSTILE = "<img src=x onerror=window.hit=1>"
 
 
 @pytest.mark.browser
@@ -34,6 +41,60 @@ def test_two_sessions_beside_each_other(site: Sites, page: Page, traces: Path, t
     expect(main.locator(".tl-canvases")).to_have_count(2, timeout=90_000)
     page.go_back()
     main.get_by_role("button", name="Swap").click()
-    expect(main.locator(".verdict")).to_contain_text("Slower by")
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     page.go_back()
     expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("kind", ["standalone", "tensorboard"])
+def test_a_report_is_opened_as_one_side(
+    site: Sites, page: Page, watch: Any, traces: Path, tmp_path: Path, kind: str
+) -> None:
+    shutil.copytree(traces / "jax_steps", tmp_path / "jax_steps")
+    hostile = tmp_path / f"{HOSTILE}.html"
+    hostile.write_text(written(Session(resolve(str(traces / "jax_async_marked"))), True).html, "utf-8")
+    server = site(kind, tmp_path)
+    page.goto(server.link(run="jax_steps/run", tool="compare"))
+    main = server.main(page)
+    expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
+    chooser = main.get_by_label("Open a report…")
+    chooser.set_input_files({"name": "none.html", "mimeType": "text/html", "buffer": b"<p>nothing"})
+    expect(main.locator(".problems")).to_contain_text("This file holds no digest. Open a report")
+    chooser.set_input_files({"name": "bad.json", "mimeType": "application/json", "buffer": b'{"kind": "digest"}'})
+    expect(main.locator(".problems")).to_contain_text("This is no digest.")
+    assert all("bad.json" in fault for fault in watch.faults), "browsers note what the server refuses"
+    watch.faults.clear()
+    chooser.set_input_files(hostile)
+    expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
+    expect(main.locator(".compare-base")).to_contain_text(f"Base {hostile.name}")
+    expect(main.locator(".problems")).to_have_count(0)
+    expect(main.get_by_role("link", name="Both timelines")).to_have_count(0)
+    main.get_by_role("button", name="Swap").click()
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
+    server.body(page).get_by_role("link", name="Overview", exact=True).click()
+    server.body(page).get_by_role("link", name="Compare", exact=True).click()
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
+    main.get_by_role("button", name="Close the file").click()
+    expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
+    assert page.evaluate("() => window.hit") is None
+
+
+@pytest.mark.browser
+def test_a_file_is_dropped_on_the_page(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces)
+    page.goto(server.link(run="jax_steps/run", tool="compare"))
+    drop = page.locator(".drop")
+    expect(drop).to_be_visible()
+    digest = load(source(str(traces / "jax_async_marked")), Kept(False)).to_json()
+    files = page.evaluate_handle(
+        """(text) => {
+            const files = new DataTransfer();
+            files.items.add(new File([text], "dropped.json"));
+            return files;
+        }""",
+        digest,
+    )
+    drop.dispatch_event("drop", {"dataTransfer": files})
+    expect(server.main(page).locator(".verdict")).to_contain_text("Faster by 99 %")
+    expect(server.main(page).locator(".compare-base")).to_contain_text("Base dropped.json")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.digest.digest import digest
-from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp
+from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
 from tb_profile_plugin.compare.change import Runs
 from tb_profile_plugin.compare.engine import Comparison, Difference, by_count_and_length, compare
 from tb_profile_plugin.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
@@ -206,6 +206,95 @@ def test_another_batch_is_no_regression() -> None:
     each = compare(side([("a", base)], 256), side([("b", new)], 512))
     assert verdict(each, 0.02).code == "same" and "per item" in verdict(each).text
     assert each.whole.delta == 0 and each.step and each.step.estimate == pytest.approx(0)
+
+
+def test_one_op_of_another_size_is_no_other_batch() -> None:
+    half = [each // 2 for each in A]
+
+    def made(rows: int) -> Digest:
+        ops = {name: {"origin": name, "shape": f"f32[{n},64]"} for name, n in (("f/one", rows), ("f/two", 256))}
+        times = {f"compute/{name}": half for name in ops}
+        return digests.digest(A, times, {f"compute/{name}": each for name, each in ops.items()})
+
+    found, told = held(made(256), made(512))
+    assert told.code != "incomparable" and [fact.id for fact in found.facts] == ["shapes"]
+
+
+def test_models_of_one_process_match_though_counters_go_on() -> None:
+    def model(first: int, layers: int = 3) -> list[DigestOp]:
+        names = [f"sequential_{first}_1/dense_{first * 10 + i}_1/Tanh" for i in range(layers)]
+        return [op(each, module="", origin="", type="Tanh") for each in names]
+
+    found = tiers(model(8), model(9))
+    assert found == [([a.name], [b.name], ORIGIN) for a, b in zip(model(8), model(9), strict=True)]
+    assert {tier for _, _, tier in tiers(model(8), model(9, 4))} == {NONE}, "one more: any may be the new one"
+    hostile = [op(f"a_{'9' * 5000}/b", module="", origin=""), op("_1/__/_", module="", origin="")]
+    assert tiers(hostile, hostile[::-1])
+
+
+def test_what_is_new_is_told_though_little_of_the_step_matches() -> None:
+    base = digests.digest(A, {"compute/dot": A})
+    longer = [4 * each for each in A]
+    times = {"compute/dot": A, "python/sleep": [3 * each for each in A]}
+    found, told = held(base, digests.digest(longer, times))
+    assert found.matched[1] == pytest.approx(0.25)
+    assert told.reasons == ["Python: 3.00 ms more. sleep is new (3.00 ms)"]
+    assert not any("parts tell more than ops" in doubt for doubt in told.doubts)
+    times = {f"compute/new{i}": A for i in range(3)} | {"compute/dot": A}
+    assert held(base, digests.digest(longer, times))[1].reasons == [
+        "Compute: 3.00 ms more. 3 ops are new (3.00 ms), such as new0"
+    ]
+    other = digests.digest([5 * each for each in A], {"compute/fresh": [5 * each for each in A]})
+    renamed = held(digests.digest(longer, {"compute/old": longer}), other)
+    assert renamed[1].reasons == ["Compute: 1.00 ms more"], "is it new, or called otherwise?"
+    assert any("parts tell more than ops" in doubt for doubt in renamed[1].doubts)
+
+
+def test_parts_that_hide_each_other_are_told() -> None:
+    base = digests.digest(
+        A, {"compute/dot": [each * 7 // 10 for each in A], "input/get": [each * 3 // 10 for each in A]}
+    )
+    new = digests.digest(
+        A, {"compute/dot": [each * 3 // 10 for each in A], "input/get": [each * 7 // 10 for each in A]}
+    )
+    _, told = held(base, new)
+    assert told.code == "unclear"
+    assert "Waiting for input takes 400 µs more and Compute takes 400 µs less: one hides the other." in told.doubts
+    assert not any("hides" in doubt for doubt in held(base, base)[1].doubts)
+
+
+def test_ten_times_as_long_is_said_so() -> None:
+    _, told = held(digests.digest(A), digests.digest([each * 20 for each in A]))
+    assert told.text.startswith("Slower, 20 times as long (20 to 20) between these two captures. 1.00 ms → 20.0 ms")
+    _, back = held(digests.digest([each * 20 for each in A]), digests.digest(A))
+    assert back.text.startswith("Faster by 95 %")
+
+
+@pytest.mark.parametrize(("hosts", "told"), [({}, "host 2 of 2"), ({"host 2 of 2": "<b>worker-1"}, "<b>worker-1")])
+def test_a_late_worker_is_named_by_its_place_or_by_name(hosts: dict[str, str], told: str) -> None:
+    def made(wait: int, late: int) -> Digest:
+        one = digests.digest([each + wait for each in A], {"exposed_collective/all": [wait] * len(A)})
+        return replace(one, causes=[DigestCause("late_peer", wait, [(f"host {late} of 2", wait)])])
+
+    base, new = side([("a", made(10**6, 1))]), side([("b", made(10**9, 2))])
+    found = verdict(compare(base, new), hosts=({"host 1 of 2": "other"}, hosts))
+    assert found.why[:2] == ["late_peer", "exposed_collective"]
+    assert found.reasons[0] == f"A late peer: the others wait for {told}, 1.00 µs → 1.00 ms"
+    back = verdict(compare(new, base), hosts=(hosts, {}))
+    assert back.code == "faster" and back.reasons[0] == f"A late peer: the others wait for {told}, 1.00 ms → 1.00 µs"
+
+
+def test_what_unusual_steps_cost_is_told_though_steps_are_compared_without_them() -> None:
+    def made(ps: int, name: str) -> Digest:
+        return replace(digests.digest(A), causes=[DigestCause("unusual_steps", ps, [(name, ps), ("other", 1)])])
+
+    plain, compiling, little = digests.digest(A), made(10**9, "backend_compile"), made(10**7, "other")
+    _, told = held(plain, compiling)
+    assert told.text.endswith(
+        " Unusual steps, which this leaves out, take 1.00 ms more per step on average, most of it backend_compile."
+    )
+    assert "take 1.00 ms less per step on average, most of it backend_compile." in held(compiling, plain)[1].text
+    assert not any("Unusual" in held(*pair)[1].text for pair in [(plain, little), (compiling, compiling)])
 
 
 def test_another_kernel_is_told() -> None:

@@ -7,7 +7,17 @@ import pytest
 from scipy import stats
 
 from tb_profile_plugin.analysis.typical import warm_up
-from tb_profile_plugin.compare.change import least, permutation, ratio, spread, steps_needed, welch
+from tb_profile_plugin.compare.change import (
+    Spread,
+    captures_needed,
+    least,
+    permutation,
+    ratio,
+    spread,
+    steps_needed,
+    swapped,
+    welch,
+)
 from tb_profile_plugin.compare.change import p_of as p_of_change
 from tb_profile_plugin.compare.estimate import Estimate, estimate, inflation_of, trimmed
 from tb_profile_plugin.compare.student import above, adjusted, quantile
@@ -73,6 +83,24 @@ def test_several_captures_by_hand() -> None:
         pytest.approx(1 / 3),
         pytest.approx(2 / 70),
     ]
+
+
+def test_swapping_captures_of_a_turn_by_hand() -> None:
+    assert swapped([1.0] * 6) == 1 / 32 and swapped([-1.0] * 6) == 1 / 32
+    assert swapped([1, 1, 1, 1, 1, -1.0]) == 7 / 32, "itself, that without the exception, and the five others with one"
+    assert swapped([1.0] * 5) is None and swapped([1.0] * 17) is None
+    told = stats.permutation_test(([3, 1, 4, 1, 5, -2, 6],), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert swapped([3, 1, 4, 1, 5, -2, 6]) == pytest.approx(told.pvalue)
+
+
+def test_captures_that_would_tell_a_difference() -> None:
+    """With normally distributed differences so many tell it in 4 of 5 cases."""
+    rng, deviation, change = np.random.default_rng(11), 0.1, 0.1
+    many = captures_needed(Spread(deviation / 2, 3.0), 4, change)
+    assert many is not None
+    told = stats.ttest_1samp(rng.normal(change, deviation, (20_000, many)), 0, axis=1).pvalue <= 0.05
+    assert told.mean() == pytest.approx(0.8, abs=0.04)
+    assert captures_needed(Spread(deviation / 2, 3.0), 4, 0.001) is None
 
 
 def test_false_discoveries_by_hand() -> None:

@@ -1,13 +1,16 @@
 """Captures by turns: what drifts on the machine meets both sides alike, and leaves."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import digests
 import numpy as np
 import pytest
 from scipy import stats
 
+from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.compare.engine import Comparison, compare
 from tb_profile_plugin.compare.side import Side, side
 from tb_profile_plugin.compare.verdict import verdict
@@ -48,6 +51,17 @@ def test_captures_of_one_program_by_turns_seldom_differ() -> None:
     assert sum(code in ("slower", "faster") for code in codes) <= 0.07 * len(codes)
 
 
+def test_what_would_tell_is_said_and_six_turns_prove() -> None:
+    busy = [1.0, 2.0, 1.0, 2.0]
+    unclear = by_turns(busy, [2.0, 2.1, 1.6, 2.0])
+    assert verdict(unclear).code == "unclear"
+    said = next(each for each in verdict(unclear).doubts if "captures a side" in each)
+    assert re.fullmatch(r"\d+ captures a side, by turns, would tell 28 %, if runs go on to differ as these do.", said)
+    busy = [1.0, 2.1, 1.1, 3.0, 1.2, 1.9]
+    told = verdict(by_turns(busy, [1.2 * each * f for each, f in zip(busy, (1, 1.01, 0.99, 1.01, 1, 1), strict=True)]))
+    assert (told.code, told.certainty) == ("slower", "shown")
+
+
 def single(ms: Sequence[float]) -> Side:
     return side([("a", digests.digest([round(each * 1e9) for each in ms]))])
 
@@ -64,6 +78,53 @@ def test_single_captures_differ_where_most_of_their_steps_do() -> None:
     assert verdict(apart).code == "slower"
     assert verdict(compare(apart.sides.new, apart.sides.base)).code == "faster"
     assert verdict(compare(overlapping.sides.new, overlapping.sides.base)).code == "unclear"
+
+
+def test_captures_far_apart_differ_though_their_steps_drift() -> None:
+    drifting = [10.0, 10.9, 11.8, 11.5, 10.9, 10.0, 9.1, 8.5, 8.2, 8.6]
+    near, far = (compare(single(drifting), single([each * by for each in drifting])) for by in (1.15, 4.0))
+    assert far.step and far.step.low is not None and far.step.low < 0, "the interval alone tells nothing"
+    told = verdict(far)
+    assert (told.code, told.certainty) == ("slower", "probable")
+    assert re.match(r"Slower by 300 % between these two captures, whose steps differ by \d+ % among", told.text)
+    assert verdict(compare(far.sides.new, far.sides.base)).code == "faster"
+    assert verdict(near).code == "unclear"
+    few = [10.0, 10.3, 10.1, 9.8, 9.9]
+    assert verdict(compare(single(few), single([each * 1.05 for each in few]))).code == "unclear"
+
+
+STEPS = [round(each * 1e9) for each in (1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01)]
+
+
+def computed(by: float, launches: int = 8, mark: str = "same", **facts: Any) -> Digest:
+    """Of one program whose steps only compute, so many times as long as `STEPS`."""
+    ps = [round(each * by) for each in STEPS]
+    told = {"compute/dot": {"origin": "f/dot", "launches": launches}}
+    return digests.digest(ps, {"compute/dot": ps}, told, programs=[("jit_f", mark)], **facts)
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ({}, "unclear"),
+        ({"launches": 4}, "unclear"),
+        ({"launches": 16}, "slower"),
+        ({"mark": "another"}, "slower"),
+        ({"versions": {"jax": "0.11"}}, "slower"),
+    ],
+)
+def test_the_same_program_that_computes_longer_once_tells_of_the_machine(more: dict[str, Any], code: str) -> None:
+    told = verdict(compare(side([("a", computed(1.0))]), side([("b", computed(1.5, **more))])))
+    assert told.code == code
+    said = "Cannot tell: 50 % between these two captures, but the same programs run as often and compute longer"
+    assert told.text.startswith(said) == (code == "unclear")
+
+
+def test_many_captures_of_the_same_program_tell_that_it_is_slower() -> None:
+    base, new = (
+        side([(f"{by}{i}", computed(by + i / 1000, origin_ns=2 * i + (by > 1))) for i in range(4)]) for by in (1.0, 1.5)
+    )
+    assert (verdict(compare(base, new)).code, verdict(compare(base, new)).certainty) == ("slower", "shown")
 
 
 def test_runs_that_differ_half_as_much_as_steps_are_seldom_told_apart() -> None:

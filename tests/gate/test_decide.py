@@ -196,5 +196,5 @@ def test_what_is_wrong_with_a_configuration_is_told_with_its_line(tmp_path: Path
 
 
 def test_a_configuration_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ProblemError, match="cannot be read"):
+    with pytest.raises(ProblemError, match="There is no such configuration"):
         load(tmp_path / "none.toml")

@@ -71,6 +71,7 @@ def main(python: str, out: Path, processes: int, count: int) -> None:
     print("| captures of one program | pairs | slower or faster | of these shown | same |\n|---|---|---|---|---|")
     row("neighbours, one each", (code([a], [b]) for a, b in neighbours))
     row("neighbours, one each, with what is known of runs", (code([a], [b], known) for a, b in neighbours))
+    row("any two, one each", (code([every[a]], [every[b]]) for a, b in others))
     row("any two, with what is known of runs", (code([every[a]], [every[b]], known) for a, b in others))
     row("4 and 4 by turns", (code(each[:8:2], each[1:8:2]) for each in _windows(every, 8)))
     row("4 and 4, one after the other", (code(each[:4], each[4:]) for each in _windows(every, 8)))

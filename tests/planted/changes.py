@@ -63,7 +63,7 @@ CHANGES = {
 """Changes of their own; those of `table.PROGRAMS` that all steps have are judged, too."""
 _PARTS = {
     "between_steps": ("unexplained", "python", "untraced", "before_capture"),
-    "late_peer": ("exposed_collective",),
+    "late_peer": ("late_peer", "exposed_collective"),
 }
 """Causes that are no parts, and the parts that they are of."""
 

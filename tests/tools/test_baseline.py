@@ -100,7 +100,7 @@ def test_differences_sum_to_that_of_the_sums(tool: str) -> None:
     held = ask(space, run, tool, base=base)
     for declared in space.tool(tool).tables:
         keyed = declared.keyed
-        if not keyed or keyed.largest:
+        if not keyed or keyed.largest or keyed.step:
             continue
         values, alone = table(held, declared.id), table(ask(space, base, tool), declared.id)
         assert all(len(column) == len(values["match"]) for column in values.values())
@@ -188,3 +188,72 @@ def test_an_answer_follows_its_baseline(tmp_path: Path) -> None:
 def test_the_older_shapes_know_no_baseline(drawn: Workspace) -> None:
     session, tool = drawn.session("new"), drawn.tool("framework_op_stats")
     assert old_answer(tool, session, "", base="base") == old_answer(tool, session, "")
+
+
+def steps(name: str, *lengths: int, first: int = 7) -> str:
+    """A program of marked steps of these lengths, from a number on."""
+    drawn, at = [], 0
+    for place, long in enumerate(lengths):
+        drawn.append(f"{name}[{at},{long}]{{_r=1, step_num={first + place}}}")
+        at += long + 5
+    return f"/host:CPU\n  python | {' '.join(drawn)}"
+
+
+def held(tmp_path: Path, tool: str, id: str, *columns: str) -> list[tuple[Any, ...]]:
+    space = Workspace(Logdir(str(tmp_path)), keep=False)
+    return rows(ask(space, "new", tool, base="base"), id, *columns)
+
+
+def test_a_step_is_held_against_the_same_step_of_the_baseline(tmp_path: Path) -> None:
+    write(tmp_path, "base", steps("train", 100, 200, 300, 100), 1)
+    write(tmp_path, "new", steps("train", 150, 200, 310, first=8), 1)
+    columns = ("name", "match", "duration_ms", "base_duration_ms", "delta_duration_ms")
+    assert held(tmp_path, "overview_page", "steps", *columns) == [
+        ("train 8", None, 0.15, 0.2, pytest.approx(-0.05)),
+        ("train 9", None, 0.2, 0.3, pytest.approx(-0.1)),
+        ("train 10", None, 0.31, 0.1, pytest.approx(0.21)),
+    ]
+
+
+def test_steps_that_the_baseline_has_not_are_held_against_its_average(tmp_path: Path) -> None:
+    write(tmp_path, "base", steps("train", 100, 200, 300), 1)
+    write(tmp_path, "new", steps("train", 150, 200, 310, first=90), 1)
+    columns = ("match", "base_duration_ms", "delta_duration_ms")
+    found = held(tmp_path, "overview_page", "steps", *columns)
+    assert found == [("average of 3 steps", pytest.approx(0.2), pytest.approx(delta)) for delta in (-0.05, 0, 0.11)]
+    space = Workspace(Logdir(str(tmp_path)), keep=False)
+    facts = ask(space, "new", "overview_page", base="base")["facts"]
+    assert facts["delta_parts_ms"]["value"] == pytest.approx(sum(delta for _, _, delta in found) / 3)
+    assert facts["delta_parts_ms"]["signed"] and facts["base_parts_ms"]["value"] == pytest.approx(0.2)
+    assert "base_parts_ms" not in ask(space, "new", "overview_page")["facts"]
+
+
+def several(logdir: Path, name: str, **workers: str) -> None:
+    run = logdir / "plugins" / "profile" / name
+    run.mkdir(parents=True)
+    for worker, text in workers.items():
+        (run / f"{worker}.xplane.pb").write_bytes(draw.space(text).SerializeToString())
+
+
+def test_workers_are_held_against_those_of_their_name_or_place(tmp_path: Path) -> None:
+    fast, slow = steps("train", 100, 100), steps("train", 180, 180)
+    several(tmp_path, "base", a1=fast, a2=slow)
+    several(tmp_path, "new", b1=slow, b2=slow)
+    columns = ("worker", "step", "match", "base_total_ms", "delta_total_ms")
+    assert held(tmp_path, "pod_viewer", "workers", *columns) == [
+        ("b1", 7, "on a1", 0.1, pytest.approx(0.08)),
+        ("b2", 7, "on a2", 0.18, 0),
+        ("b1", 8, "on a1", 0.1, pytest.approx(0.08)),
+        ("b2", 8, "on a2", 0.18, 0),
+    ]
+    several(tmp_path, "more", a2=slow, c1=fast, c2=fast)
+    space = Workspace(Logdir(str(tmp_path)), keep=False)
+    found = rows(ask(space, "more", "pod_viewer", base="base"), "workers", *columns)
+    assert {row[0]: row[3] for row in found} == {"a2": 0.18, "c1": None, "c2": None}
+
+
+def test_steps_of_other_things_have_no_differences(tmp_path: Path) -> None:
+    write(tmp_path, "base", steps("eval", 100, 200, 300), 1)
+    write(tmp_path, "new", steps("train", 150, 200, 310), 1)
+    assert {delta for (delta,) in held(tmp_path, "overview_page", "steps", "delta_duration_ms")} == {None}
+    assert {delta for (delta,) in held(tmp_path, "pod_viewer", "workers", "delta_total_ms")} == {None}

@@ -101,3 +101,25 @@ def test_memory_of_both_sides(tmp_path: Path) -> None:
     memory = {column["id"]: column["values"] for column in found["tables"]["memory"]["columns"]}
     assert memory["allocator"] == ["bfc"] and memory["base_peak"][0] < memory["new_peak"][0]
     assert memory["delta_peak"][0] == memory["new_peak"][0] - memory["base_peak"][0]
+
+
+def test_items_make_another_batch_comparable(logdir: Path) -> None:
+    space = Workspace(Logdir(str(logdir)), keep=False)
+    found = answer(space, base=other(space), base_items="200", new_items="1")
+    assert "per item" in found["headline"]["text"]
+    alone = answer(space, base=other(space))
+    assert found["facts"]["base_ps"]["value"] == pytest.approx(alone["facts"]["base_ps"]["value"] / 200, abs=1)
+    with pytest.raises(ProblemError, match="no such number"):
+        answer(space, base=other(space), new_items="0")
+
+
+def test_a_capture_compares_itself_in_python(logdir: Path) -> None:
+    capture = tb_profile_plugin.open(logdir / "jax_steps")
+    found = capture.compare(logdir / "jax_async_marked")
+    assert (found.verdict.code, found.data["verdict"]["code"]) == ("faster", "faster")
+    assert str(found).startswith("Faster by 99 %") and "**Faster by 99 %" in found._repr_markdown_()
+    several = capture.compare(str(logdir / "jax_async_marked"), also=[logdir / "jax_steps"], items=(1, 2))
+    assert several.found.sides.new.names == ("run",), "one that is given twice counts once"
+    assert several.found.whole.new == found.found.whole.new / 2
+    with pytest.raises(ProblemError):
+        capture.compare(logdir / "nothing")

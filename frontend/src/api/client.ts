@@ -135,11 +135,14 @@ export async function getText(route: string, query: Query): Promise<string> {
 }
 
 /** Sends what changes something; the header shows the server that it comes from a page of its own. */
-export async function post<T>(route: string, form: Readonly<Record<string, string>>): Promise<T> {
-  const where = address(route);
+export function post<T>(route: string, form: Readonly<Record<string, string>>): Promise<T> {
+  return send(address(route), new URLSearchParams(form));
+}
+
+async function send<T>(where: string, body: string | URLSearchParams, signal?: AbortSignal): Promise<T> {
   const headers = { Accept: "application/json", "X-TB-Profile": "1" };
-  const response = await ask(where, "", undefined, { method: "POST", headers, body: new URLSearchParams(form) });
-  return read(() => json<T>(response, where), where);
+  const response = await ask(where, "", signal, { method: "POST", headers, body });
+  return read(() => json<T>(response, where), where, signal);
 }
 
 /** Where the rest of a table is that came in part. */
@@ -168,6 +171,9 @@ export const api = {
   session: (run: string, signal?: AbortSignal) => get<SessionDetails>("session", { run }, signal),
   tools: (run: string, signal?: AbortSignal) => get<ToolEntry[]>("tools", { run }, signal),
   share: (run: string, host: string, signal?: AbortSignal) => get<Contents>("share", { run, host }, signal),
+  /** The session against a digest that the server does not keep. */
+  compare: async (query: Query, digest: string, signal?: AbortSignal) =>
+    new Answer(await send<schema.Answer>(address("compare", query), digest, signal)),
   scaledOp: (query: Query, signal?: AbortSignal) => get<Scaled>("scaled_op", query, signal),
   progress: (run: string, signal?: AbortSignal) => get<Progress>("progress", { run }, signal),
   answer: async (run: string, tool: string, host: string, options: Query, signal?: AbortSignal) => {

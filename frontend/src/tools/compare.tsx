@@ -1,13 +1,17 @@
 /** Is this session faster than another one, by how much, why, and is that noise? */
 
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { isReport } from "../api/client";
 import { percent } from "../base/format";
 import { TIMELINE } from "../state/links";
 import { Grid } from "../view/grid";
 import type { ColumnSpec } from "../view/gridmodel";
-import { Notes } from "../view/problems";
+import { Notes, ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
 import { GoLink, Verdict } from "../view/verdict";
 import { Base } from "./compare/base";
+import { opened, openFile, useComparison } from "./compare/file";
 import { Reasons } from "./compare/reasons";
 import { Strips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
@@ -23,18 +27,59 @@ const OPS: Readonly<Record<string, ColumnSpec>> = {
 };
 const DIFFERS: Readonly<Record<string, ColumnSpec>> = { grade: { hidden: true } };
 
+/** Files that are dropped anywhere on the page are opened. */
+function Drop({ children }: { children: ComponentChildren }) {
+  const [over, setOver] = useState(false);
+  if (isReport()) return children;
+  return (
+    <div
+      class={over ? "drop over" : "drop"}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const file = event.dataTransfer?.files[0];
+        if (file) void openFile(file);
+      }}
+    >
+      {children}
+    </div>
+  );
+}
+
 export default function ComparePage(props: PageProps) {
+  const { answer, problem } = useComparison(props);
+  return (
+    <Drop>
+      <Base page={props} />
+      {problem && (
+        <ul class="problems">
+          <ProblemLine problem={problem} />
+        </ul>
+      )}
+      {!problem && !answer && <p class="quiet">Comparing …</p>}
+      {answer && <Compared {...props} answer={answer} />}
+    </Drop>
+  );
+}
+
+function Compared(props: PageProps) {
   const { answer, store } = props;
   const [parts, ops, differs, causes, memory] = ["parts", "ops", "differs", "causes", "memory"].map((id) =>
     answer.table(id),
   );
-  const timeline = linkTo(store, TIMELINE);
+  // A file has no timeline.
+  const timeline = opened.value ? undefined : linkTo(store, TIMELINE);
   const matched = [answer.number("matched_base"), answer.number("matched_new")];
   const grid = (table: typeof ops, id: string, specs: Readonly<Record<string, ColumnSpec>> = {}) =>
     table && <Grid table={table} specs={specs} hideEmpty name={exportName(props, id)} id={id} />;
   return (
     <>
-      <Base page={props} />
       {answer.headline && <Verdict {...answer.headline} />}
       <Reasons table={answer.table("reasons")} />
       <Notes notes={answer.notes} store={store} />

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import { time } from "../base/format";
 import type { Row } from "../base/table";
 import type { Store } from "../state/store";
+import { deltaOf } from "../view/delta";
 import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
@@ -54,7 +55,7 @@ function Details({ step, row, store }: { step: PodStep; row: Row; store: Store }
       controls={link && <GoLink {...link} />}
     >
       <StackBar pieces={pieces} total={total} />
-      <StackLegend pieces={pieces} total={total} sumLabel="Step" />
+      <StackLegend pieces={pieces} total={total} sumLabel="Step" delta={deltaOf(workers, row, "total_ms")} />
     </Section>
   );
 }

@@ -36,6 +36,7 @@ function Typical({ answer }: { answer: Answer }) {
     value: table.length(row, "time_ps") * PS,
     delta: deltaOf(table, row, "time_ps"),
   }));
+  const delta = answer.number("delta_period_ps");
   const total = (answer.number("period_ps") ?? answer.number("window_ps") ?? 0) * PS;
   return (
     <Section
@@ -48,7 +49,7 @@ function Typical({ answer }: { answer: Answer }) {
         <b>{time(total)}</b> <span class="quiet">{extent(answer)}</span>
       </p>
       <StackBar pieces={pieces} total={total} />
-      <StackLegend pieces={pieces} total={total} sumLabel="From step to step" />
+      <StackLegend pieces={pieces} total={total} sumLabel="From step to step" delta={delta && delta * PS} />
     </Section>
   );
 }

@@ -57,7 +57,13 @@ export function StackBar({ pieces, total }: StackBarProps) {
 }
 
 /** The bar's twin: one row per piece with its time and share, and the sum. */
-export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { readonly sumLabel: string }) {
+interface StackLegendProps extends StackBarProps {
+  readonly sumLabel: string;
+  /** From the baseline's total, in ms. */
+  readonly delta?: number | null | undefined;
+}
+
+export function StackLegend({ pieces, total, sumLabel, delta }: StackLegendProps) {
   const scale = finer(timeScale(total));
   const held = pieces.some(({ delta }) => delta !== undefined);
   return (
@@ -94,7 +100,7 @@ export function StackLegend({ pieces, total, sumLabel }: StackBarProps & { reado
           <th scope="row">{sumLabel}</th>
           <td class="number">{scaled(total, scale)}</td>
           <td class="number">{percent(total > 0 ? 1 : 0)}</td>
-          {held && <td />}
+          {held && <DeltaCell ms={delta} scale={scale} />}
         </tr>
       </tbody>
     </table>

@@ -8,6 +8,7 @@ import type { Link } from "../state/links";
 import { Chart, type ChartProps } from "./chart";
 import { axis, escapeHtml, legend, partStyle, textStyle, tooltip, tooltipRow } from "./chartparts";
 import { Grid } from "./grid";
+import type { ColumnSpec } from "./gridmodel";
 import { useKept } from "./kept";
 import type { Palette } from "./palette";
 import { Section } from "./section";
@@ -25,6 +26,16 @@ export interface StackedColumn {
   readonly head: string;
   readonly total: number;
   readonly faded?: boolean;
+  /** What it is held against, ms; null where that is unknown. */
+  readonly base?: Base | null;
+}
+
+export interface Base {
+  readonly total: number;
+  /** How much longer this one takes; null where they cannot be compared. */
+  readonly delta: number | null;
+  /** What of the baseline it is; empty where it is the same step. */
+  readonly what: string;
 }
 
 export interface Stacked {
@@ -66,7 +77,32 @@ function describe({ layers, columns, scale }: Stacked, place: number, palette: P
       const share = column.total > 0 ? ` · ${percent(value / column.total)}` : "";
       return tooltipRow(palette.dark ? part.dark : part.light, label, `${scaled(value, scale)} ${scale.unit}${share}`);
     });
-  return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}`;
+  return `<div style="margin-bottom:4px"><b>${escapeHtml(column.head)}</b></div>${rows.reverse().join("")}${column.base ? against(column.base, scale) : ""}`;
+}
+
+const BASELINE = "Baseline";
+
+/** A mark across each column at what it is held against. */
+function basesOf({ columns, scale }: Stacked, palette: Palette) {
+  if (!columns.some(({ base }) => base)) return [];
+  return [
+    {
+      name: BASELINE,
+      type: "scatter" as const,
+      symbol: "rect",
+      symbolSize: [26, 5],
+      itemStyle: { color: palette.text, borderColor: palette.panel, borderWidth: 1, decal: { symbol: "none" } },
+      silent: true,
+      z: 5,
+      data: columns.map(({ base }) => (base ? base.total * scale.factor : null)),
+    },
+  ];
+}
+
+/** What a column is held against, in words. */
+function against({ total, delta, what }: Base, scale: Scale): string {
+  const change = delta === null ? "" : ` · ${delta > 0 ? "+" : ""}${scaled(delta, scale)} ${scale.unit}`;
+  return `<div style="margin-top:4px">${escapeHtml(`${BASELINE}${what && `, ${what}`}: ${scaled(total, scale)} ${scale.unit}${change}`)}</div>`;
 }
 
 export function stackedOption(of: Stacked, palette: Palette) {
@@ -96,18 +132,21 @@ export function stackedOption(of: Stacked, palette: Palette) {
       { type: "inside" as const, zoomOnMouseWheel: "ctrl" as const, moveOnMouseWheel: false },
       ...(slider ? [{ type: "slider" as const, height: 18, bottom: 4, textStyle: textStyle(palette) }] : []),
     ],
-    series: layers.map(({ label, part, values }, place) => ({
-      name: label,
-      type: "bar" as const,
-      stack: "all",
-      barMaxWidth: 48,
-      itemStyle: partStyle(part, palette),
-      data: columns.map(({ faded }, at) => ({
-        value: (values[at] ?? 0) * scale.factor,
-        ...(faded && { itemStyle: { opacity: 0.4 } }),
+    series: [
+      ...layers.map(({ label, part, values }, place) => ({
+        name: label,
+        type: "bar" as const,
+        stack: "all",
+        barMaxWidth: 48,
+        itemStyle: partStyle(part, palette),
+        data: columns.map(({ faded }, at) => ({
+          value: (values[at] ?? 0) * scale.factor,
+          ...(faded && { itemStyle: { opacity: 0.4 } }),
+        })),
+        ...(place === 0 && lineAcross(of, palette)),
       })),
-      ...(place === 0 && lineAcross(of, palette)),
-    })),
+      ...basesOf(of, palette),
+    ],
   };
 }
 
@@ -118,6 +157,7 @@ interface ChartSectionProps extends ChartProps {
   readonly controls?: ComponentChildren;
   /** The same figures for reading and copying. */
   readonly twin: Table;
+  readonly specs?: Readonly<Record<string, ColumnSpec>>;
   readonly name: string;
   /** Short and unique on its page: under it the address keeps how it is shown. */
   readonly id: string;
@@ -133,6 +173,7 @@ export function ChartSection({
   note,
   controls,
   twin,
+  specs = {},
   name,
   id,
   link,
@@ -158,7 +199,7 @@ export function ChartSection({
     >
       {children}
       {asTable ? (
-        <Grid table={twin} hideEmpty name={name} id={id} {...(link && { link })} />
+        <Grid table={twin} specs={specs} hideEmpty name={name} id={id} {...(link && { link })} />
       ) : (
         <Chart {...chart} {...(link && { onColumn: open })} />
       )}

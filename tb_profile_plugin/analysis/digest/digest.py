@@ -20,13 +20,13 @@ from ...model.steps import SOURCES
 from .. import health, kernelstats
 from ..chosen import TYPICAL
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
-from ..diagnosis.diagnose import diagnose
+from ..diagnosis.diagnose import Diagnosis, diagnose
 from ..diagnosis.timeline import STATES
 from ..idle.devices import Kind
 from ..typical import Choice, choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
-from .record import OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
+from .record import LATE_PEER, OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
 
 NEEDS: tuple[Callable[..., object], ...] = (
     host_blame,
@@ -76,11 +76,25 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
         _kernels(hosts),
         _memory(found),
         sorted({program for each in found for program in each.programs}),
-        [
-            DigestCause(cause.id, cause.per_step_ps, [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]])
-            for cause in diagnose(hosts, step_event, wanted).causes[:_MOST_CAUSES]
-        ],
+        _causes(session, diagnose(hosts, step_event, wanted)),
     )
+
+
+def _causes(session: Session, found: Diagnosis) -> list[DigestCause]:
+    """Those that cost most; of a host that comes late its place instead of its name."""
+    answer = []
+    for cause in found.causes[:_MOST_CAUSES]:
+        names = [(name, ps) for name, ps, _ in cause.names[:_MOST_NAMES]]
+        if cause.id == LATE_PEER and found.typical.late:
+            late = found.typical.late
+            names = [(by_place(session.hosts)[late.host], round(late.more_ps))]
+        answer.append(DigestCause(cause.id, cause.per_step_ps, names))
+    return answer
+
+
+def by_place(hosts: Sequence[str]) -> dict[str, str]:
+    """What digests call the hosts of a session, which have no names in them."""
+    return {name: f"host {place} of {len(hosts)}" for place, name in enumerate(hosts, start=1)}
 
 
 def variance(samples: Array, kept: Array) -> int | None:

@@ -20,6 +20,8 @@ KIND = "digest"
 
 OTHER_KIND = "other_kind"
 """Why a step is left out that is of another kind, such as evaluation, than those that took most time."""
+LATE_PEER = "late_peer"
+"""The cause whose name is a host's place."""
 OTHERS = "(others)"
 """Name of the ops of a part that are not told apart."""
 NOTHING = "(nothing recorded)"
@@ -118,7 +120,7 @@ class DigestCause:
     id: str
     per_step_ps: int
     names: list[tuple[str, int]]
-    """What most of it is, with ps per step."""
+    """What most of it is, with ps per step; of a late peer the host's place, and how much later it is."""
 
 
 @dataclass(frozen=True)

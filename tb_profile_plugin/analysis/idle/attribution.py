@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
-from ...jit import jit
+from ...jit import inlined, jit
 from .states import State
 
 _LAUNCH, _DISPATCH, _PYTHON = int(State.LAUNCH), int(State.DISPATCH), int(State.PYTHON)
@@ -17,27 +17,36 @@ _HOPS = 16
 
 Pieces = tuple[I64, I8, I32, I32]
 """Columns that are filled from the left: where each piece begins (ps), its state, its gap or node, its event."""
-Calls = tuple[I64, I64, I32, I32, I8, I8, I64]
+Calls = tuple[I64, I64, I32, I32, I8, I8, I8]
 Threads = tuple[I64, I64, I32, I32, I32, Bool]
 Activities = tuple[I64, I64, I64, I8, I32]
 """As `attributed` takes them."""
 
 
 @jit
-def following(gap_end: I64, begin: I64, launch_begin: I64, launch: I32) -> I64:
-    """The event that begins at the end of each gap, of several the one launched first; -1 where nothing follows."""
-    answer = np.full(len(gap_end), -1, np.int64)
-    k = 0
-    for g in range(len(gap_end)):
-        while k < len(begin) and begin[k] < gap_end[g]:
+def following(edges: I64, layer: I8, begin: I64, launch_begin: I64, launch: I32) -> I32:
+    """int32[gaps]: the event that begins at the end of each gap, of several the one launched first; -1 where nothing
+    follows. (edges, layer) are those of `attributed`.
+    """
+    gaps = 0
+    for each in layer:
+        gaps += each < 0
+    answer = np.full(gaps, -1, np.int32)
+    k, g = 0, 0
+    for i in range(len(layer)):
+        if layer[i] >= 0:
+            continue
+        end = edges[i + 1]
+        while k < len(begin) and begin[k] < end:
             k += 1
         best = np.int64(-1)
         j = k
-        while j < len(begin) and begin[j] == gap_end[g]:
+        while j < len(begin) and begin[j] == end:
             if best < 0 or (launch[j] >= 0 and (launch[best] < 0 or launch_begin[j] < launch_begin[best])):
                 best = np.int64(j)
             j += 1
         answer[g] = best
+        g += 1
     return answer
 
 
@@ -45,6 +54,7 @@ def attributed(
     layers: tuple[Array, Array],
     after: Array,
     calls: Calls,
+    usual: Array,
     awaited: Array,
     wide: Array,
     threads: Threads,
@@ -57,7 +67,8 @@ def attributed(
 
     ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the place of the event that ends each gap.
     ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
-    launch, whether it was launched before the capture, and how long it usually pauses after the event before it.
+    launch, whether it was launched before the capture, and its kind; ``usual`` how long it usually pauses after the
+    event before it, by kind and by whether an earlier event has the same launch (int64[kinds, 2]).
     ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wide``
     (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
     events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
@@ -68,8 +79,9 @@ def attributed(
     rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
-        given = after, calls, awaited, wide, threads, activity, loop, latency, int(program)
-        at, gap, count = _attributed(rows, stack, at, gap, count, edges, layer, *given)
+        given = after, calls, usual, awaited, wide, threads, activity, loop, latency, int(program)
+        reached = np.stack((activity[0], threads[1]))
+        at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *given)
         if at == len(layer):
             break
         rows = _larger(rows, count)
@@ -95,13 +107,15 @@ def _larger(rows: Pieces, count: int) -> Pieces:
 def _attributed(
     rows: Pieces,
     stack: I64Matrix,
+    reached: I64Matrix,
     at: Int,
     gap: Int,
     count: Int,
     edges: I64,
     layer: I8,
-    after: I64,
+    after: I32,
     calls: Calls,
+    usual: I64Matrix,
     awaited: I64Matrix,
     wide: I64Matrix,
     threads: Threads,
@@ -110,15 +124,20 @@ def _attributed(
     latency: Int,
     program: Int,
 ) -> tuple[Int, Int, Int]:
-    """(at, gap, count): which layer, gap and piece come next, all of them or the first for which there is no room."""
-    begin, end, thread, number, inside, early, usual = calls
+    """(at, gap, count): which layer, gap and piece come next, all of them or the first for which there is no room.
+
+    Time only goes on, so that what is looked up is looked for from where it was found last. ``reached`` holds that of
+    each line, among its stretches and among its events.
+    """
+    begin, end, thread, number, inside, early, kind = calls
     nobody = np.zeros(3, np.int64)
+    w = np.int64(0)
     while at < len(layer):
         low, high, start = edges[at], edges[at + 1], count
         if layer[at] >= 0:
             count = _put(rows, count, low, high, np.int64(layer[at]), -1, -1)
         else:
-            n = after[gap]
+            n = np.int64(after[gap])
             if n >= 0 and number[n] < 0:
                 unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
                 count = _put(rows, count, low, high, unknown, gap, -1)
@@ -126,15 +145,17 @@ def _attributed(
                 until = high if n < 0 else max(low, min(begin[n], high))
                 line = np.int64(loop) if n < 0 else np.int64(thread[n])
                 if until > low:
-                    count = _of_thread(rows, stack, count, gap, line, low, until, threads, activity, loop)
+                    count = _of_thread(rows, stack, reached, count, gap, line, low, until, threads, activity, loop)
                 if n >= 0:
                     launched = max(until, min(end[n], high))
                     count = _put(rows, count, until, launched, _LAUNCH, gap, np.int64(number[n]))
                     empty = end[n] > low or (program == 1 and inside[n] == 0)
-                    most = np.int64(latency) if empty else usual[n]
+                    most = np.int64(latency) if empty else usual[kind[n], inside[n]]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
                     peer = awaited[n] if len(awaited) > 0 else nobody
-                    count = queued(rows, count, gap, launched, high, end[n], peer, wide, state, most)
+                    while w < len(wide) and wide[w, 1] <= launched:
+                        w += 1
+                    count = queued(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -142,10 +163,11 @@ def _attributed(
     return at, gap, count
 
 
-@jit
+@inlined
 def _of_thread(
     rows: Pieces,
     stack: I64Matrix,
+    reached: I64Matrix,
     count: Int,
     gap: Int,
     line: Int,
@@ -172,8 +194,10 @@ def _of_thread(
             continue
         last = first[line + 1] if line >= 0 else np.int64(0)
         if k < 0:
-            k = first[line] if line >= 0 else np.int64(0)
-            k = k + np.searchsorted(act_end[k:last], at, "right")
+            k = np.int64(0)
+            if line >= 0:
+                k = _onward(act_end, at, reached[0, line], last)
+                reached[0, line] = k
         while at < stop:
             if k < last and act_begin[k] <= at:
                 then = min(act_end[k], stop)
@@ -182,7 +206,7 @@ def _of_thread(
                 at = then
                 continue
             then = min(act_begin[k], stop) if k < last else stop
-            source = _source(line, at, begin, lines, came_from) if hops < _HOPS else np.int64(-1)
+            source = _source(line, at, begin, lines, came_from, reached[1]) if hops < _HOPS else np.int64(-1)
             if source >= 0:
                 # From when the other thread had begun to hand over, it is the framework that takes the time.
                 until = max(at, min(begin[source], then))
@@ -208,12 +232,13 @@ def _set(stack: I64Matrix, row: Int, line: Int, begin: Int, end: Int, hops: Int,
 
 
 @jit
-def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32) -> Int:
+def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32, reached: I64) -> Int:
     """What led to the next event on a line from that moment on, or to one of the two within it; -1 where unknown."""
     if line < 0:
         return np.int64(-1)
-    low, high = lines[line], lines[line + 1]
-    event = low + np.searchsorted(begin[low:high], at, "left")
+    high = lines[line + 1]
+    event = _onward(begin, at - 1, reached[line], high)
+    reached[line] = event
     for i in range(event, min(event + 3, high)):
         if came_from[i] >= 0:
             return np.int64(came_from[i])
@@ -221,6 +246,23 @@ def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32) -> Int:
 
 
 @jit
+def _onward(times: I64, moment: Int, low: Int, high: Int) -> Int:
+    """The first place from ``low`` on, at most ``high``, that is after a moment: the nearer, the sooner it is found."""
+    step = np.int64(1)
+    while low < high and times[min(low + step, high) - 1] <= moment:
+        low = min(low + step, high)
+        step *= 2
+    high = min(low + step, high)
+    while low < high:
+        middle = (low + high) // 2
+        if times[middle] <= moment:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
 def queued(
     rows: Pieces,
     count: Int,
@@ -230,12 +272,15 @@ def queued(
     since: Int,
     awaited: I64,
     wide: I64Matrix,
+    w: Int,
     usual: Int,
     most: Int,
 ) -> Int:
-    """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long."""
+    """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long.
+
+    ``w`` is the first row of ``wide`` that ends after ``at``.
+    """
     start, rest = count, np.int64(0)
-    w = _place(wide, at)
     while at < high:
         then, state, event = high, np.int64(-1), np.int64(-1)
         while w < len(wide) and (wide[w, 1] <= at or wide[w, 4] < since):
@@ -261,7 +306,7 @@ def queued(
 
 
 @jit
-def _place(wide: I64Matrix, at: Int) -> Int:
+def first_until(wide: I64Matrix, at: Int) -> Int:
     """The first row that ends after that moment."""
     low, high = np.int64(0), np.int64(len(wide))
     while low < high:
@@ -289,11 +334,14 @@ def instead(moments: Pieces, known: Array) -> Pieces:
     ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
     stays.
     """
-    size = _instead(room(0), *moments, known)
-    rows = room(size)
-    _instead(rows, *moments, known)
+    if not len(known) or not (moments[1] == _SYNC).any():
+        return moments
+    # What is known cuts pieces where it begins and ends.
+    rows = room(len(moments[1]) + 2 * len(known))
+    size = _instead(rows, *moments, known)
     rows[0][size] = moments[0][-1]
-    return rows
+    begin, state, gap, event = rows
+    return begin[: size + 1], state[:size], gap[:size], event[:size]
 
 
 @jit
@@ -302,7 +350,7 @@ def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I
     count = np.int64(0)
     for i in range(len(state)):
         at, end = edges[i], edges[i + 1]
-        k = _place(known, at) if state[i] == _SYNC else np.int64(len(known))
+        k = first_until(known, at) if state[i] == _SYNC else np.int64(len(known))
         while at < end:
             then, now, teller = end, np.int64(state[i]), np.int64(event[i])
             if k < len(known):

@@ -1,14 +1,15 @@
-"""What each thread of a host does at every moment: the strongest class among the events that enclose it."""
+"""What each thread of a host does at every moment, and what led from one thread to another."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Int
+from ...arrays import I8, I32, I64, Array, distinct
 from ...columns import Plane, vocabulary
 from ...jit import jit
 from ...model.host import Host
@@ -18,10 +19,10 @@ from .. import hostnames
 from ..hostops import kernels_of_single_ops
 from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .states import State
+from .sweep import sweep
 from .waits import silent_waits
 
 _PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
-_SYNC = int(State.SYNC)
 _THREADS = ((State.CALLBACK, re.compile(r"py_xla_callback\b")), (State.COMPILE, re.compile(r".*compile_?thread", re.I)))
 """What everything is on threads of these names."""
 
@@ -94,7 +95,7 @@ def _around(host: Host, marks: Array) -> Array:
     parent, _ = host.trace.nesting
     found = [marks]
     while len(found[-1]):
-        above = np.unique(parent[found[-1]])
+        above = distinct(parent[found[-1]])
         found.append(above[above >= 0])
     return np.unique(np.concatenate(found))
 
@@ -111,7 +112,7 @@ def _lines_with_frames(plane: Plane) -> Array:
     answer = np.zeros(len(plane.lines), bool)
     frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
     if frames.any():
-        answer[np.unique(plane.events.line[frames[plane.events.name]])] = True
+        answer[distinct(plane.events.line[frames[plane.events.name]])] = True
     return answer
 
 
@@ -132,8 +133,8 @@ def activity(host: Host) -> Activity:
     if loop >= 0:
         python[loop] = True
     end, classes = _stretched(host, line_of, end, classes)
-    begin = _pauses(host, line_of, loop, begin, end, classes)
-    stretches = _stretches(host, line_of, thread, loop, begin, end, classes)
+    begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
+    stretches = _stretches(host, thread, loop, begin, end, classes)
     came_from = np.full(len(trace), -1, np.int32)
     links = trace.links
     _latest_source(links.source, links.target, links.kind, thread, line_of, trace.begin, came_from)
@@ -146,7 +147,7 @@ def _threads(host: Host, line_of: Array) -> Array:
     thread = np.arange(len(host.trace.lines) - 1, dtype=np.int32)
     calls = links.kind == CALL
     callers, apart = line_of[links.source[calls]], line_of[links.target[calls]]
-    for line in np.unique(apart).tolist():
+    for line in distinct(apart).tolist():
         thread[line] = np.bincount(callers[apart == line]).argmax()
     return thread
 
@@ -172,10 +173,19 @@ def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[
     A wait that is recorded as its begin and its end lasts from one to the other; a function that is called and
     compiled by that is traced and lowered until then.
     """
-    trace, links, end, classes = host.trace, host.trace.links, end.copy(), classes.copy()
-    _stretch_waits(links.source, links.target, classes, line_of, trace.begin, trace.end, end)
-    for call, until in _compiling_calls(host, classes):
-        classes[call], end[call] = State.COMPILE, until
+    trace, links = host.trace, host.trace.links
+    rows = np.flatnonzero(classes[links.source] == State.SYNC)
+    rows = rows[classes[links.target[rows]] == State.SYNC]
+    source, target = links.source[rows], links.target[rows]
+    own = line_of[source] == line_of[target]
+    source, target = source[own], target[own]
+    compiling = [(calls, until) for calls, until in _compiling_calls(host, classes) if len(calls)]
+    if not len(source) and not compiling:
+        return end, classes
+    end, classes = end.copy(), classes.copy()
+    end[source] = np.maximum(trace.end[source], trace.begin[target])
+    for calls, until in compiling:
+        classes[calls], end[calls] = State.COMPILE, until
     return end, classes
 
 
@@ -212,32 +222,35 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     yield outer[inside], trace.begin[kernels[place[inside]]]
 
 
-def _pauses(host: Host, line_of: Array, loop: int, begin: Array, end: Array, classes: Array) -> Array:
-    """Begins of events, where the first pause between two steps' marks begins with the first mark's end.
+def _pauses(
+    host: Host, line_of: Array, loop: int, begin: Array, end: Array, classes: Array
+) -> tuple[Array, Array, Array]:
+    """Begins, ends and classes of events, where the first pause between two steps' marks begins with the first mark's
+    end, and ends with the last pause.
 
     A checkpoint is made ready before it is written. Functions of TensorFlow that are called between few of the steps
-    are pauses, too: an evaluation. ``end`` and ``classes`` are changed in place, for the first to last until the last.
+    are pauses, too: an evaluation.
     """
     steps, trace = host.steps_named(), host.trace
     marks = np.sort(steps.marker[steps.marker >= 0])
     marks = marks[line_of[marks] == loop]
     if not len(marks):
-        return begin
+        return begin, end, classes
     pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(classes == State.PAUSE))
     others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
     others, place_of_others = _between(host, marks, loop, line_of, others)
-    if 2 * len(np.unique(place_of_others)) < len(marks):
+    if 2 * len(distinct(place_of_others)) < len(marks):
         pauses, place = np.concatenate((pauses, others)), np.concatenate((place, place_of_others))
         order = np.argsort(pauses)
         pauses, place = pauses[order], place[order]
     if not len(pauses):
-        return begin
+        return begin, end, classes
     first = np.flatnonzero(np.append(True, np.diff(place) != 0))
-    moved: Array = begin.copy()
-    moved[pauses[first]] = trace.end[marks[place[first]]]
+    begin, end, classes = begin.copy(), end.copy(), classes.copy()
+    begin[pauses[first]] = trace.end[marks[place[first]]]
     end[pauses[first]] = np.maximum.reduceat(end[pauses], first)
     classes[pauses[first]] = State.PAUSE
-    return moved
+    return begin, end, classes
 
 
 def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
@@ -250,42 +263,49 @@ def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array)
 
 
 def _stretches(
-    host: Host, line_of: Array, thread: Array, loop: int, begin: Array, end: Array, classes: Array
+    host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """The first columns of `Activity`; silent waits are events beside the others."""
     since, until, around = silent_waits(host, loop, classes)
-    moved = begin is not host.trace.begin
+    unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
         classes = np.append(classes, np.full(len(since), State.SYNC, np.int8))
-        line_of = np.append(line_of, np.full(len(since), loop, np.int32))
-    unsorted = loop if moved or len(since) else -1
-    rows, starts = _by_thread(host.trace.lines, line_of, thread, begin, end, classes, unsorted)
-    first, begins, ends, state, event = _sweep(starts, rows, begin, end, classes)
+    rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
+    first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
     told = event >= len(host.trace)
     event[told] = around[event[told] - len(host.trace)]
     return first, begins, ends, state, event
 
 
 def _by_thread(
-    lines: Array, line_of: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
+    lines: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
 ) -> tuple[Array, Array]:
-    """(rows, starts): the events that tell something, thread by thread, outer before inner; int32 and int64."""
+    """(rows, starts): the events that tell something, thread by thread, outer before inner; int32 and int64.
+
+    What is on no line of the trace, but beside its events, stands on the ``unsorted`` one.
+    """
     rows, starts = _tellers(lines, begin, end, classes)
-    several = np.unique(np.append(thread[thread != np.arange(len(thread))], unsorted))
-    if several[-1] < 0:
+    if unsorted < 0 and (thread == np.arange(len(thread))).all():
         return rows, starts
-    # What is on no line of the trace, but beside its events, stands on one that is not sorted.
-    rows = np.append(rows, np.arange(lines[-1], len(begin), dtype=np.int32))
-    owner = thread[line_of[rows]]
-    shared = np.isin(owner, several)
-    mine = rows[shared]
-    mine = mine[np.lexsort((-end[mine], begin[mine], owner[shared]))]
-    rows, owner = np.concatenate((rows[~shared], mine)), np.concatenate((owner[~shared], thread[line_of[mine]]))
-    order = np.argsort(owner, kind="stable")
-    rows, owner = rows[order], owner[order]
-    starts = np.searchsorted(owner, np.arange(len(thread) + 1)).astype(np.int64)
-    return rows, starts
+    parts: list[list[Array]] = [[] for _ in thread]
+    for owner, (low, high) in zip(thread.tolist(), pairwise(starts.tolist()), strict=True):
+        parts[owner].append(rows[low:high])
+    if unsorted >= 0:
+        parts[thread[unsorted]].append(np.arange(lines[-1], len(begin), dtype=np.int32))
+    found = [each[0] if len(each) == 1 else _outer_first(each, begin, end) for each in parts]
+    return np.concatenate(found), np.cumsum([0, *map(len, found)], dtype=np.int64)
+
+
+def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
+    """int32[k]: all of these events in order of time, of those that begin together the longer first."""
+    rows = np.concatenate([np.empty(0, np.int32), *parts])
+    rows = rows[np.argsort(begin[rows], kind="stable")]
+    same = begin[rows[1:]] == begin[rows[:-1]]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(rows) else rows
+    mine = rows[tied]
+    rows[tied] = mine[np.lexsort((-end[mine], begin[mine]))]
+    return rows
 
 
 @jit
@@ -306,15 +326,6 @@ def _tellers(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32, I64]:
 
 
 @jit
-def _stretch_waits(source: I32, target: I32, classes: I8, line_of: I32, begin: I64, end: I64, answer: I64) -> None:
-    """Let waits last until the begin of the waits on their line that they lead to."""
-    for k in range(len(source)):
-        s, t = source[k], target[k]
-        if classes[s] == _SYNC and classes[t] == _SYNC and line_of[s] == line_of[t]:
-            answer[s] = max(end[s], begin[t])
-
-
-@jit
 def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32) -> None:
     """For each event the latest of its sources on other threads that began before it, but for launches and the like."""
     for k in range(len(source)):
@@ -323,76 +334,3 @@ def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I3
             continue
         if begin[s] <= begin[t] and s != t and (answer[t] < 0 or begin[s] > begin[answer[t]]):
             answer[t] = s
-
-
-@jit
-def _sweep(starts: I64, rows: I32 | I64, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
-    """The strongest class at every moment, thread by thread; see `Activity`."""
-    first = np.zeros(len(starts), np.int64)
-    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
-    out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
-    out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
-    stack = np.empty(64, np.int64)
-    state = np.empty(64, np.int64)
-    teller = np.empty(64, np.int64)
-    count = np.int64(0)
-    for line in range(len(starts) - 1):
-        depth, at = 0, np.int64(-(1 << 62))
-        last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
-        for i in range(starts[line], starts[line + 1] + 1):
-            closing = i == starts[line + 1]
-            now = np.int64(0) if closing else begin[rows[i]]
-            while depth > 0:
-                top = stack[depth - 1]
-                until = end[top] if closing else min(end[top], now)
-                while until > at:
-                    if end[teller[depth - 1]] <= at:
-                        state[depth - 1], teller[depth - 1] = _strongest(stack, depth, at, end, classes)
-                    then = min(until, end[teller[depth - 1]])
-                    if last_state == state[depth - 1] and last_end == at:
-                        out_end[count - 1] = then
-                        if then - at > longest:
-                            out_event[count - 1] = teller[depth - 1]
-                    else:
-                        out_begin[count], out_end[count] = at, then
-                        out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
-                        count += 1
-                        longest = np.int64(0)
-                    longest = max(longest, then - at)
-                    last_state, last_end = state[depth - 1], then
-                    at = then
-                if not closing and end[top] > now:
-                    break
-                depth -= 1
-            if closing:
-                break
-            if depth == len(stack):
-                stack, state, teller = _twice(stack), _twice(state), _twice(teller)
-            own = np.int64(classes[rows[i]])
-            stack[depth], state[depth], teller[depth] = rows[i], own, rows[i]
-            if depth > 0 and end[teller[depth - 1]] <= now:
-                state[depth - 1], teller[depth - 1] = _strongest(stack, depth, now, end, classes)
-            if depth > 0 and state[depth - 1] < own:
-                state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
-            depth += 1
-            at = max(at, now)
-        first[line + 1] = count
-    return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
-
-
-@jit
-def _strongest(stack: I64, depth: Int, at: Int, end: I64, classes: I8) -> tuple[Int, Int]:
-    """(class, event): the strongest of those that go on beyond a moment, the innermost of equal ones; the last does."""
-    best = stack[depth - 1]
-    for k in range(depth - 2, -1, -1):
-        if end[stack[k]] > at and classes[stack[k]] < classes[best]:
-            best = stack[k]
-    return np.int64(classes[best]), best
-
-
-@jit
-def _twice(values: I64) -> I64:
-    answer = np.empty(2 * len(values), np.int64)
-    for i in range(len(values)):
-        answer[i] = values[i]
-    return answer

@@ -181,7 +181,9 @@ def work_of_cpu(host: Host) -> DeviceWork:
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
     op = np.array([_computes(name) for name in plane.names], bool)[plane.events.name]
-    op &= ~np.array([name.startswith(_INPUT_THREADS) for name in plane.lines.name], bool)[plane.events.line]
+    for line, name in enumerate(plane.lines.name):
+        if name.startswith(_INPUT_THREADS):
+            op[plane.lines.events(line)] = False
     op[kernels_of_single_ops(host)] = True
     xla = plane.stat(vocabulary.HLO_OP).owner
     op[xla] = True
@@ -191,11 +193,12 @@ def work_of_cpu(host: Host) -> DeviceWork:
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
     _run_at_once(host, event, launch, start)
+    event, launch, start = (event, launch, start) if own.all() else (event[own], launch[own], start[own])
     at = event
-    if len(shard) or not own.all():
-        place = np.searchsorted(event, shard_of)
-        rows = np.append(np.flatnonzero(own), place[own[place]])
-        at = np.append(event[own], shard[own[place]].astype(np.int32))
+    if len(shard) and len(event):
+        place = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
+        known = event[place] == shard_of
+        at, rows = np.append(event, shard[known].astype(np.int32)), np.append(np.arange(len(event)), place[known])
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE

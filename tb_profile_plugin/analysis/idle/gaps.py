@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, Bool, Int
+from ...arrays import I32, I64, Array, Bool, Int, distinct, quantile
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
 from .. import hostnames
 from ..hostactivity import is_unrecorded
 from ..stretches import union
-from .attribution import attributed, following, instead
+from .attribution import Pieces, attributed, following, instead
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
-from .layers import Stretches, Touching, layered, together
+from .layers import Stretches, Touching, first_kind, layered, together
 from .states import State
 
 _MICROSECOND = 10**6
@@ -47,7 +47,7 @@ class Moments(Touching):
     event: Array
     """int32[k]: number of the host's event that tells the cause, or -1."""
     gap_next: Array
-    """int64[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
+    """int32[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
 
@@ -55,13 +55,20 @@ class Moments(Touching):
 @per_host
 def moments(host: Host) -> tuple[Moments, ...]:
     """Every moment of each of `device_work`, in its order."""
-    return tuple(_of_device(host, place) for place in range(len(device_work(host))))
+    return _of_devices(host, len(device_work(host)))
 
 
 @per_host
 def moments_of_host(host: Host) -> tuple[Moments, ...]:
     """The same; where devices recorded nothing, what the CPU computes stands for their work."""
-    return moments(host) or tuple(_of_device(host, place) for place in range(len(host_work(host))))
+    return moments(host) or _of_devices(host, len(host_work(host)))
+
+
+def _of_devices(host: Host, count: int) -> tuple[Moments, ...]:
+    if not count:
+        return ()
+    wide = wide_causes(host)
+    return tuple(_of_device(host, place, wide) for place in range(count))
 
 
 def latency(work: DeviceWork) -> int:
@@ -70,7 +77,7 @@ def latency(work: DeviceWork) -> int:
     """
     empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
     lags = (work.begin - work.launch_end)[empty]
-    usual = int(2 * np.percentile(lags, 95)) if len(lags) else 0
+    usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
     return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
 
 
@@ -89,31 +96,37 @@ def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
     return answer
 
 
-def _of_device(host: Host, place: int) -> Moments:
-    act, works = activity(host), host_work(host)
-    work = works[place]
-    layers = [union(work.begin[work.kind == kind], work.end[work.kind == kind]) for kind in Kind]
-    edges, layer = layered(layers, *host.window)
-    after = following(edges[1:][layer < 0], work.begin, work.launch_begin, work.launch)
-    usual = latency(work)
+def _of_device(host: Host, place: int, wide: Array) -> Moments:
+    works = host_work(host)
+    usual = latency(works[place])
+    found, after = _by_threads(host, place, wide, usual)
+    if len(works) > 1:
+        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
+        found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
+    if not is_unrecorded(host):
+        found = instead(found, wide)
+    return Moments(*found, after, usual)
+
+
+def _by_threads(host: Host, place: int, wide: Array, usual: int) -> tuple[Pieces, Array]:
+    """(edges, state, gap, event) and ``gap_next`` of `Moments`, by what threads do and what launched work waits for."""
+    act, work = activity(host), host_work(host)[place]
+    layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
+    after = following(*layers, work.begin, work.launch_begin, work.launch)
     found = attributed(
-        (edges, layer),
+        layers,
         after,
-        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, usual_pauses(work)),
+        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
+        _pauses(work),
         awaited_events(host, place),
-        wide_causes(host),
+        wide,
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
         (act.first, act.begin, act.end, act.state, act.event),
         act.loop,
         usual,
         work.program,
     )
-    if len(works) > 1:
-        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
-        found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
-    if not is_unrecorded(host):
-        found = instead(found, wide_causes(host))
-    return Moments(*found, after, usual)
+    return found, after
 
 
 @per_host
@@ -124,12 +137,20 @@ def _busy(host: Host) -> list[Stretches]:
 
 def usual_pauses(work: DeviceWork) -> Array:
     """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
-    usual = np.where(work.kind == Kind.COLLECTIVE, BETWEEN_COLLECTIVES_PS, BETWEEN_PS)
-    # Within a program nothing else can be the reason.
-    return np.where(work.inside == 1, _ANY, usual) if work.program else usual
+    answer: Array = _pauses(work)[work.kind, work.inside]
+    return answer
 
 
-@per_host
+def _pauses(work: DeviceWork) -> Array:
+    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch."""
+    answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
+    answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
+    if work.program:
+        # Within a program nothing else can be the reason.
+        answer[:, 1] = _ANY
+    return answer
+
+
 def wide_causes(host: Host) -> Array:
     """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
 
@@ -220,7 +241,7 @@ def _stream_waits(host: Host) -> Array:
 def _is_next(work: DeviceWork, thread: Array, at: Array) -> Array:
     """bool[n]: events whose launch is the first on its thread after a call at one of the moments."""
     answer = np.zeros(len(work), bool)
-    for each in np.unique(thread).tolist():
+    for each in distinct(thread).tolist():
         mine = np.flatnonzero((work.thread == each) & (work.launch >= 0))
         mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
         place = np.searchsorted(work.launch_begin[mine], at[thread == each], "left")

@@ -17,7 +17,7 @@ from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime import memory
-from .attribution import Pieces, queued, room
+from .attribution import Pieces, first_until, queued, room
 from .classes import activity
 from .dag import Dag, made
 from .devices import DeviceWork, device_work
@@ -29,7 +29,6 @@ from .threads import stretches
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
 _LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
-_ANY = np.int64(_FARTHEST)
 
 
 @dataclass(frozen=True)
@@ -135,17 +134,16 @@ def _lagging(
         if binding[v] < 0 or end[binding[v]] >= begin[v]:
             continue
         since = end[binding[v]]
-        if i >= len(launch):
-            if state[v] == _SYNC:
-                count = queued(
-                    rows, count, np.int64(v), since, begin[v], np.int64(NOWHERE), nobody, wide, np.int64(_SYNC), _ANY
-                )
-            continue
-        empty = launch[i] >= 0 and launch_end[i] >= since
-        usual = np.int64(_LATENCY if empty else _BETWEEN)
-        most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
-        peer = awaited[i] if len(awaited) > 0 else nobody
-        count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, usual, most)
+        w = first_until(wide, since)
+        if i < len(launch):
+            empty = launch[i] >= 0 and launch_end[i] >= since
+            usual = np.int64(_LATENCY if empty else _BETWEEN)
+            most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
+            peer = awaited[i] if len(awaited) > 0 else nobody
+            count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, w, usual, most)
+        elif state[v] == _SYNC:
+            before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
+            count = queued(rows, count, np.int64(v), since, begin[v], before, nobody, wide, w, usual, most)
     return count
 
 

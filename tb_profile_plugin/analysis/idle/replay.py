@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, Int
+from ...arrays import I8, I32, I64, Array, Bool, Int, distinct
 from ...jit import jit
 from ...model.host import Host
 from .classes import activity
 from .graph import Graph
-from .layers import distinct
 from .states import State
 
 _PYTHON = int(State.PYTHON)

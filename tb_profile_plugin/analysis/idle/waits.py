@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, distinct
 from ...columns import vocabulary
 from ...model.host import Host
 from ...model.links import LAUNCH
@@ -89,7 +89,7 @@ def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, A
 def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
     """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
     names = host.trace.name_of[event.clip(0)]
-    rows = np.unique(names)
+    rows = distinct(names)
     told = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
     state = classes[event.clip(0)]
     answer: Array = (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))

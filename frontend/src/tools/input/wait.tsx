@@ -3,11 +3,12 @@
 import { useCallback, useMemo } from "preact/hooks";
 import { percent, plural, scaled, timeScale } from "../../base/format";
 import type { Answer } from "../../base/table";
+import { DeltaHead, signOf } from "../../view/delta";
 import type { Palette } from "../../view/palette";
 import { ChartSection, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
 import { stacked, stepLink, twinOf } from "../steps/chart";
-import { layer } from "../steps/parts";
+import { BASE_PARTS, layer } from "../steps/parts";
 
 interface StatisticsRowProps {
   readonly answer: Answer;
@@ -19,11 +20,17 @@ interface StatisticsRowProps {
   readonly show: (value: number) => string;
 }
 
+/** Whether there is a baseline. */
+function held(answer: Answer): boolean {
+  return answer.factIds.includes("delta_step_average_ms");
+}
+
 function StatisticsRow({ answer, label, of: [what, unit], several, show }: StatisticsRowProps) {
   const figure = (name: string) => {
     const value = answer.number(`${what}_${name}${unit}`);
     return value === null ? "" : show(value);
   };
+  const delta = answer.number(`delta_${what}_average${unit}`);
   return (
     <tr>
       <th scope="row">
@@ -32,6 +39,9 @@ function StatisticsRow({ answer, label, of: [what, unit], several, show }: Stati
         </span>
       </th>
       <td class="number">{figure("average")}</td>
+      {held(answer) && (
+        <td class={`number ${signOf(delta)}`}>{delta !== null && `${delta > 0 ? "+" : ""}${show(delta)}`}</td>
+      )}
       {several && (
         <>
           <td class="number">{figure("deviation")}</td>
@@ -56,6 +66,7 @@ function Statistics({ answer }: { answer: Answer }) {
           <th scope="col" class="number">
             Average
           </th>
+          {held(answer) && <DeltaHead />}
           {several && (
             <>
               <th scope="col" class="number" data-tip="Sample standard deviation">
@@ -112,6 +123,7 @@ export function WaitChart({ page }: { page: PageProps }) {
       height={220}
       build={build}
       twin={twin}
+      specs={BASE_PARTS}
       name={exportName(page, "steps")}
       id="steps"
       link={stepLink(page.store, twin)}

@@ -166,7 +166,7 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
               <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
               <td class="number">{scaled(total, scale)}</td>
               <td class="number">{percent(1)}</td>
-              {held && <td />}
+              {held && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
               {several && <td colSpan={2} />}
             </tr>
           </tbody>

@@ -48,7 +48,11 @@ function recordedWith(store: Store): string {
 function Known({ answer, ids }: { answer: Answer; ids: readonly string[] }) {
   return ids.map((id) => {
     const { label, value, unit, doc, depends } = answer.fact(id);
-    return value !== null && <Figure key={id} label={label} value={shown(value, unit)} doc={doc} depends={depends} />;
+    const base = answer.fact(`base_${id}`).value;
+    const note = base === null ? undefined : `baseline ${shown(base, unit)}`;
+    return (
+      value !== null && <Figure key={id} label={label} value={shown(value, unit)} {...{ doc, depends }} note={note} />
+    );
   });
 }
 

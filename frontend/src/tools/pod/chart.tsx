@@ -9,7 +9,7 @@ import type { Store } from "../../state/store";
 import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Stacked, stackedOption } from "../../view/stacked";
-import { layersOf, partsIn } from "../steps/parts";
+import { BASE_PARTS, baseOf, layersOf, partsIn } from "../steps/parts";
 import type { PodStep } from "./model";
 
 const MARK = "▲ ";
@@ -29,9 +29,12 @@ function stacked(step: PodStep, workers: Table): Stacked {
         name: (workers.cell(row, "slow") === true ? MARK : "") + worker,
         head: `${worker} · ${time(total)} · mostly ${workers.text(row, "largest")}`,
         total,
+        base: baseOf(workers, row, TOTAL),
       };
     }),
-    scale: timeScale(largest(workers.rows.map((row) => workers.length(row, TOTAL)))),
+    scale: timeScale(
+      largest(workers.rows.flatMap((row) => [workers.length(row, TOTAL), workers.length(row, `base_${TOTAL}`)])),
+    ),
     axisName: "",
     line: workers.rows.length > 1 ? { label: "median", value: step.medianMs } : null,
     sliderFrom: 40,
@@ -56,10 +59,11 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
   const [by, setBy] = useKept("by");
   const workers = useMemo(() => sorted(step.workers, by), [step, by]);
   const parts = partsIn(step.workers);
-  const twin = useMemo(
-    () => workers.pick(["worker", "host", TOTAL, "largest", "slow", ...parts.map((id) => `${id}_ms`)]),
-    [workers, step],
-  );
+  const twin = useMemo(() => {
+    const figures = [TOTAL, ...parts.map((id) => `${id}_ms`)].map((id) => [id, `base_${id}`, `delta_${id}`]);
+    const [whole = [], ...rest] = figures;
+    return workers.pick(["worker", "host", "match", ...whole, "largest", "slow", ...rest.flat()]);
+  }, [workers, step]);
   const build = useCallback((palette: Palette) => stackedOption(stacked(step, workers), palette), [step, workers]);
   const sorter = (
     <label>
@@ -86,6 +90,7 @@ export function WorkerChart({ step, point, name, store }: WorkerChartProps) {
       build={build}
       onPoint={({ dataIndex }) => point(workers.text(workers.rows[dataIndex] ?? [], "host"))}
       twin={twin}
+      specs={BASE_PARTS}
       name={name}
       id="workers"
       link={(row) => workerLink(store, workers, workers.rows[twin.rows.indexOf(row)] ?? [])}

@@ -9,7 +9,7 @@ import type { Store } from "../../state/store";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
-import { layersOf, partsWithout } from "./parts";
+import { BASE_PARTS, baseOf, layersOf, partsWithout } from "./parts";
 
 /** Why a step is not in the averages. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -24,14 +24,17 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 export function stacked(answer: Answer, layers: readonly Layer[]): Stacked {
   const steps = answer.table("steps");
   const average = answer.number("step_average_ms");
-  const longest = largest(steps.rows.map((row) => steps.length(row, "duration_ms")));
+  const longest = largest(
+    steps.rows.flatMap((row) => [steps.length(row, "duration_ms"), steps.length(row, "base_duration_ms")]),
+  );
   return {
     layers,
     columns: steps.rows.map((row) => {
       const [name, total] = [steps.text(row, "name"), steps.length(row, "duration_ms")];
       const left = steps.text(row, "left_out");
       const head = `Step ${name} · ${time(total)}${left ? ` · ${LEFT_OUT[left] ?? left}, not in the averages` : ""}`;
-      return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "" };
+      const base = baseOf(steps, row, "duration_ms");
+      return { name: left === "cut" ? `${name} …` : name, head, total, faded: left !== "", base };
     }),
     scale: timeScale(longest),
     axisName: "Step",
@@ -68,6 +71,7 @@ export function StepChart({ page }: { page: PageProps }) {
       height={260}
       build={build}
       twin={twin}
+      specs={BASE_PARTS}
       name={exportName(page, "steps")}
       id="steps"
       link={stepLink(store, twin)}

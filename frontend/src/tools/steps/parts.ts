@@ -2,18 +2,32 @@
 
 import { PARTS, part } from "../../base/parts";
 import type { Row, Table } from "../../base/table";
+import { deltaOf } from "../../view/delta";
+import type { ColumnSpec } from "../../view/gridmodel";
 import type { Piece } from "../../view/stackbar";
-import type { Layer } from "../../view/stacked";
+import type { Base, Layer } from "../../view/stacked";
 
 /** The parts in which any row spends time, in the order of all pages. */
 export function partsIn(table: Table): string[] {
   return PARTS.map(({ id }) => id).filter((id) => table.rows.some((row) => table.length(row, `${id}_ms`) > 0));
 }
 
-/** Columns of parts in which no row spends time. */
+/** Columns of parts in which no row spends time, nor spent any in the baseline. */
 export function partsWithout(table: Table): string[] {
-  const used = new Set(partsIn(table));
-  return PARTS.filter(({ id }) => !used.has(id)).map(({ id }) => `${id}_ms`);
+  return PARTS.map(({ id }) => `${id}_ms`)
+    .filter((id) => table.rows.every((row) => !table.length(row, id) && !table.length(row, `base_${id}`)))
+    .flatMap((id) => [id, `base_${id}`, `delta_${id}`]);
+}
+
+/** The baseline's figures of the parts, which tables keep until they are asked for: there are many of them. */
+export const BASE_PARTS: Readonly<Record<string, ColumnSpec>> = Object.fromEntries(
+  PARTS.map(({ id }) => [`base_${id}_ms`, { hidden: true }]),
+);
+
+/** What a row of a table of steps is held against, by the column of its whole time. */
+export function baseOf(table: Table, row: Row, whole: string): Base | null {
+  const total = table.number(row, `base_${whole}`);
+  return total === null ? null : { total, delta: table.number(row, `delta_${whole}`), what: table.text(row, "match") };
 }
 
 /** The used parts as layers of stacked columns, one per row. */
@@ -32,8 +46,9 @@ export function layer(table: Table, id: string, as = id): Layer {
 
 /** The used parts as pieces of one row's bar. */
 export function piecesOf(table: Table, row: Row): Piece[] {
-  return partsIn(table).map((id) => {
+  const unused = new Set(partsWithout(table));
+  return PARTS.filter(({ id }) => !unused.has(`${id}_ms`)).map(({ id }) => {
     const { label = id, doc = "" } = table.column(`${id}_ms`) ?? {};
-    return { part: part(id), label, value: table.length(row, `${id}_ms`), doc };
+    return { part: part(id), label, value: table.length(row, `${id}_ms`), doc, delta: deltaOf(table, row, `${id}_ms`) };
   });
 }
