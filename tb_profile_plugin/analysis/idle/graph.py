@@ -16,6 +16,7 @@ from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime import memory
 from .attribution import Pieces, first_until, queued, room
 from .classes import activity
 from .dag import Dag, made
@@ -73,6 +74,8 @@ def graph(host: Host) -> Graph | None:
         return None
     events = events_of(works)
     begins, ends, line, number, state, waits = _activities(host, events)
+    # Sorting takes most memory of all: what these were made of need not lie beside it.
+    memory.let_go()
     groups = np.append(events.first, len(waits))
     least = np.array([*map(least_waits, works), (0, 0, 0)], np.int64)
     dag, order, violations = made(begins, ends, waits, groups, least)
