@@ -37,7 +37,7 @@ _AS_OFTEN = Fraction(5, 4)
 """So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
 _ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
 """Beginnings of ids of facts that explain why the same programs take longer."""
-_OPPOSED = 0.05
+_SURE = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
 _MUCH = 0.1
 """Unusual steps are told if they cost one side so much more, as a share of the base's step."""
@@ -98,9 +98,14 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
-    if change.far and abs(middle) >= matters:
+    if (change.far or _is_divided(found, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
+
+
+def _is_divided(found: Comparison, change: Change) -> bool:
+    """Whether captures by turns differ more than nearly all other ways of dividing them, however unevenly they do."""
+    return bool(found.sides.by_turns) and change.permutation is not None and change.permutation <= ALPHA
 
 
 def _apart(change: Change) -> bool:
@@ -165,8 +170,8 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         sentence += " on the devices"
     only = "" if change.runs else " between these two captures"
     if change.low <= 0 <= change.high:
-        only += f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
-        return f"{sentence}{only}. {times}"
+        among = f", whose steps differ by {percent(change.among_steps or 0.0)} among themselves"
+        return f"{sentence}{only}{'' if change.runs else among}. {times}"
     low, high = (_times_as(each) if many else percent(each) for each in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
 
@@ -242,7 +247,7 @@ def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
             continue
         told += delta
         ids.append(part.id)
-        sentence = f"{LABELS[part.id]}: {duration(abs(float(delta)))} {'more' if delta > 0 else 'less'}"
+        sentence = f"{LABELS[part.id]}: {_size(delta)}"
         op, more = _told_of(_told_apart(found, part.id), delta)
         ids += [op] if op else []
         sentence += f". {more}" if more else ""
@@ -328,7 +333,7 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
         if code == "unclear" and needed is not None and needed < _MANY and fewest == 1 and more_steps_help:
             yield f"Record {needed:,} steps each to tell {percent(threshold)}."
     if code in ("unclear", "same"):
-        yield from _opposed(found)
+        yield from _sure(found, change)
     if not change.runs:
         yield "How two runs of one program differ is not in this interval: capture each side 3 more times."
     elif fewest < 4 and found.runs is None:
@@ -340,19 +345,25 @@ def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
         yield f"Only {share} of the time is in ops that are found on both sides, so that parts tell more than ops."
 
 
-def _opposed(found: Comparison) -> Iterator[str]:
-    """The parts that surely changed by much, where one hides the other."""
+def _sure(found: Comparison, change: Change) -> Iterator[str]:
+    """The parts that surely changed by much, though nothing is told of the step: one hides the other, or noise does."""
     rates = adjusted([1.0 if part.difference.p is None else part.difference.p for part in found.parts])
-    enough = _OPPOSED * abs(found.whole.base)
+    enough = _SURE * abs(found.whole.base)
     sure = [
         part
         for part, rate in zip(found.parts, rates, strict=True)
         if rate <= ALPHA and abs(part.difference.delta) >= enough
     ]
     more, less = ([part for part in sure if sign * part.difference.delta > 0] for sign in (1, -1))
+    told = [f"{LABELS[part.id]}, {_size(part.difference.delta)}" for part in (*more[:1], *less[:1])]
     if more and less:
-        told = [f"{LABELS[part.id]} takes {duration(abs(float(part.difference.delta)))}" for part in (more[0], less[0])]
-        yield f"{told[0]} more and {told[1]} less: one hides the other."
+        yield f"Surely changed: {told[0]}, and {told[1]}: one hides the other."
+    elif sure and change.runs:
+        yield f"Surely changed: {told[0]}; the step differs too much to tell."
+
+
+def _size(delta: Fraction) -> str:
+    return f"{duration(abs(float(delta)))} {'more' if delta > 0 else 'less'}"
 
 
 def _questions(facts: Sequence[Fact]) -> list[Fact]:

@@ -102,6 +102,8 @@ def _cells(values: Sequence[Json], kind: str) -> list[Json]:
     if kind == "boolean":
         return [None if value is None else bool(value) for value in values]
     numbers = [None if value is None else float(value) for value in values]
+    if math.isfinite(sum(filter(None, numbers))):
+        return numbers
     return [0.0 if value is not None and not math.isfinite(value) else value for value in numbers]
 
 

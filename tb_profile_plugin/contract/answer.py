@@ -226,6 +226,9 @@ def _values(values: Sequence[Any], kind: str) -> list[Json]:
         made = {"string": str, "boolean": bool}[kind]
         return [None if value is None else made(value) for value in values]
     plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
+    # One that is not finite makes the sum so; to look at each takes longer.
+    if math.isfinite(sum(filter(None, plain))):
+        return plain
     return [None if value is None or not math.isfinite(value) else value for value in plain]
 
 

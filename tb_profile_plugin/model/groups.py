@@ -108,7 +108,8 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links.source,
         links.target,
         links.onward,
-        links.target_order,
+        # Nothing else asks for their order, so it is not kept.
+        np.argsort(links.target, kind="stable").astype(np.int32),
         of_event,
         chosen,
     )

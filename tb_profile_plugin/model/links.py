@@ -62,8 +62,8 @@ class Links:
 
     @lazy
     def target_order(self) -> Array:
-        """int32[k]: the edges in the order of their targets."""
-        return np.argsort(self.target, kind="stable").astype(np.int32)
+        """int64[k]: the edges in the order of their targets."""
+        return np.argsort(self.target, kind="stable")
 
     @lazy
     def by_target(self) -> tuple[Array, Array]:

@@ -62,6 +62,33 @@ def test_what_would_tell_is_said_and_six_turns_prove() -> None:
     assert (told.code, told.certainty) == ("slower", "shown")
 
 
+def test_turns_that_all_differ_are_told_however_unevenly() -> None:
+    """By hand: 27 28 13 12 against 1306 50 66 366, whose interval holds everything; 2 of 70 ways divide them so far."""
+    found = by_turns([27.0, 28.2, 12.6, 12.5], [1306.0, 49.9, 66.0, 366.0])
+    assert found.step and found.step.low is not None and found.step.low < 0
+    assert found.step.permutation == pytest.approx(2 / 70)
+    told = verdict(found)
+    assert (told.code, told.certainty) == ("slower", "probable") and "Probably slower, 22 times as long. " in told.text
+    assert verdict(compare(found.sides.new, found.sides.base)).code == "faster"
+    assert verdict(by_turns([27.0, 28.2, 12.6, 12.5], [1306.0, 28.0, 66.0, 366.0])).code == "unclear"
+
+
+def test_a_part_that_surely_changed_is_told_though_the_step_is_not() -> None:
+    sides = []
+    for which, sleep in enumerate((0, 3 * 10**8)):
+        noise = (10**9, 8 * 10**9, 2 * 10**9, 5 * 10**9)
+        steps = [[each * f // 100 + sleep for f in (100, 101, 99, 100, 102, 98)] for each in noise[:: 1 - 2 * which]]
+        parts = [[sleep] * 6 for _ in steps]
+        made = [
+            digests.digest(ps, {"python/sleep": part} if sleep else {}, origin_ns=2 * i + which)
+            for i, (ps, part) in enumerate(zip(steps, parts, strict=True))
+        ]
+        sides.append(side([(f"{which}{i}", each) for i, each in enumerate(made)]))
+    told = verdict(compare(sides[0], sides[1]))
+    assert told.code == "unclear"
+    assert "Surely changed: Python, 300 µs more; the step differs too much to tell." in told.doubts
+
+
 def single(ms: Sequence[float]) -> Side:
     return side([("a", digests.digest([round(each * 1e9) for each in ms]))])
 

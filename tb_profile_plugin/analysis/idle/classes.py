@@ -97,7 +97,7 @@ def _around(host: Host, marks: Array) -> Array:
     while len(found[-1]):
         above = distinct(parent[found[-1]])
         found.append(above[above >= 0])
-    return np.unique(np.concatenate(found))
+    return distinct(np.concatenate(found))
 
 
 def python_lines(plane: Plane) -> Array:
