@@ -196,7 +196,7 @@ def _of_thread(
         if k < 0:
             k = np.int64(0)
             if line >= 0:
-                k = _onward(act_end, at, reached[0, line], last)
+                k = _next_after(act_end, at, reached[0, line], last)
                 reached[0, line] = k
         while at < stop:
             if k < last and act_begin[k] <= at:
@@ -237,7 +237,7 @@ def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32, reached:
     if line < 0:
         return np.int64(-1)
     high = lines[line + 1]
-    event = _onward(begin, at - 1, reached[line], high)
+    event = _next_after(begin, at - 1, reached[line], high)
     reached[line] = event
     for i in range(event, min(event + 3, high)):
         if came_from[i] >= 0:
@@ -246,7 +246,7 @@ def _source(line: Int, at: Int, begin: I64, lines: I64, came_from: I32, reached:
 
 
 @jit
-def _onward(times: I64, moment: Int, low: Int, high: Int) -> Int:
+def _next_after(times: I64, moment: Int, low: Int, high: Int) -> Int:
     """The first place from ``low`` on, at most ``high``, that is after a moment: the nearer, the sooner it is found."""
     step = np.int64(1)
     while low < high and times[min(low + step, high) - 1] <= moment:
