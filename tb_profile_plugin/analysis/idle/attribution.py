@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
@@ -62,6 +64,7 @@ def attributed(
     loop: int,
     latency: int,
     program: bool,
+    instead: Sequence[Array],
 ) -> Pieces:
     """(edges, state, gap, event) of a device's moments, as `gaps.Moments` has them.
 
@@ -72,7 +75,8 @@ def attributed(
     ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wide``
     (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
     events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
-    stretches.
+    stretches. A wait in a call is, one after another, what ``instead`` knows of that time: int64[k, 4 or more] (begin,
+    end, state, event, …) each, disjoint and ascending; with event -1 the wait's own stays.
     """
     edges, layer = layers
     # What of it is not written takes no memory.
@@ -86,6 +90,11 @@ def attributed(
             break
         rows = _larger(rows, count)
     rows[0][count] = edges[-1]
+    for known in instead:
+        size = _instead(rows, count, known, 0)
+        while size > len(rows[1]):
+            rows = _larger(rows, count)
+        count = _instead(rows, count, known, size)
     begin, state, of_gap, event = rows
     return begin[: count + 1], state[:count], of_gap[:count], event[:count]
 
@@ -100,6 +109,8 @@ def _larger(rows: Pieces, count: int) -> Pieces:
     answer = room(2 * len(rows[1]))
     for i in range(len(rows)):
         answer[i][:count] = rows[i][:count]
+    # Where the last one ends, if that is known.
+    answer[0][count] = rows[0][count]
     return answer
 
 
@@ -328,38 +339,49 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     return count + 1
 
 
-def instead(moments: Pieces, known: Array) -> Pieces:
-    """The same (edges, state, gap, event), but a wait in a call is one for what is known of that time.
-
-    ``known`` is int64[k, 4 or more] (begin, end, state, event, …), disjoint and ascending; with event -1 the wait's own
-    stays.
+@jit
+def _instead(rows: Pieces, count: Int, known: I64Matrix, size: Int) -> Int:
+    """How many pieces there are with waits cut where something is known of them, which are written in their place if
+    ``size`` is that many: from behind, so that each is read before it is written over.
     """
-    if not len(known) or not (moments[1] == _SYNC).any():
-        return moments
-    # What is known cuts pieces where it begins and ends.
-    rows = room(len(moments[1]) + 2 * len(known))
-    size = _instead(rows, *moments, known)
-    rows[0][size] = moments[0][-1]
     begin, state, gap, event = rows
-    return begin[: size + 1], state[:size], gap[:size], event[:size]
+    writing = size > 0
+    end, many = size, np.int64(0)
+    if writing:
+        begin[size] = begin[count]
+    for step in range(count):
+        i = count - 1 - step if writing else step
+        low, high = begin[i], begin[i + 1]
+        first = first_until(known, low) if state[i] == _SYNC else np.int64(len(known))
+        mine = _cuts(known, first, low, high)
+        many += mine
+        if not writing:
+            continue
+        of_state, of_gap, of_event = state[i], gap[i], event[i]
+        end -= mine
+        at, k = low, first
+        for place in range(end, end + mine):
+            begin[place], state[place], gap[place], event[place] = at, of_state, of_gap, of_event
+            if k < len(known) and known[k, 0] <= at:
+                state[place] = known[k, 2]
+                if known[k, 3] >= 0:
+                    event[place] = known[k, 3]
+                at = min(high, known[k, 1])
+                k += 1
+            elif k < len(known):
+                at = min(high, known[k, 0])
+    return many
 
 
 @jit
-def _instead(rows: Pieces, edges: I64, state: I8, gap: I32, event: I32, known: I64Matrix) -> Int:
-    """How many pieces there are, which are written where there is room."""
-    count = np.int64(0)
-    for i in range(len(state)):
-        at, end = edges[i], edges[i + 1]
-        k = first_until(known, at) if state[i] == _SYNC else np.int64(len(known))
-        while at < end:
-            then, now, teller = end, np.int64(state[i]), np.int64(event[i])
-            if k < len(known):
-                if known[k, 0] <= at:
-                    then, now = min(end, known[k, 1]), known[k, 2]
-                    teller = known[k, 3] if known[k, 3] >= 0 else teller
-                    k += 1
-                else:
-                    then = min(end, known[k, 0])
-            count = _put(rows, count, at, then, now, gap[i], teller)
-            at = then
+def _cuts(known: I64Matrix, first: Int, low: Int, high: Int) -> Int:
+    """How many pieces a stretch is, where the rows of ``known`` from the first on cut it."""
+    count, at, k = np.int64(0), low, first
+    while at < high:
+        if k < len(known) and known[k, 0] <= at:
+            at = min(high, known[k, 1])
+            k += 1
+        else:
+            at = min(high, known[k, 0]) if k < len(known) else high
+        count += 1
     return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...model.per_host import per_host
 from .. import hostnames
 from ..hostactivity import is_unrecorded
 from ..stretches import union
-from .attribution import Pieces, attributed, following, instead
+from .attribution import attributed, following
 from .classes import activity, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, first_kind, layered, together
@@ -97,20 +98,9 @@ def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
 
 
 def _of_device(host: Host, place: int, wide: Array) -> Moments:
-    works = host_work(host)
-    usual = latency(works[place])
-    found, after = _by_threads(host, place, wide, usual)
-    if len(works) > 1:
-        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
-        found = instead(found, np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1))
-    if not is_unrecorded(host):
-        found = instead(found, wide)
-    return Moments(*found, after, usual)
-
-
-def _by_threads(host: Host, place: int, wide: Array, usual: int) -> tuple[Pieces, Array]:
-    """(edges, state, gap, event) and ``gap_next`` of `Moments`, by what threads do and what launched work waits for."""
-    act, work = activity(host), host_work(host)[place]
+    act, works = activity(host), host_work(host)
+    work = works[place]
+    usual = latency(work)
     layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
     after = following(*layers, work.begin, work.launch_begin, work.launch)
     found = attributed(
@@ -125,8 +115,16 @@ def _by_threads(host: Host, place: int, wide: Array, usual: int) -> tuple[Pieces
         act.loop,
         usual,
         work.program,
+        [*_others(host, place), *([] if is_unrecorded(host) else [wide])],
     )
-    return found, after
+    return Moments(*found, after, usual)
+
+
+def _others(host: Host, place: int) -> Iterator[Array]:
+    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for; nothing without others."""
+    if len(host_work(host)) > 1:
+        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
+        yield np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
 
 
 @per_host
