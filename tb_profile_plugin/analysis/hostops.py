@@ -19,6 +19,8 @@ from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
 
 _CALL = re.compile(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
+_PENDING = -1
+"""Mark of an event that is still to be looked at."""
 
 
 @per_host(keep=True)
@@ -195,6 +197,7 @@ def _under_eager_calls(host: Host, plane: Plane) -> Array:
 @jit
 def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, onward: I32, mark: I8) -> None:
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
+    # What waits in it is marked, so that nothing waits there twice.
     pending = np.empty(len(source), np.int32)
     for wanted in (2, 1):
         for c in range(len(calls)):
@@ -212,11 +215,12 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
                         while following < len(calls) and calls[following] < i:
                             following += 1
                         continue
-                    if mark[i] == 0:
+                    if mark[i] <= 0:
                         mark[i] = wanted
                     i += 1
                 while row < len(source) and source[row] < stop:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
+                        mark[target[row]] = _PENDING
                         pending[count] = row
                         count += 1
                     row += 1

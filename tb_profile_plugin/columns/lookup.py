@@ -92,7 +92,7 @@ def number_pairs(
     number, other = np.zeros(count, np.int64), np.full(count, default, np.int64)
     k = 0
     at = 0
-    while k < count:
+    while k < count and at + 1 < len(first):
         begin, end = first[at], first[at + 1]
         for row in range(begin, end):
             found = False
@@ -109,7 +109,7 @@ def number_pairs(
                         other[k] = value[place]
             k += 1
         at += 1
-    return owner, number, other
+    return owner[:k], number[:k], other[:k]
 
 
 @jit

@@ -18,6 +18,8 @@ IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Proce
 
 _LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
 """Root levels of events that are roots whatever their stats say."""
+_PENDING = -2
+"""In place of the group of an event that is still to be looked at."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ def _spread(
 ) -> None:
     """Give the group to everything ungrouped below the root, on its line and behind its links.
 
-    ``pending`` has room for all links.
+    ``pending`` has room for all links: what waits in it is marked, so that nothing waits there twice.
     """
     count = 0
     top, row = np.int64(root), np.int64(np.searchsorted(source, root))
@@ -276,7 +278,8 @@ def _spread(
                     of_event[i] = index
                     i += 1
             while row < len(source) and source[row] < stop:
-                if of_event[source[row]] == index and of_event[target[row]] < 0:
+                if of_event[source[row]] == index and of_event[target[row]] == -1:
+                    of_event[target[row]] = _PENDING
                     pending[count] = row
                     count += 1
                 row += 1
