@@ -50,7 +50,7 @@ _MANY = 100_000
 _DEPENDENT = 5.0
 """Steps that are worth so many times fewer independent ones are said to depend on one another."""
 
-UNUSUAL_STEPS = "unusual_steps"
+_UNUSUAL_STEPS = "unusual_steps"
 """The cause of that id is what they cost."""
 
 Hosts = tuple[Mapping[str, str], Mapping[str, str]]
@@ -183,16 +183,20 @@ def _machine(change: Change) -> str:
 
 def _unusual(found: Comparison) -> str:
     """What steps that are left out of the comparison cost more on one side, where that is much; else nothing."""
-    cause = next((each for each in causes(found.sides) if each.id == UNUSUAL_STEPS), None)
+    cause = _cause(found, _UNUSUAL_STEPS)
     if found.judged is None or cause is None or abs(cause.delta_ps) < _MUCH * found.whole.base * found.sides.base.items:
         return ""
     side = found.sides.new if cause.delta_ps > 0 else found.sides.base
     names: Counter[str] = Counter()
-    for each in (each for digest in side.digests for each in digest.causes if each.id == UNUSUAL_STEPS):
+    for each in (each for digest in side.digests for each in digest.causes if each.id == _UNUSUAL_STEPS):
         names.update(dict(each.names))
     most = f", most of it {names.most_common(1)[0][0]}" if names.total() else ""
     more = f"{duration(abs(cause.delta_ps))} {'more' if cause.delta_ps > 0 else 'less'}"
     return f" Unusual steps, which this leaves out, take {more} per step on average{most}."
+
+
+def _cause(found: Comparison, id: str) -> Cause | None:
+    return next((each for each in causes(found.sides) if each.id == id), None)
 
 
 def _unclear(change: Change, between: str) -> str:
@@ -235,7 +239,7 @@ def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
     whole = found.whole.delta
     ids: list[str] = []
     reasons: list[str] = []
-    late = next((each for each in causes(found.sides) if each.id == LATE_PEER), None)
+    late = _cause(found, LATE_PEER)
     if late and late.delta_ps * whole > 0 and abs(late.delta_ps) >= _MAIN * abs(whole * found.sides.new.items):
         side = int(late.delta_ps > 0)
         ids.append(LATE_PEER)

@@ -107,14 +107,18 @@ class Lost:
         """By which ids what helps is told, the best first: of unusual steps by what most of them have."""
         if self.unrecorded:
             return ("unexplained",)
-        by_state: dict[str, float] = {}
-        for each in self.names:
-            by_state[each.state] = by_state.get(each.state, 0.0) + each.step_ps + each.gap_ps
-        state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
-        if self.id == "unusual_steps" and state != WORK and ps >= _MOSTLY * self.ps:
-            return state, self.id
-        running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
-        return ("executor", self.id) if self.id == "dispatch" and running >= _MOSTLY * self.ps else (self.id,)
+        if self.id == "unusual_steps":
+            by_state: dict[str, float] = {}
+            for each in self.names:
+                by_state[each.state] = by_state.get(each.state, 0.0) + each.step_ps + each.gap_ps
+            state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
+            if state != WORK and ps >= _MOSTLY * self.ps:
+                return state, self.id
+        if self.id == "dispatch":
+            running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
+            if running >= _MOSTLY * self.ps:
+                return "executor", self.id
+        return (self.id,)
 
     @property
     def code(self) -> str:
