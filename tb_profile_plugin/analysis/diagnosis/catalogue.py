@@ -51,6 +51,7 @@ TEMPLATES: dict[str, str] = {
     "names.each": "{name} ({each_ps} each time)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
+    "names.tied": "{names} As much is lost to: {parts}.",
     "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
     "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}{rest}",
@@ -62,14 +63,21 @@ TEMPLATES: dict[str, str] = {
     "headline.compile": "Compiling: " + _PART + " compiles functions.{names}",
     "headline.retrace": "Retracing: " + _PART + " traces functions anew.{names}",
     "headline.eager": "Op by op: " + _PART + " goes into dispatching single ops, {count} in each step.{names}",
+    "headline.cpu_ops": "Ops on the CPU: "
+    + _PART
+    + " computes on the CPU, in the thread that launches the work.{names}",
+    "headline.start_up": "Starting up: "
+    + _PART
+    + " goes into first calls, in which the driver makes its context and libraries load code.{names}",
+    "headline.thread_wait": "Waiting for a thread: in "
+    + _PART
+    + " the program waits for another thread or process of its own while no device works.{names}",
     "headline.sync": "Waiting: in "
     + _PART
     + " the program waits in a call while no device works: for what was not recorded, or it goes on late.{names}",
     "headline.transfer": "Transfers on the host: " + _PART + " stages copies on the host.{names}",
     "headline.callback": "Host callbacks: " + _PART + " waits for callbacks into Python.{names}",
-    "headline.pause": "Interrupted: "
-    + _PART
-    + " goes into checkpoints, evaluation, summaries, printing or callbacks.{names}",
+    "headline.pause": "Interrupted: " + _PART + " goes into what interrupts the loop: {parts}.{names}",
     "headline.allocator": "Memory allocation: " + _PART + " allocates or frees memory.{names}",
     "headline.collective_host": "Communication-bound: "
     + _PART
@@ -119,11 +127,14 @@ TEMPLATES: dict[str, str] = {
     "cause.retrace": "Functions are traced anew, mostly because their arguments' shapes or values change.{names}",
     "cause.eager": "Ops are dispatched one by one, {count} in each step, and the dispatching takes longer than they do."
     "{names}",
+    "cause.cpu_ops": "Ops compute on the CPU, in the thread that launches the work, and the device waits.{names}",
+    "cause.start_up": "First calls, in which the driver makes its context and libraries load code.{names}",
+    "cause.thread_wait": "The program waits for another thread or process of its own while no device works.{names}",
     "cause.sync": "The program waits in a call while no device works: for what was not recorded, or it goes on late."
     "{names}",
     "cause.transfer": "The host stages or converts data for a copy.{names}",
     "cause.callback": "The device waits for a function of the host.{names}",
-    "cause.pause": "The loop is interrupted by a checkpoint, an evaluation, a summary, printing or a callback.{names}",
+    "cause.pause": "The loop is interrupted: {parts}.{names}",
     "cause.allocator": "The host allocates or frees memory.{names}",
     "cause.collective_host": "Hosts communicate while the device waits.{names}",
     "cause.dispatch": "The framework's own work on the launching thread.{names}",
@@ -144,6 +155,11 @@ TEMPLATES: dict[str, str] = {
     "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
+    "pause.checkpoint": "checkpoints",
+    "pause.evaluation": "evaluation",
+    "pause.summary": "summaries",
+    "pause.printing": "printing",
+    "pause.hook": "callbacks of the training loop",
     "few.none": "",
     "few.some": "; {share} of that in {count} of {gaps_count} gaps{period}",
     "period.none": "",
@@ -169,6 +185,9 @@ TEMPLATES: dict[str, str] = {
 LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | {
     "retrace": "Retracing",
     "eager": "Op by op",
+    "cpu_ops": "Ops on the CPU",
+    "thread_wait": "Waiting for a thread",
+    "start_up": "Starting up",
     "between_steps": "Between steps",
     "profiler": "The profiler's own start and stop",
     "warmup": "Warming up",
@@ -179,4 +198,4 @@ LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | 
     "host": "Any delay by the host",
 }
 """Names of parts of time and causes, by id."""
-TEMPLATES.update({f"label.{id}": label.lower() for id, label in LABELS.items()})
+TEMPLATES.update({f"label.{id}": label[0].lower() + label[1:] for id, label in LABELS.items()})

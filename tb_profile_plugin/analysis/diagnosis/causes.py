@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ..hostnames import EXECUTORS
 from .catalogue import LABELS, Sentence
-from .figures import HOST_MEMORY, Stretch
+from .figures import Stretch
+from .found import NAMED_SHARE, PAUSE, PAUSES, kinds
 from .remedies import Remedy
+from .tellers import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
 from .timeline import STATES
 from .typical_times import LongGaps, NamedTime, Typical
 
@@ -25,15 +27,17 @@ _HAVE_NAMES = ("python", "between_steps")
 _MOSTLY = 0.5
 """What a tracer of Python names, and the share of it without a name from which on none can have run."""
 _CANNOT_GO = (WORK, "unexplained", "before_capture", "not_recorded", "peer", "stream")
-HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer")
+HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
-_NAMED_SHARE = 0.15
-"""So many names are told, of those that take so much of a cause."""
+"""So many names are told."""
 _MANY = 20
 """Stretches in a step from which on they are told by their share instead of one by one."""
 _UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency": "not_recorded", WORK: "launch"}
 """What states mean where a device recorded nothing: what runs on the host then only launches for it."""
+_SPLIT = ("dispatch", "eager", "python", "sync", "launch", "allocator")
+_BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", STARTING: "start_up"}
+"""Kinds of time of which a part has a cause of its own, and which one by how its names end."""
 _COMPILER = "ompil"
 """In the names of all compilers' events, with either first letter."""
 _TINY_CALLS, _TINY_PS = 50, 100e6
@@ -81,6 +85,8 @@ class Lost:
     arguments: dict[str, Any] | None = None
     of_ps: float | None = None
     """What its share is a share of; the period where it is None."""
+    apart_ps: float = 0.0
+    """Time of its states that other causes have."""
 
     def by_name(self) -> list[tuple[str, float, float]]:
         """Name, ps and stretches per step, the largest first."""
@@ -100,25 +106,42 @@ class Lost:
     @property
     def unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
+        if self.id == "unusual_steps":
+            return sum(self._each_ps(each) for each in self.names if each.state == "python" and not each.name) > (
+                _MOSTLY * self.ps
+            )
         return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
+
+    @staticmethod
+    def _each_ps(each: NamedTime) -> float:
+        return each.step_ps + each.gap_ps
+
+    @property
+    def kinds(self) -> list[str]:
+        """Of the cause, or of what most unusual steps have, by its names; the largest first."""
+        return kinds(self._mostly, ((name, ps) for name, ps, _ in self.by_name()), self.ps)
+
+    @property
+    def _mostly(self) -> str:
+        """Of unusual steps the state that is most of them, if one is; else its id."""
+        if self.id != "unusual_steps":
+            return self.id
+        by_state: dict[str, float] = {}
+        for each in self.names:
+            by_state[each.state] = by_state.get(each.state, 0.0) + self._each_ps(each)
+        state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
+        return state if state not in ("", WORK) and ps >= _MOSTLY * self.ps else self.id
 
     @property
     def remedied(self) -> tuple[str, ...]:
-        """By which ids what helps is told, the best first: of unusual steps by what most of them have."""
+        """By which ids what helps is told, the best first: what was found, of unusual steps what most of them have."""
         if self.unrecorded:
             return ("unexplained",)
-        if self.id == "unusual_steps":
-            by_state: dict[str, float] = {}
-            for each in self.names:
-                by_state[each.state] = by_state.get(each.state, 0.0) + each.step_ps + each.gap_ps
-            state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
-            if state != WORK and ps >= _MOSTLY * self.ps:
-                return state, self.id
         if self.id == "dispatch":
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= _MOSTLY * self.ps:
                 return "executor", self.id
-        return (self.id,)
+        return (*self.kinds[:1], self._mostly, self.id)
 
     @property
     def code(self) -> str:
@@ -128,8 +151,8 @@ class Lost:
     def named(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
         if self.unrecorded:
-            return Sentence("names.unrecorded", {"share": self.unnamed_share})
-        most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= _NAMED_SHARE * self.ps]
+            return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
+        most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= NAMED_SHARE * self.ps]
         return _some([_one(*row, self) for row in most])
 
 
@@ -171,6 +194,11 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
+    for ending, id in _BY_ENDING.items():
+        _split_named(found, ending, id)
+    if PAUSE in found:
+        told = [Sentence(f"pause.{kind}").text for kind in found[PAUSE].kinds or PAUSES]
+        found[PAUSE].arguments = {"parts": ", ".join(told)}
     return [lost for lost in found.values() if lost.ps > 0]
 
 
@@ -206,6 +234,21 @@ def _split_late_peer(found: dict[str, Lost], typical: Typical) -> None:
     found["late_peer"] = wait
 
 
+def _split_named(found: dict[str, Lost], ending: str, id: str) -> None:
+    """Take what is named so out of the causes that only say what kind of time it is."""
+    apart = Lost(id)
+    for lost in [found[each] for each in _SPLIT if each in found]:
+        mine = [each for each in lost.names if each.name.endswith(ending)]
+        ps = min(sum(each.step_ps + each.gap_ps for each in mine), lost.ps)
+        lost.names = [each for each in lost.names if each not in mine]
+        lost.ps, lost.apart_ps = lost.ps - ps, lost.apart_ps + ps
+        apart.ps += ps
+        apart.names = [*apart.names, *(replace(each, name=each.name.removesuffix(ending)) for each in mine)]
+        apart.states = (*apart.states, *lost.states) if ps else apart.states
+    if apart.ps:
+        found[id] = apart
+
+
 def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedTime:
     """The part of a name's time that counts for a cause: in steps, between them, or both."""
     step, gap = place[named.state, False] == id, place[named.state, True] == id
@@ -228,7 +271,8 @@ def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
         return "retrace"
     if id in ("dispatch", "launch", "python") and calls >= _TINY_CALLS:
         times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
-        of_calls = max(calls * _TINY_PYTHON_PS, times["dispatch"] + times["launch"])
+        apart = sum(each.step_ps for each in typical.names if each.state == "dispatch" and each.name.endswith(ON_CPU))
+        of_calls = max(calls * _TINY_PYTHON_PS, times["dispatch"] - apart + times["launch"])
         return "eager" if times[WORK] < calls * _TINY_PS and times["python"] < of_calls else id
     return id
 
@@ -259,4 +303,5 @@ def gain(lost: Lost, typical: Typical) -> int | None:
     if replayed is None:
         return round(lost.ps)
     whole = set(lost.states) <= set(_told_between(typical))
-    return round(min(replayed.gain_ps if whole else replayed.step_gain_ps, typical.period_ps))
+    gained = (replayed.gain_ps if whole else replayed.step_gain_ps) - lost.apart_ps
+    return round(min(max(gained, 0.0), typical.period_ps))

@@ -12,7 +12,7 @@ from ...model.framework import framework
 from ...model.host import Host
 from ...model.recorded import one_op_of
 from .. import stepfacts, steptime
-from ..chosen import TYPICAL
+from ..chosen import TYPICAL, UNUSUAL
 from ..hostactivity import is_unrecorded
 from ..typical import SETTLED
 from .calls import calls_per_step
@@ -47,6 +47,8 @@ _NOTABLE = 0.02
 compute from which on nothing much can be won elsewhere; and of a loss that is worth a line."""
 _NOTABLE_PS = 1e9
 """So long a loss (1 ms per step) is worth a line whatever its share."""
+_TIED = 0.1
+"""What several ways of being late take together leads another cause only by so much of that one; else both are told."""
 _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 
@@ -156,7 +158,8 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     late = [each for each in losses if each.id in HOST]
     together = sum(each.ps for each in late)
     others = max((each.ps for each in losses if each.id not in HOST), default=0.0)
-    led = [late[0], *(each for each in losses if each is not late[0])] if late and together > others else losses
+    before = late and together > (1 + _TIED) * others
+    led = [late[0], *(each for each in losses if each is not late[0])] if before else losses
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
     leads = led and (led[0].ps >= _LEADS * whole or (led[0] in late and together >= BAD * whole))
@@ -164,8 +167,9 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
 
 
 def _passing(typical: Typical) -> tuple[str, ...]:
-    """Causes that say nothing of the steps to come."""
-    return ("warmup",) if len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
+    """Causes that say nothing of the steps to come: of few steps a single one may be unusual by chance."""
+    several = len(typical.choice.left_out(UNUSUAL)) > 1
+    return ("warmup",) if several or len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
 
 
 def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
@@ -183,12 +187,14 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
     late = [each for each in ranked if each.id in HOST]
     together = sum(each.ps for each in late)
     others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *_passing(typical))), default=0.0)
-    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others):
+    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
         facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
         return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
     apart = max(one_op_of(host) for host in hosts)
     code = "sampled" if lead.id == "unexplained" and apart > 1 else lead.code
     facts = _arguments(lead, typical) | ({"count": apart} if code == "sampled" else {})
+    if lead.id not in HOST and abs(together - lead.ps) <= _TIED * lead.ps:
+        facts["names"] = Sentence("names.tied", {"names": facts["names"], "parts": _parts(late, whole)})
     return Headline(Sentence(f"headline.{code}", facts), _level(lead.ps / whole))
 
 

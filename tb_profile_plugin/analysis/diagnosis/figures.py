@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
+from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...jit import jit
-from ...model import hlotext
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
 from ..idle.devices import device_work, host_work
 from ..idle.partition import partition
 from .naming import shown
+from .tellers import Told, told
 from .timeline import STATES, Timeline, timeline
 
-HOST_MEMORY = " (host memory)"
 _NAMES = 64
 """So many names are told apart, those that took most time."""
 _EVIDENCE = 5
@@ -98,14 +97,15 @@ class HostFigures:
 def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
-    names, codes = _named(host, line)
+    text = told(host, line)
+    names, codes = _named(line, text)
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
         _summed(edges, line.begin, line.end, line.state, len(STATES)),
         names,
         _summed(edges, line.begin, line.end, codes, len(names)),
-        _counted(edges, line.begin, line.event, codes, len(names), len(host.trace)),
+        _counted(edges, line.begin, text.event, codes, len(names), len(host.trace)),
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
@@ -174,58 +174,35 @@ def _counted(edges: I64, begin: I64, event: I32, codes: I8, count: Int, events: 
     return answer
 
 
-def _named(host: Host, line: Timeline) -> tuple[list[tuple[str, str]], Array]:
+def _named(line: Timeline, text: Told) -> tuple[list[tuple[str, str]], Array]:
     """The states and names that took most time, and for each stretch which of them it is, or -1: int8[stretches]."""
-    trace = host.trace
-    rows = np.flatnonzero(_used(line.event, trace.name_of, len(trace.names)))
-    texts = [told_as(trace.names[row]) for row in rows.tolist()]
-    words = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    text = np.zeros(len(trace.names), np.int32)
-    text[rows] = [words[each] for each in texts]
-    told = line.begin, line.end, line.state, line.event, trace.name_of, text
-    time = _by_text(*told, len(STATES), len(words))
+    count = len(text.texts)
+    time = _by_text(line.begin, line.end, line.state, text.text, len(STATES), count)
     most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
     place = np.full(len(time), -1, np.int8)
     place[most] = np.arange(len(most))
-    of = list(words)
-    return [(STATES[key // len(of)], of[key % len(of)]) for key in most.tolist()], _placed(*told[2:], len(of), place)
+    names = [(STATES[key // count], text.texts[key % count]) for key in most.tolist()]
+    return names, _placed(line.state, text.text, count, place)
 
 
 @jit
-def _used(event: I32, name_of: I32, names: Int) -> Bool:
-    """bool[names]: the names of the events that tell stretches."""
-    answer = np.zeros(names, np.bool_)
-    for each in event:
-        if each >= 0:
-            answer[name_of[each]] = True
-    return answer
-
-
-@jit
-def _by_text(begin: I64, end: I64, state: I8, event: I32, name_of: I32, text: I32, states: Int, words: Int) -> I64:
-    """int64[states * words] ps: of each text in each state, where an event tells the stretch."""
+def _by_text(begin: I64, end: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
+    """int64[states * words] ps: of each text in each state, where one tells the stretch."""
     answer = np.zeros(states * words, np.int64)
     for i in range(len(begin)):
-        if event[i] >= 0:
-            answer[np.int64(state[i]) * words + text[name_of[event[i]]]] += end[i] - begin[i]
+        if text[i] >= 0:
+            answer[np.int64(state[i]) * words + text[i]] += end[i] - begin[i]
     return answer
 
 
 @jit
-def _placed(state: I8, event: I32, name_of: I32, text: I32, words: Int, place: I8) -> I8:
-    """int8[stretches]: the place of each one's state and text, -1 where no event tells it."""
+def _placed(state: I8, text: I32, words: Int, place: I8) -> I8:
+    """int8[stretches]: the place of each one's state and text, -1 where none tells it."""
     answer = np.full(len(state), -1, np.int8)
     for i in range(len(state)):
-        if event[i] >= 0:
-            answer[i] = place[np.int64(state[i]) * words + text[name_of[event[i]]]]
+        if text[i] >= 0:
+            answer[i] = place[np.int64(state[i]) * words + text[i]]
     return answer
-
-
-def told_as(name: str) -> str:
-    """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
-    said = hlotext.parse(name)
-    host_memory = said is not None and (said.reads_host or said.writes_host)
-    return shown(name) + HOST_MEMORY if host_memory else shown(name)
 
 
 def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:

@@ -70,6 +70,13 @@ loader = DataLoader(
 )
 """,
     ),
+    ("input_workers", PYTORCH): Remedy(
+        "The loader's workers are too slow: start more of them (num_workers), or make what they do cheaper.",
+    ),
+    ("cpu_ops", PYTORCH): Remedy("Do it on the device, or ahead of time in the workers of a DataLoader."),
+    ("thread_wait", ""): Remedy(
+        "See in the Timeline what the other thread or process does meanwhile, and let it work further ahead."
+    ),
     ("compile", TENSORFLOW): Remedy(
         "Compile once: give the function one shape, by padding batches or by a signature that leaves the size open.",
         """\
@@ -163,11 +170,20 @@ step(jnp.ones(4))
 """,
     ),
     ("eager", PYTORCH): Remedy(
-        "Compile the step, or record it as a CUDA graph, so that few launches are left.",
+        "Compile the step, or record it as a CUDA graph, so that few launches are left; optimizers have fused=True.",
         """\
 import torch
 
 model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ),
+    ("compiled", PYTORCH): Remedy(
+        "What is compiled comes in many parts, or small ones: TORCH_LOGS=graph_breaks names the breaks, and CUDA "
+        "graphs launch the parts at once.",
+        """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), fullgraph=True, mode="reduce-overhead")
 """,
     ),
     ("dispatch", TENSORFLOW): Remedy(
@@ -288,25 +304,67 @@ if torch.cuda.is_available():
     ("exposed_copy", ""): Remedy(
         "Copy ahead of time, while the device computes, and keep on the device what it needs again."
     ),
+    ("copy_back", ""): Remedy("Work it out on the device and copy back only the result, or copy less often."),
+    ("copy_within", JAX): Remedy(
+        "Let the program write into its input's memory instead of a copy: give buffers away.",
+        """\
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.jit, donate_argnums=0)
+def step(state, row):
+    return state.at[row].add(1.0)
+
+
+step(jnp.zeros((4, 4)), 0)
+""",
+    ),
+    ("copy_within", ""): Remedy("Change arrays in place instead of copying them."),
+    ("copy_pageable", PYTORCH): Remedy(
+        "Copy from pinned memory, while the device computes: pin_memory=True in the DataLoader, or as here.",
+        """\
+import torch
+
+batch = torch.zeros(8, 4)
+if torch.cuda.is_available():
+    batch = batch.pin_memory().to("cuda", non_blocking=True)
+""",
+    ),
     ("host_offload", ""): Remedy(
         "Keep what each step needs in the device's own memory, or copy it ahead of time while the device computes.",
     ),
     ("callback", JAX): Remedy(
-        "Write the callback's work in jax.numpy, or take it out of the step; jax.debug.callback does not wait.",
+        "Write the callback's work in jax.numpy, take it out of the step, or call it only every so many steps.",
     ),
     ("callback", TENSORFLOW): Remedy(
         "Write tf.py_function's work in TensorFlow ops: Python runs in one thread at a time.",
     ),
-    ("pause", TENSORFLOW): Remedy(
-        "Do it less often: Keras saves and evaluates as often as save_freq and validation_freq say.",
+    ("checkpoint", TENSORFLOW): Remedy(
+        "Save less often: Keras saves as often as save_freq says, and only weights if asked.",
         """\
 import tensorflow as tf
 
 saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_only=True, save_freq=1000)
 """,
     ),
-    ("pause", ""): Remedy("Do it less often, or write in a thread of its own from a copy."),
+    ("checkpoint", JAX): Remedy("Save less often, or let orbax's AsyncCheckpointer write while steps go on."),
+    ("checkpoint", ""): Remedy("Save less often, or write in a thread of its own from a copy."),
+    ("evaluation", TENSORFLOW): Remedy(
+        "Evaluate less often (validation_freq), or on fewer batches (validation_steps)."
+    ),
+    ("evaluation", ""): Remedy("Evaluate less often, or on fewer batches."),
+    ("summary", ""): Remedy("Write summaries only every so many steps."),
+    ("printing", ""): Remedy("Print only every so many steps."),
+    ("hook", ""): Remedy("Let the callback work less often, or in a thread of its own."),
+    ("pause", ""): Remedy("Do it less often, or in a thread of its own from a copy."),
     ("allocator", PYTORCH): Remedy("Keep memory for reuse: batches of one size, and set_to_none in zero_grad."),
+    ("freed", PYTORCH): Remedy(
+        "Memory is given back to the driver and asked for again: leave torch.cuda.empty_cache() out of the loop, keep "
+        "batches to few sizes, or set PYTORCH_ALLOC_CONF=expandable_segments:True.",
+    ),
     ("allocator", ""): Remedy("Keep arrays of one size and let the framework reuse their memory."),
     ("collective_host", ""): Remedy(
         "See which worker arrives last (Pod viewer), and send less: larger batches, compressed or fewer gradients.",
@@ -330,6 +388,7 @@ options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
     ),
     ("unexplained", ""): Remedy("Capture with a tracer of calls, or with stacks, which name what runs."),
     ("before_capture", ""): Remedy("Capture longer: what was launched before it is not known."),
+    ("start_up", ""): Remedy("Nothing, where the program goes on for long; else capture later, after its first steps."),
     ("warmup", ""): Remedy("Nothing, where training goes on for long; else compile ahead and keep compiled programs."),
     ("unusual_steps", ""): Remedy("Look at what these steps do that the others do not."),
     ("not_recorded", ""): Remedy(

@@ -17,7 +17,8 @@ from ..idle.graph import graph
 from ..idle.replay import Scenario, replay
 from ..steptime import StepTimes, slowest
 from .catalogue import Sentence
-from .figures import HostFigures, figures, told_as
+from .figures import HostFigures, figures
+from .tellers import told_as
 from .typical_times import windows
 
 _NOTHING = 0.001

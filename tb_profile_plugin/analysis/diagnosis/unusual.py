@@ -12,15 +12,16 @@ from ...model.host import Host
 from ..chosen import UNUSUAL, WARM_UP
 from ..steptime import StepTimes
 from ..typical import period
-from .catalogue import Sentence
+from .catalogue import LABELS, Sentence
 from .causes import Lost
-from .figures import figures
+from .figures import HostFigures, figures
+from .timeline import STATES
 from .typical_times import NamedTime, Typical
 
 _MOST = 50
 """Unusual steps that are told one by one, the longest."""
-_EXPLAINS = 0.2
-"""Share of what a step takes more, from which on a name explains it."""
+_EXPLAINS, _MOSTLY = 0.2, 0.5
+"""Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,22 @@ def _told(host: Host, typical: Typical, usual: int, place: int, step_event: str)
     differs = (row - typically) * np.sign(more)
     best = int(differs.argmax()) if len(differs) else -1
     if best < 0 or differs[best] < _EXPLAINS * abs(more):
-        return UnusualStep(*facts, "", "", Sentence("unusual.unknown"))
+        return UnusualStep(*facts, *_by_state(found, typical, own, more))
     state, name = found.names[best]
     code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
     return UnusualStep(*facts, state, name, Sentence(code, {"name": name, "more_ps": round(float(differs[best]))}))
+
+
+def _by_state(found: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
+    """(id, name, why) where no name explains a step: what kind of time does, if one is most of it."""
+    row = found.state_ps[found.steps][own[0]] if len(own) else np.zeros(len(STATES), np.int64)
+    differs = (row - typical.step_ps) * np.sign(more)
+    best = int(differs.argmax())
+    if differs[best] < _MOSTLY * abs(more):
+        return "", "", Sentence("unusual.unknown")
+    code = "unusual.shorter" if more < 0 else "unusual.longer"
+    facts = {"name": LABELS[STATES[best]], "more_ps": round(float(differs[best]))}
+    return STATES[best], "", Sentence(code, facts)
 
 
 def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost | None:
@@ -100,10 +113,14 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
     lost.arguments = {
         "count": len(places),
         "steps": many,
-        "factor": f"{took.mean() / usual:.2g}",
+        "factor": _times(float(took.mean()) / usual),
         "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
     }
     return lost
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
 
 
 def cause_of_warm_up(typical: Typical) -> Lost | None:

@@ -62,7 +62,7 @@ LABELS = {
     State.COMPILE: "Compiling",
     State.INPUT: "Waiting for input",
     State.CALLBACK: "Host callbacks",
-    State.PAUSE: "Checkpoint, evaluation, callbacks",
+    State.PAUSE: "Interruptions",
     State.SYNC: "Waiting in a call",
     State.TRANSFER: "Staging transfers",
     State.COLLECTIVE_HOST: "Communication of hosts",
