@@ -123,14 +123,15 @@ class Lost:
 
     @property
     def _mostly(self) -> str:
-        """Of unusual steps the state that is most of them, if one is; else its id."""
+        """Of unusual steps the cause that is most of them, if one is; else its id."""
         if self.id != "unusual_steps":
             return self.id
-        by_state: dict[str, float] = {}
+        times: dict[str, float] = {}
         for each in self.names:
-            by_state[each.state] = by_state.get(each.state, 0.0) + self._each_ps(each)
-        state, ps = max(by_state.items(), key=lambda item: item[1], default=("", 0.0))
-        return state if state not in ("", WORK) and ps >= _MOSTLY * self.ps else self.id
+            id = next((id for ending, id in _BY_ENDING.items() if each.name.endswith(ending)), each.state)
+            times[id] = times.get(id, 0.0) + self._each_ps(each)
+        id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
+        return id if id not in ("", WORK) and ps >= _MOSTLY * self.ps else self.id
 
     @property
     def remedied(self) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ loader = DataLoader(
     ("input_workers", PYTORCH): Remedy(
         "The loader's workers are too slow: start more of them (num_workers), or make what they do cheaper.",
     ),
-    ("cpu_ops", PYTORCH): Remedy("Do it on the device, or ahead of time in the workers of a DataLoader."),
+    ("cpu_ops", ""): Remedy("Do it on the device, or ahead of time in the workers of a DataLoader."),
     ("thread_wait", ""): Remedy(
         "See in the Timeline what the other thread or process does meanwhile, and let it work further ahead."
     ),

@@ -1,0 +1,199 @@
+"""What tells a reader where time went, as PyTorch 2.11 and JAX 0.11 record it on a GPU; times in µs."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import draw
+import numpy as np
+import pytest
+import torchtrace
+
+from tb_profile_plugin.analysis.diagnosis.calls import calls_per_step
+from tb_profile_plugin.analysis.diagnosis.causes import Cause
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.diagnosis.found import kinds
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+
+US = 10**6
+STEP = 10_000
+ACQUIRE = "<built-in method acquire of _thread.lock object at 0x7fcebbb5feb0>"
+
+
+def steps(each: list[dict[str, Any]], count: int = 6, first: int = 1000, **slow: Any) -> Diagnosis:
+    """Of a loop that does this in each step of 10 ms, and at its end launches a kernel of 2 ms and waits for it."""
+    events = []
+    for number in range(count):
+        at = first + STEP * number
+        kernel = [
+            torchtrace.op("aten::mm", 7000, 100),
+            torchtrace.launch(number + 1, 7050, 20),
+            torchtrace.on_host("cuda_runtime", "cudaDeviceSynchronize", 7200, 1900),
+            torchtrace.on_device(number + 1, 7090, 2000),
+        ]
+        mark = torchtrace.mark(f"ProfilerStep#{number}", 0, 9900)
+        events += [event | {"ts": event["ts"] + at} for event in (mark, *each, *kernel)]
+    return diagnose([torchtrace.host(*events)], replays=True)
+
+
+def first(found: Diagnosis, id: str) -> Cause:
+    """The first cause, which must be this one, as the headline must say."""
+    assert (found.headline.sentence.code, found.causes[0].id) == (f"headline.{id}", id)
+    return found.causes[0]
+
+
+def times(found: Diagnosis) -> dict[str, int]:
+    return {each.id: round(each.per_step_ps / US) for each in found.causes}
+
+
+def test_ops_that_compute_on_the_cpu_are_not_dispatched_one_by_one() -> None:
+    """Augmentation with torchvision in the main process: 60 ops, no launch."""
+    found = steps([torchtrace.op("aten::sort", 100 * i, 90) for i in range(1, 61)])
+    cause = first(found, "cpu_ops")
+    assert cause.per_step_ps == 60 * 90 * US
+    assert cause.gain_ps == cause.per_step_ps
+    assert "aten::sort" in cause.sentence.text and "DataLoader" in cause.remedy.text
+    assert "eager" not in times(found)
+    python = next(each for each in found.causes if each.id == "python")
+    assert python.gain_ps == python.per_step_ps < 3000 * US
+
+
+def test_views_and_ops_that_launch_do_not_compute_on_the_cpu() -> None:
+    views = [torchtrace.op("aten::view", 100 * i, 90) for i in range(1, 31)]
+    launching = [torchtrace.op("aten::add", 100 * i, 90) for i in range(31, 61)]
+    calls = [torchtrace.on_host("cuda_runtime", "cudaFuncGetAttributes", 100 * i + 5, 2) for i in range(31, 61)]
+    found = steps([*views, *launching, *calls])
+    assert "cpu_ops" not in times(found)
+
+
+def test_ops_on_the_cpu_do_not_count_as_calls() -> None:
+    marks = torchtrace.mark("ProfilerStep#0", 1000, 9000)
+    sort, small = torchtrace.op("aten::sort", 1100, 900), torchtrace.op("aten::neg", 2010, 5)
+    launched = [torchtrace.op("aten::mm", 8000, 50), torchtrace.launch(1, 8010), torchtrace.on_device(1, 8020, 500)]
+    assert calls_per_step(torchtrace.host(marks, sort, small, *launched)) == 1
+    # Without a device, or without the driver's calls, nothing tells what computes where.
+    assert calls_per_step(torchtrace.host(marks, sort, small)) == 2
+    assert calls_per_step(torchtrace.host(marks, sort, small, launched[0], launched[2])) == 3
+
+
+def frames(*names: str, begin: float = 200, duration: float = 6000) -> list[dict[str, Any]]:
+    """Frames within one another."""
+    return [torchtrace.frame(name, begin + i, duration - 2 * i) for i, name in enumerate(names)]
+
+
+def test_a_wait_for_a_thread_is_told_as_such_by_who_waits() -> None:
+    found = steps(frames("train.py(10): fetch", "queue.py(154): get", "threading.py(323): wait", ACQUIRE))
+    cause = first(found, "thread_wait")
+    assert 5900 * US < cause.per_step_ps < 6000 * US
+    assert "fetch (train.py:10)" in found.headline.sentence.text and "queue" not in found.headline.sentence.text
+    assert "other thread" in cause.remedy.text
+    assert cause.gain_ps == cause.per_step_ps
+
+
+def test_a_wait_for_a_thread_within_a_checkpoint_is_the_checkpoint() -> None:
+    text = (
+        "$orbax_checkpointer.py:296 wait_until_finished[10,80] $threading.py:323 wait[11,78] $<unknown> acquire[12,76]"
+    )
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {text} x/MatMul:MatMul[91,8]", steps=6, every=100)])
+    assert found.causes[0].id == "pause"
+    assert "checkpoints" in found.headline.sentence.text
+
+
+@pytest.mark.parametrize(
+    ("inner", "told"),
+    [
+        (("numpy/_core/_methods.py(148): _var",), "augment (train.py:10)"),
+        (("contextlib.py(78): inner", "torch/utils/_contextlib.py(120): decorate_context"), "augment (train.py:10)"),
+        (("models/blocks.py(3): forward",), "forward (models/blocks.py:3)"),
+        (("<built-in function sleep>",), "sleep"),
+    ],
+)
+def test_a_function_of_the_program_tells_what_libraries_keep_to_themselves(inner: tuple[str, ...], told: str) -> None:
+    found = steps(frames("train.py(10): augment", *inner))
+    assert first(found, "python").names[0][0] == told
+
+
+def test_the_functions_that_a_loader_calls_are_told() -> None:
+    loader = torchtrace.mark("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 199, 6002)
+    samples = [torchtrace.frame("data.py(7): __getitem__", 300 + 500 * i, 450) for i in range(10)]
+    library = torchtrace.frame("torch/utils/data/_utils/fetch.py(56): fetch", 250, 5900)
+    assert "__getitem__ (data.py:7)" in steps([loader, library, *samples]).headline.sentence.text
+    alone = steps([loader, library, *samples[:3]]).headline.sentence.text
+    assert "_SingleProcessDataLoaderIter" in alone
+
+
+def test_first_calls_of_the_driver_are_its_start() -> None:
+    """A context is made by the first call, and code is loaded by the first launch of a kernel."""
+    conv = torchtrace.op("aten::cudnn_convolution", 1000, 9_000_000)
+    calls = [
+        torchtrace.on_host("cuda_runtime", "cudaFree", 2000, 5_000_000),
+        torchtrace.launch(1, 5_003_000, 3_900_000),
+    ]
+    small = [torchtrace.op("aten::empty", 100, 800), torchtrace.on_host("cuda_runtime", "cudaMalloc", 200, 500)]
+    works = [torchtrace.on_device(2, 10, 50), torchtrace.launch(2, 1, 5), torchtrace.on_device(1, 9_000_500, 500_000)]
+    found = diagnose([torchtrace.host(*small, conv, *calls, *works)])
+    cause = first(found, "start_up")
+    assert cause.per_step_ps == 8_900_000 * US
+    assert "cudaFree" in cause.sentence.text
+    assert times(found).get("allocator", 0) <= 600
+
+
+def many(slow: int, count: int, text: str) -> Iterator[str]:
+    at = 0
+    for number in range(count):
+        long = number % slow == slow - 1
+        yield f"train[{at},{1000 if long else 100}]{{_r=1, step_num={number}}} x/MatMul:MatMul[{at + 2},96]"
+        if long:
+            yield f"{text}[{at + 100},890]"
+        at += 1000 if long else 100
+
+
+def test_two_of_few_steps_that_are_unlike_the_others_lead() -> None:
+    lines = " ".join(many(4, 8, "$train.py:138 evaluate"))
+    found = diagnose([draw.host(f"/host:CPU\n  python | {lines}", steps=1)])
+    cause = first(found, "unusual_steps")
+    assert "evaluate (train.py:138)" in cause.sentence.text
+    assert cause.remedy == remedy("", "evaluation")
+    alone = diagnose([draw.host(f"/host:CPU\n  python | {' '.join(many(8, 8, '$a.py:1 b'))}", steps=1)])
+    assert alone.causes[0].id == "compute" and alone.causes[-1].id == "unusual_steps"
+
+
+def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
+    lines = " ".join(many(4, 16, "$train.py:138 evaluate")).replace("890", "899")
+    wide = lines.replace("[2,96]", "[2,1]")
+    found = diagnose([draw.host(f"/host:CPU\n  python | {wide}", steps=1)])
+    assert "e+" not in found.headline.sentence.text
+
+
+@pytest.mark.parametrize(
+    ("cause", "names", "told"),
+    [
+        ("pause", {"save_checkpoint (a.py:1)": 9, "evaluate (a.py:2)": 2}, ["checkpoint", "evaluation"]),
+        ("pause", {"EncodePng": 5, "WriteScalarSummary": 5, "PrintV2": 1}, ["summary"]),
+        ("pause", {"StringFormat": 6, "PrintV2": 5}, ["printing"]),
+        ("pause", {"on_train_batch_end (a.py:51)": 9}, ["hook"]),
+        ("input", {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__": 9}, ["input_workers"]),
+        ("exposed_copy", {"MemcpyD2D": 9}, ["copy_within"]),
+        ("exposed_copy", {"Memcpy DtoH (Device -> Pageable)": 9}, ["copy_back"]),
+        ("exposed_copy", {"Memcpy HtoD (Pageable -> Device)": 9, "MemcpyD2H": 1}, ["copy_pageable"]),
+        ("allocator", {"cudaMalloc": 5, "cudaFree": 4}, ["freed"]),
+        ("eager", {"autograd::engine::evaluate_function: CompiledFunctionBackward": 4, "aten::mm": 5}, ["compiled"]),
+        ("eager", {"aten::mm": 5}, []),
+        ("sync", {"wait": 5}, []),
+    ],
+)
+def test_what_was_found_under_a_cause(cause: str, names: dict[str, float], told: list[str]) -> None:
+    assert kinds(cause, names.items(), float(sum(names.values()))) == told
+    advice = [remedy("pytorch", kind, cause).text for kind in told]
+    assert all(advice) and all(text != remedy("pytorch", cause).text for text in advice if cause != "pause")
+
+
+def test_what_is_as_large_as_the_headline_is_named_beside_it() -> None:
+    """Input is one thing, and leads; the host is late in three ways, which together take as much."""
+    each = "IteratorGetNext[1,32] $a.py:1 f[33,15] DevicePut[48,15] x/MatMul:MatMul[64,35]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {each}", steps=6, every=100)])
+    assert found.headline.sentence.code == "headline.input"
+    assert "As much is lost to: python" in found.headline.sentence.text
+    much = "IteratorGetNext[1,20] $a.py:1 f[21,21] DevicePut[42,21] x/MatMul:MatMul[64,35]"
+    late = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {much}", steps=6, every=100)])
+    assert late.headline.sentence.code == "headline.host"
+    assert np.isclose(sum(each.per_step_ps for each in late.causes), 100e6, rtol=0.02)
