@@ -93,7 +93,9 @@ def test_a_wait_for_a_thread_within_a_checkpoint_is_the_checkpoint() -> None:
     text = (
         "$orbax_checkpointer.py:296 wait_until_finished[10,80] $threading.py:323 wait[11,78] $<unknown> acquire[12,76]"
     )
-    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {text} x/MatMul:MatMul[91,8]", steps=6, every=100)])
+    found = diagnose(
+        [draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {text} x/MatMul:MatMul[91,8]", steps=6, every=100)]
+    )
     assert found.causes[0].id == "pause"
     assert "checkpoints" in found.headline.sentence.text
 

@@ -222,6 +222,7 @@ GPU = {
     "torch_warm_up": Planted(
         "torch_gpu", "the first step loads libraries", ("warmup", *HOST), "first", listed=("warmup",)
     ),
+    "torch_sampled_graph": Planted("torch_host", "a part of a graph is chosen by ops on the CPU", ("cpu_ops",)),
     "torch_new_shape": Planted("torch_gpu", "torch.compile() and a new shape each step", ("compile", "retrace")),
     "torch_more_layers": Planted("torch_gpu", "16 layers, not 8", ("compute",), "none", BLAMELESS),
     "torch_asynchronous": Planted("torch_gpu", "16 layers, not 8, nobody waits", ("compute",), "none", BLAMELESS),
@@ -241,6 +242,7 @@ GPU = {
     "jax_gpu_asynchronous_sleep": Planted(
         "jax_gpu", "time.sleep(0.001) while the steps before compute", ("compute",), "none", BLAMELESS, traced=True
     ),
+    "jax_gpu_future": Planted("jax_gpu", "a future's result() takes 20 ms", ("thread_wait",), traced=True),
     "jax_gpu_upload": Planted(
         "jax_gpu",
         "256 MB are copied to the device",

@@ -1,6 +1,7 @@
 """JAX on a GPU: copies, waits and small kernels; the rest of what JAX programs suffer from needs no GPU."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -151,8 +152,30 @@ def jax_gpu_every_tenth(clock, cause):
     loop(clock, work, steps=30)
 
 
+def jax_gpu_future(clock, cause):
+    """The next batch is asked of a pool's thread only when it is needed."""
+    model, batch = Large(size=1024), np.ones((4096, 1024), "float32")
+
+    def load():
+        time.sleep(0.02)
+        return np.ones_like(batch)
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def work(number):
+            if cause:
+                began = time.perf_counter()
+                pool.submit(load).result()
+                clock.plant(began)
+            jax.device_put(batch)
+            model.step()
+
+        loop(clock, work)
+
+
 main(
     [
+        jax_gpu_future,
         jax_gpu_layers,
         jax_gpu_sleep,
         jax_gpu_sleep_unmarked,

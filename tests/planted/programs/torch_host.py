@@ -227,8 +227,41 @@ def torch_prefetched(clock, cause):
     loop(clock, lambda number: model.step(ready.get()))
 
 
+def torch_sampled_graph(clock, cause):
+    """A graph network whose part of the graph is chosen by ops on the CPU in each step; without: the same part."""
+    from torch_geometric.nn import GCNConv
+    from torch_geometric.utils import k_hop_subgraph
+
+    nodes_count = 200_000
+    edges, features = torch.randint(0, nodes_count, (2, 2_000_000)), torch.randn(nodes_count, 128, device="cuda")
+    layers = GCNConv(128, 256).cuda(), GCNConv(256, 64).cuda()
+    optimizer = torch.optim.Adam([weight for layer in layers for weight in layer.parameters()], 1e-3)
+
+    def part(number):
+        chosen = torch.arange(number * 10, number * 10 + 1000)
+        return k_hop_subgraph(chosen, 2, edges, relabel_nodes=True)[:2]
+
+    ready = [each.cuda() for each in part(0)]
+
+    def work(number):
+        nodes, between = ready
+        if cause:
+            began = time.perf_counter()
+            found = part(number)
+            clock.plant(began)
+            nodes, between = (each.cuda() for each in found)
+        optimizer.zero_grad()
+        loss = layers[1](layers[0](features[nodes], between).relu(), between).square().mean()
+        loss.backward()
+        optimizer.step()
+        loss.item()
+
+    loop(clock, work, steps=6)
+
+
 main(
     [
+        torch_sampled_graph,
         torch_loader,
         torch_loader_stacks,
         torch_loader_unmarked,
