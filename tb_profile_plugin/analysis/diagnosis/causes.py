@@ -198,8 +198,8 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
     for ending, id in _BY_ENDING.items():
         _split_named(found, ending, id)
     if PAUSE in found:
-        told = [Sentence(f"pause.{kind}").text for kind in found[PAUSE].kinds or PAUSES]
-        found[PAUSE].arguments = {"parts": ", ".join(told)}
+        parts = [Sentence(f"pause.{kind}").text for kind in found[PAUSE].kinds or PAUSES]
+        found[PAUSE].arguments = {"parts": ", ".join(parts)}
     return [lost for lost in found.values() if lost.ps > 0]
 
 

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import I32, Array, Bool, Int, distinct
+from ...arrays import I32, I64, Array, Bool, Int, distinct
 from ...columns import vocabulary
 from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
+from ...model.joins import among
 from ...model.trace import Trace
 from ...runtime.regex import regex
 from ..idle.devices import device_work
@@ -78,20 +79,19 @@ def told(host: Host, line: Timeline) -> Told:
     texts = _texts(event, trace.name_of, text)
     through = [row for row in rows.tolist() if _MACHINERY.match(trace.names[row])]
     back = [row for row in rows.tolist() if _CALLS_BACK.match(trace.names[row])]
-    if through or back:
-        event = event.copy()
-        at = _those(trace, event, back)
+    if back:
+        event, at = event.copy(), _those(trace, event, back)
         _renamed(trace, at, _called(trace, event[at]), event, texts, words)
-        at = _those(trace, event, through)
+    if through:
+        event, at = event.copy(), _those(trace, event, through)
         waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
         events, place = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[place], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    first, last = on_cpu(host)
-    place = np.searchsorted(first, event, "right") - 1
-    on = np.flatnonzero((place >= 0) & (event < np.append(last, 0)[place]) & (event >= 0)) if len(first) else first
+    on = _on_cpu(host, event)
     _suffixed(texts, on, ON_CPU, words)
-    _suffixed(texts, np.setdiff1d(_starting(host, line, event), on), STARTING, words)
+    starting = _starting(host, line, event)
+    _suffixed(texts, starting[~among(starting, on)], STARTING, words)
     return Told(event, texts, list(words))
 
 
@@ -102,18 +102,31 @@ def _those(trace: Trace, event: Array, names: list[int]) -> Array:
     return np.flatnonzero(chosen[np.where(event >= 0, trace.name_of[event], -1)])
 
 
+def _on_cpu(host: Host, event: Array) -> Array:
+    """int64[k]: stretches in which ops compute on the CPU."""
+    first, last = on_cpu(host)
+    if not len(first):
+        return first
+    place = np.searchsorted(first, event, "right") - 1
+    answer: Array = np.flatnonzero((place >= 0) & (event < last[place.clip(0)]))
+    return answer
+
+
 def _starting(host: Host, line: Timeline, event: Array) -> Array:
     """int64[k]: stretches in which the driver makes its context or libraries load code: in one of its calls, or in one
     of PyTorch's ops, for longer than anything else takes there.
     """
-    trace = host.trace
-    long = np.flatnonzero((line.end - line.begin >= _STARTING_PS) & (event >= 0) & np.isin(line.state, _STARTS))
-    if not len(long) or not device_work(host):
-        return long[:0]
+    if not device_work(host):
+        return np.empty(0, np.int64)
+    trace, long = host.trace, _long(line.edges, _STARTING_PS)
+    long = long[(event[long] >= 0) & among(line.state[long].astype(np.int64), np.array(_STARTS))]
+    if not len(long):
+        return long
     told, parent = event[long], trace.nesting[0]
     called = (line.state[long] != State.ALLOCATOR) & trace.are_named(told, lambda name: bool(_LOADS.match(name)))
     around = np.where(trace.are_named(told, _is_op) | (parent[told] < 0), told, parent[told])
-    return long[called | trace.are_named(around, _is_op)]
+    answer: Array = long[called | trace.are_named(around, _is_op)]
+    return answer
 
 
 def _is_op(name: str) -> bool:
@@ -147,6 +160,8 @@ def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, wor
 
 def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> None:
     """Give the texts of some stretches an ending."""
+    if not len(at):
+        return
     known = list(words)
     numbers = np.full(len(known), -1, np.int32)
     for number in distinct(texts[at]).tolist():
@@ -173,6 +188,21 @@ def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Arra
         found = known[name] == 1
         answer[open_[found]] = at[found]
         open_, at = open_[~found], parent[at[~found]]
+    return answer
+
+
+@jit
+def _long(edges: I64, ps: Int) -> I64:
+    """int64[k]: the stretches between edges that last so long."""
+    count = 0
+    for i in range(len(edges) - 1):
+        count += edges[i + 1] - edges[i] >= ps
+    answer = np.empty(count, np.int64)
+    count = 0
+    for i in range(len(edges) - 1):
+        if edges[i + 1] - edges[i] >= ps:
+            answer[count] = i
+            count += 1
     return answer
 
 
