@@ -123,6 +123,18 @@ def test_the_functions_that_a_loader_calls_are_told() -> None:
     assert "_SingleProcessDataLoaderIter" in alone
 
 
+def test_ops_of_an_optimizer_are_told_by_its_mark() -> None:
+    """AdamW parameter by parameter."""
+    mark = torchtrace.mark("Optimizer.step#AdamW.step", 200, 6100)
+    ops = [torchtrace.op("aten::addcdiv_", 210 + 100 * i, 90) for i in range(60)]
+    calls = [torchtrace.on_host("cuda_runtime", "cudaFuncGetAttributes", 215 + 100 * i, 2) for i in range(60)]
+    found = steps([mark, *ops, *calls])
+    cause = first(found, "eager")
+    assert cause.names[0][0] == "Optimizer.step#AdamW.step"
+    assert cause.names[0][1] > 6000 * US
+    assert "fused=True" in cause.remedy.text
+
+
 def test_first_calls_of_the_driver_are_its_start() -> None:
     """A context is made by the first call, and code is loaded by the first launch of a kernel."""
     conv = torchtrace.op("aten::cudnn_convolution", 1000, 9_000_000)
@@ -177,8 +189,11 @@ def test_how_often_unusual_steps_are_longer_is_a_plain_number() -> None:
         ("exposed_copy", {"MemcpyD2D": 9}, ["copy_within"]),
         ("exposed_copy", {"Memcpy DtoH (Device -> Pageable)": 9}, ["copy_back"]),
         ("exposed_copy", {"Memcpy HtoD (Pageable -> Device)": 9, "MemcpyD2H": 1}, ["copy_pageable"]),
+        ("compute", {"sm80_xmma_gemm_f32f32_f32f32_f32_tn": 5, "reduce_kernel": 9}, ["float32"]),
+        ("compute", {"sm90_xmma_gemm_f32f32_tf32f32_f32_nn": 5, "reduce_kernel": 9}, []),
         ("allocator", {"cudaMalloc": 5, "cudaFree": 4}, ["freed"]),
         ("eager", {"autograd::engine::evaluate_function: CompiledFunctionBackward": 4, "aten::mm": 5}, ["compiled"]),
+        ("eager", {"Optimizer.step#AdamW.step": 4, "aten::mm": 5}, ["optimizer"]),
         ("eager", {"aten::mm": 5}, []),
         ("sync", {"wait": 5}, []),
     ],

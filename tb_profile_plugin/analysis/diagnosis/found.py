@@ -9,6 +9,7 @@ from ...runtime.regex import regex
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
 PAUSE = "pause"
+_OPTIMIZER = ("optimizer", r"Optimizer\.step")
 _KINDS = {
     PAUSE: (
         ("checkpoint", r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b"),
@@ -24,9 +25,18 @@ _KINDS = {
         ("copy_pageable", r".*Pageable"),
         ("copy_in", r".*(?:HtoD|H2D)"),
     ),
+    "compute": (("float32", r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)"),),
     "allocator": (("freed", r"(?:cu|cuda|hip)(?:Mem)?Free"),),
-    "eager": (("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),),
-    "dispatch": (("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),),
+    "eager": (
+        _OPTIMIZER,
+        ("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),
+    ),
+    "python": (_OPTIMIZER,),
+    "launch": (_OPTIMIZER,),
+    "dispatch": (
+        _OPTIMIZER,
+        ("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),
+    ),
 }
 """Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
 PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])

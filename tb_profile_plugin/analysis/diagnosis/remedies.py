@@ -22,6 +22,13 @@ def remedy(framework: str, *causes: str) -> Remedy:
     return next(filter(None, known), Remedy(""))
 
 
+_PINNED = """\
+import torch
+
+batch = torch.zeros(8, 4)
+if torch.cuda.is_available():
+    batch = batch.pin_memory().to("cuda", non_blocking=True)
+"""
 _REMEDIES: dict[tuple[str, str], Remedy] = {
     ("input", TENSORFLOW): Remedy(
         "Let the pipeline work ahead and in parallel; the page tf.data tells which of its stages is the slow one.",
@@ -70,13 +77,9 @@ loader = DataLoader(
 )
 """,
     ),
-    ("input_workers", PYTORCH): Remedy(
-        "The loader's workers are too slow: start more of them (num_workers), or make what they do cheaper.",
-    ),
+    ("input_workers", PYTORCH): Remedy("The workers are too slow: start more (num_workers), or let them do less."),
     ("cpu_ops", ""): Remedy("Do it on the device, or ahead of time in the workers of a DataLoader."),
-    ("thread_wait", ""): Remedy(
-        "See in the Timeline what the other thread or process does meanwhile, and let it work further ahead."
-    ),
+    ("thread_wait", ""): Remedy("Let the other thread or process work further ahead: the Timeline shows what it does."),
     ("compile", TENSORFLOW): Remedy(
         "Compile once: give the function one shape, by padding batches or by a signature that leaves the size open.",
         """\
@@ -170,11 +173,19 @@ step(jnp.ones(4))
 """,
     ),
     ("eager", PYTORCH): Remedy(
-        "Compile the step, or record it as a CUDA graph, so that few launches are left; optimizers have fused=True.",
+        "Compile the step, or record it as a CUDA graph, so that few launches are left.",
         """\
 import torch
 
 model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ),
+    ("optimizer", PYTORCH): Remedy(
+        "Let one kernel update all weights: fused=True; then compile the rest of the step.",
+        """\
+import torch
+
+optimizer = torch.optim.AdamW(torch.nn.Linear(8, 8).parameters(), 1e-3, fused=True)
 """,
     ),
     ("compiled", PYTORCH): Remedy(
@@ -292,46 +303,18 @@ for number in range(100):
     ("transfer", JAX): Remedy("Hand arrays to jax.device_put ahead of time, in the dtype in which they are needed."),
     ("transfer", PYTORCH): Remedy(
         "Copy from pinned memory without waiting.",
-        """\
-import torch
-
-batch = torch.zeros(8, 4)
-if torch.cuda.is_available():
-    batch = batch.pin_memory().to("cuda", non_blocking=True)
-""",
+        _PINNED,
     ),
     ("transfer", ""): Remedy("Copy less, ahead of time, and in the dtype in which it is needed."),
     ("exposed_copy", ""): Remedy(
         "Copy ahead of time, while the device computes, and keep on the device what it needs again."
     ),
     ("copy_back", ""): Remedy("Work it out on the device and copy back only the result, or copy less often."),
-    ("copy_within", JAX): Remedy(
-        "Let the program write into its input's memory instead of a copy: give buffers away.",
-        """\
-from functools import partial
-
-import jax
-import jax.numpy as jnp
-
-
-@partial(jax.jit, donate_argnums=0)
-def step(state, row):
-    return state.at[row].add(1.0)
-
-
-step(jnp.zeros((4, 4)), 0)
-""",
-    ),
+    ("copy_within", JAX): Remedy("Let programs write into their inputs' memory: jax.jit(step, donate_argnums=0)."),
     ("copy_within", ""): Remedy("Change arrays in place instead of copying them."),
     ("copy_pageable", PYTORCH): Remedy(
         "Copy from pinned memory, while the device computes: pin_memory=True in the DataLoader, or as here.",
-        """\
-import torch
-
-batch = torch.zeros(8, 4)
-if torch.cuda.is_available():
-    batch = batch.pin_memory().to("cuda", non_blocking=True)
-""",
+        _PINNED,
     ),
     ("host_offload", ""): Remedy(
         "Keep what each step needs in the device's own memory, or copy it ahead of time while the device computes.",
@@ -394,6 +377,16 @@ options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
     ("not_recorded", ""): Remedy(
         "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the "
         "errors under Capture health.",
+    ),
+    ("float32", PYTORCH): Remedy(
+        "Products of matrices and convolutions run in float32: compute in 16 bits, or from Ampere on in TF32.",
+        """\
+import torch
+
+torch.set_float32_matmul_precision("high")
+with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
+    pass
+""",
     ),
     ("compute", ""): Remedy("Make the largest ops cheaper: Ops and Kernels say which they are."),
 }

@@ -13,6 +13,7 @@ from ...arrays import I32, I64, Array, Bool, Int, distinct
 from ...columns import vocabulary
 from ...jit import jit
 from ...model import hlotext
+from ...model.calls import outermost
 from ...model.host import Host
 from ...model.joins import among
 from ...model.trace import Trace
@@ -49,6 +50,9 @@ _STARTING_PS = 10**11
 _LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
 
 
+_OPTIMIZER = "Optimizer.step#"
+_OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
+"""What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
 _STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
 
 
@@ -88,9 +92,15 @@ def told(host: Host, line: Timeline) -> Told:
         events, place = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[place], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    on = _on_cpu(host, event)
+    on, starting = _within(event, *on_cpu(host)), _starting(host, line, event)
+    first, last = _optimizers(trace)
+    steps = _within(event, first, last)
+    if len(steps):
+        steps = steps[among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
+        by = first[np.searchsorted(first, event[steps], "right") - 1]
+        event = event.copy()
+        _renamed(trace, steps, by, event, texts, words)
     _suffixed(texts, on, ON_CPU, words)
-    starting = _starting(host, line, event)
     _suffixed(texts, starting[~among(starting, on)], STARTING, words)
     return Told(event, texts, list(words))
 
@@ -102,11 +112,16 @@ def _those(trace: Trace, event: Array, names: list[int]) -> Array:
     return np.flatnonzero(chosen[np.where(event >= 0, trace.name_of[event], -1)])
 
 
-def _on_cpu(host: Host, event: Array) -> Array:
-    """int64[k]: stretches in which ops compute on the CPU."""
-    first, last = on_cpu(host)
+def _optimizers(trace: Trace) -> tuple[Array, Array]:
+    """(first, last), int64[k]: steps of PyTorch's optimizers, of which each is events ``first[i] … last[i] - 1``."""
+    marks = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OPTIMIZER))))
+    return marks, trace.nesting[1][marks].astype(np.int64)
+
+
+def _within(event: Array, first: Array, last: Array) -> Array:
+    """int64[k]: the stretches whose events are among ``first[i] … last[i] - 1``."""
     if not len(first):
-        return first
+        return np.empty(0, np.int64)
     place = np.searchsorted(first, event, "right") - 1
     answer: Array = np.flatnonzero((place >= 0) & (event < last[place.clip(0)]))
     return answer
