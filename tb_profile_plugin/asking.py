@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -101,17 +102,18 @@ def written(
     known = {name: unpack(body) for name, what in places.items() if (body := kept.get(stored, *what))}
     if len(known) == len(questions):
         return known
-    from . import tools
-    from .api import Capture
+    from . import compat, tools
+    from .model.session import Session
     from .runtime.executors import executor
 
     with closing(executor(asked.executor)) as workers:
-        capture = Capture(stored, executor=workers)
-        ask = capture.tool if legacy else capture.answer
+        session = Session(stored, executor=workers)
         for name, options in questions.items():
             if name not in known:
-                known[name] = to_json(ask(name, asked.host, **options))
-                if not (tools.get(name).streamed or capture.unreadable):
+                tool = tools.get(name)
+                ask = partial(compat.answer, tool) if legacy else tool.run
+                known[name] = to_json(ask(session, asked.host, **options))
+                if not (tool.streamed or session.unreadable):
                     kept.put(stored, pack(known[name]), *places[name])
     return known
 

@@ -6,6 +6,8 @@ Verbs that judge end with codes of their own, see `gate`.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import io
 import json
 import logging
@@ -45,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; returns the exit code."""
     # numpy's OpenBLAS starts a thread for each processor when it is imported; nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Most of what is made lives until the answer, and then the process ends: cycles are looked for seldom, not then.
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
     asked = _parser().parse_args(arguments)
     log_to_stderr()
     for stream in (sys.stdout, sys.stderr):

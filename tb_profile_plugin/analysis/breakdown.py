@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..model.copies import copies
 from ..model.host import Host, run_window
 from ..model.steps import OF_TIME, Steps
 from ..runtime.memo import lazy
+from ..runtime.regex import regex
 from .hostactivity import host_activities
 from .parts import COPIES, Part
 
@@ -28,7 +28,7 @@ _CATEGORIES = (
     ("copy-done", Part.DEVICE_TO_DEVICE),
 )
 """Categories of XLA's ops, by their begin, beside those of collectives."""
-_MOVES = re.compile(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
+_MOVES = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
 """Opcodes that move arrays as they are."""
 _DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
 

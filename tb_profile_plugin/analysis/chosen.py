@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
 TYPICAL, ALL = "typical", "all"
 """Choices of steps; the third is a range of their places in order of time, such as ``5-20``."""
@@ -12,7 +11,7 @@ TYPICAL, ALL = "typical", "all"
 KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
 """Why a step is not among those that figures go over; `KEPT` where it is."""
 
-PLACES = re.compile(r"(\d{1,9})-(\d{1,9})")
+PLACES = regex(r"(\d{1,9})-(\d{1,9})")
 """The first and the last place."""
 
 

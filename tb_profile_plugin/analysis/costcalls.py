@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..runtime.regex import regex
 from ..xspace.hlo import config
 from .costrules import UNKNOWN, Rule, Sized, Three, cholesky, convolution_flops, triangular_solve
 
@@ -131,7 +132,7 @@ def _pallas(sized: Sized, row: int) -> Three:
 
 
 _TARGETS: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
-    (re.compile(pattern), rule)
+    (regex(pattern), rule)
     for pattern, rule in (
         (r"__cublas\$(gemm|lt\$matmul)", _product),
         (r"__cudnn\$conv(Forward|BiasActivationForward|ForwardGraph)", _convolution(0, 1, -1)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +11,15 @@ from ..columns import Plane, vocabulary
 from ..model.copies import copies
 from ..model.host import Host
 from ..model.per_host import per_host
+from ..runtime.regex import regex
 
 _JAX_THREAD = "py_xla_execute/"
 """JAX runs programs on several devices from a thread for each (PjRt's execution threads)."""
-_TENSORFLOW_THREAD = re.compile(r"tf_gpu_private_(\d+)/")
+_TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
-_RUN = re.compile(r"\w*LoadedExecutable::E|ExecutorState::Process")
+_RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
-_KERNEL = re.compile(r"(?:cu|cuda|hip)\w*Launch\w*Kernel")
+_KERNEL = regex(r"(?:cu|cuda|hip)\w*Launch\w*Kernel")
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from ..runtime.regex import regex
 
 _FIRST = 10
 """So many rows are seen at once."""
 _ENOUGH = 0.8
 """A finer grouping whose first rows show so much of the time needs no coarser one."""
-_NUMBERED = re.compile(r"([._])\d+(?=/)")
+_NUMBERED = regex(r"([._])\d+(?=/)")
 
 
 def most_telling(groupings: Mapping[str, Sequence[float]]) -> str:

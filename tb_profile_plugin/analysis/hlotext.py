@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..runtime import cancellation
+from ..runtime.regex import regex
 from ..xspace.hlo import Module
 
 _OPERANDS = 40
@@ -94,7 +94,7 @@ def _bare(shape: str) -> str:
     return _LAYOUT.sub("", shape)
 
 
-_LAYOUT = re.compile(r"\{[^{}]*\}")
+_LAYOUT = regex(r"\{[^{}]*\}")
 
 
 def _inside(module: Module, row: int, opcode: str, style: Style) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..runtime.regex import regex
+
 MARKERS = ("train", "test", "TraceContext")
 CALLS = ("EagerKernelExecute", "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
@@ -14,10 +16,10 @@ FRAMES = (
 """Events that only enclose: what they are part of tells more."""
 EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 """Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
-_ASKING = re.compile(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
+_ASKING = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
 """Of tf.data, and of PyTorch's DataLoader (torch/utils/data/dataloader.py)."""
 
-_COMPILING = re.compile(
+_COMPILING = regex(
     r"backend_compile|lower_sharding_computation|Xla\w*Compil|Codegen$|HLO passes|\w*[Aa]utotun|\w*AlgorithmPicker"
     r"|\w*Compiler::(?!BufferFrom)|\w*(?:Client|Executable|Cache)::\w*Compil|Compil(?:e|ing)[A-Z ]|PTX->"
 )
@@ -25,11 +27,11 @@ _COMPILING = re.compile(
 
 ``PjRtCApiCompiler::BufferFromHostBuffer`` of JAX 0.11 is a copy to the device, whatever its class is called.
 """
-_SLEEPING = re.compile(r"\$time sleep$|\$\S+ sleep$|\$?<built-in function sleep>$")
-_WAITING = re.compile(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
+_SLEEPING = regex(r"\$time sleep$|\$\S+ sleep$|\$?<built-in function sleep>$")
+_WAITING = regex(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
 
-_ALL_DONE = re.compile(r"(?:cu|cuda|hip)(?:Device|Ctx|Stream)Synchronize$")
+_ALL_DONE = regex(r"(?:cu|cuda|hip)(?:Device|Ctx|Stream)Synchronize$")
 """Calls of a driver that return when all that was launched is done, on the device or on a stream."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -15,10 +14,11 @@ from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.joins import among
 from ..model.per_host import per_host
+from ..runtime.regex import regex
 from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
 
-_CALL = re.compile(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
+_CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
 _PENDING = -1
 """Mark of an event that is still to be looked at."""
 

@@ -20,17 +20,18 @@ from ..model import kernels
 from ..model.host import Host
 from ..model.links import LAUNCH
 from ..model.per_host import per_host
+from ..runtime.regex import regex
 
 _MODULE = "nn.Module: "
 """Begin of the names that are shown of frames which are calls of modules."""
 _SHAPES = "Input Dims"
 _CALL_STACK = "Call stack"
 """Of ops until torch 1.11: frames from the innermost, ``file.py(12): function;…``."""
-_DRIVER = re.compile(r"(?:runtime|driver)$", re.IGNORECASE)
+_DRIVER = regex(r"(?:runtime|driver)$", re.IGNORECASE)
 """End of the categories of calls of a driver."""
-_LIBRARY = re.compile(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
+_LIBRARY = regex(r"(?:^|.*/)(?:torch|torchvision|importlib|threading\.py|runpy\.py)(?:/|$)|<|.*built-in")
 """Files of frames that are not the program's own."""
-_FRAME = re.compile(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
+_FRAME = regex(r"\$?(?P<file>[^;]*?)(?:\((?P<old>\d+)\)|:(?P<line>\d+)):? (?P<function>[^;]*)")
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..arrays import I64, Bool
 from ..model.host import Host
 from ..model.ranks import labels
+from ..runtime.regex import regex
 from .chosen import TYPICAL
 from .steptime import SHARES, Share, host_steps
 from .typical import choose
@@ -24,7 +24,7 @@ _ROBUST = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _ALIKE = 0.005
 """Workers that differ by less take equally long."""
-_NUMBERS = re.compile(r"(\d+)")
+_NUMBERS = regex(r"(\d+)")
 
 
 @dataclass(frozen=True)

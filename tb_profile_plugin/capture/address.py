@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass
 
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
 MOST = 256
 """Workers of one capture: each holds its whole answer in memory until it is written."""
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
-_NAME = re.compile(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
+_NAME = regex(rf"(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL})*\.?")
 _EXAMPLE = "Write host:port, e.g. localhost:6009 or [::1]:6009, and a comma between several."
 
 

@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
-_RUN = re.compile(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
+_RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")
 _PIECE = 16 << 20
 """Bytes written at a time: some systems refuse more than 2 GiB at once."""
 

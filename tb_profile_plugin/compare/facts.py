@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from math import gcd, prod
 from typing import Any
 
 from ..analysis.digest.record import Digest, DigestOp
+from ..runtime.regex import regex
 from .match import Pair
 from .side import Side, Sides
 
@@ -24,9 +24,9 @@ _MISSING = frozenset({"devices_unrecorded", "no_device_events"})
 _HEAVIEST = 10
 _NEARLY_ALL = 0.75
 """Of the heaviest ops' time: another batch changes all but what works on weights alone."""
-_SIZES = re.compile(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
+_SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 """Of arrays that have two dimensions or more, none of them empty."""
-_ARRAYS = re.compile(r"([a-z][a-z0-9]*)\[([0-9,]*)\]")
+_ARRAYS = regex(r"([a-z][a-z0-9]*)\[([0-9,]*)\]")
 _SHIFT = 0.05
 """A share of the compute that changes by so much is told."""
 _PYTHON = "python_tracer_level"

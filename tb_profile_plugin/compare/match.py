@@ -6,12 +6,12 @@ name with a number alone matches nothing: `fusion.7` may be another fusion today
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 from ..analysis.digest.record import OTHERS, DigestOp
 from ..runtime.memo import lazy
+from ..runtime.regex import regex
 
 EXACT, ORIGIN, BODY, LINE, NONE = range(5)
 TIERS = ("exact", "same origin", "same body", "same line", "on one side")
@@ -19,12 +19,12 @@ TIERS = ("exact", "same origin", "same body", "same line", "on one side")
 SURE = BODY
 """Tiers up to this one count as matched with certainty."""
 
-_NUMBER = re.compile(r"_\d+$")
-_NUMBERS = re.compile(r"(?:_\d+)+$")
-_NUMBERED = re.compile(r"\.\d+$")
-_COPY = re.compile(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
-_LINE = re.compile(r":\d+\)$")
-_LOOPS = re.compile(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
+_NUMBER = regex(r"_\d+$")
+_NUMBERS = regex(r"(?:_\d+)+$")
+_NUMBERED = regex(r"\.\d+$")
+_COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
+_LINE = regex(r":\d+\)$")
+_LOOPS = regex(r"(?:StatefulPartitionedCall(?:_\d+)?/)+|while(?:_\d+)?/body(?:/_\d+)?/")
 
 Key = Hashable
 

@@ -5,7 +5,6 @@ Rows are matched as ops are in a comparison; what makes two sessions incomparabl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -22,11 +21,12 @@ from ..compare.side import Side, side
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 from .answer import Answer, Column, Keyed, Table
 from .samples import held
 
 NEW, GONE = "new", "gone"
-_PROGRAM_ID = re.compile(r"\(\d+\)$")
+_PROGRAM_ID = regex(r"\(\d+\)$")
 _Values = Mapping[str, Sequence[Any]]
 
 

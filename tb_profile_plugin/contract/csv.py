@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
+from ..runtime.regex import regex
 from .answer import Json
 
-_BEGIN = re.compile(r"(^|\r(?!\n)|[\n\t;])(?= *[^ \w(\[{<./:#$%])")
+_BEGIN = regex(r"(^|\r(?!\n)|[\n\t;])(?= *[^ \w(\[{<./:#$%])")
 """Where a spreadsheet may begin a cell: at the begin, behind a line break, and behind what parts cells elsewhere. What
 stands there begins a text only if it is known for harmless. The pages have the same rule, and the same test."""
 

@@ -10,7 +10,6 @@ The rule is the pages', and both are held to it by ``tests/rows.json``:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..arrays import I32, I64, Array, Bool
 from ..runtime import cancellation
+from ..runtime.regex import regex
 from .answer import Json
 
 WHOLE = 5_000
@@ -30,7 +30,7 @@ _MOST_CHOICES = 200
 _TEXT_BYTES = 80
 """About what a text takes besides its letters."""
 _LAST = np.iinfo(np.int64).max
-_SPACES = re.compile(r"[ \t\r\n]+")
+_SPACES = regex(r"[ \t\r\n]+")
 
 
 @dataclass(frozen=True)

@@ -7,27 +7,28 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ..model.demangle import identifiers
+from ..runtime.regex import regex
 from .vocabulary import WORDS
 
 _DIGITS = 12
 """Of a pseudonym: enough that a million words share none, and no letters that could spell something."""
 
-_PATH = re.compile(r"(?<![\w.)\]}-])(?:[A-Za-z]:|~)?(?:[\\/]{1,8}[^\s\\/:,;\"'`<>|()\[\]{}=]+){2,}[\\/]?")
+_PATH = regex(r"(?<![\w.)\]}-])(?:[A-Za-z]:|~)?(?:[\\/]{1,8}[^\s\\/:,;\"'`<>|()\[\]{}=]+){2,}[\\/]?")
 """From the root, of files or behind the scheme of a URL; names of ops and devices do not look like that."""
-_IPV4 = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}|(?<!\d)\d{1,3}(?:-\d{1,3}){3}(?!\d)")
-_HEX = re.compile(r"(?<![0-9A-Za-z:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![0-9A-Za-z:])")
+_IPV4 = regex(r"\d{1,3}(?:\.\d{1,3}){3}|(?<!\d)\d{1,3}(?:-\d{1,3}){3}(?!\d)")
+_HEX = regex(r"(?<![0-9A-Za-z:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![0-9A-Za-z:])")
 """IPv6 and hardware addresses, and other things between colons."""
 
-_RUN = re.compile(r"[^\x00-\x1f\x20-/:-@\[-`{-~]+")
+_RUN = regex(r"[^\x00-\x1f\x20-/:-@\[-`{-~]+")
 """Letters and digits, and all that is not ASCII."""
 _SHAPES = r"(?:bf|fp|tf|hf|sm|[fsui])\d{1,2}(?!\d)|e\dm\d|[HDPhdp]2[HDPhdp]|[rc]2[rc]|[1-4]D|V\d+"
 """Types of numbers, generations, directions of copies and transforms, dimensions and versions."""
-_PIECE = re.compile(rf"{_SHAPES}|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
-_HASH = re.compile(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
+_PIECE = regex(rf"{_SHAPES}|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|.", re.DOTALL)
+_HASH = regex(r"(?=.*[0-9])(?=.*[a-f])[0-9a-f]{8,}", re.IGNORECASE)
 
-_TENSILE = re.compile(r"\bCijk_A[ijkl]{3}_B[ijkl]{3}_\w+")
-_MANGLED = re.compile(r"\b_Z(?=[NKLI]*S?t?\d)[A-Za-z0-9_]+")
-_LENGTH = re.compile(r"(?<![ST0-9])(?<!L[a-z])(?<!L[a-z]n)[1-9]\d*")
+_TENSILE = regex(r"\bCijk_A[ijkl]{3}_B[ijkl]{3}_\w+")
+_MANGLED = regex(r"\b_Z(?=[NKLI]*S?t?\d)[A-Za-z0-9_]+")
+_LENGTH = regex(r"(?<![ST0-9])(?<!L[a-z])(?<!L[a-z]n)[1-9]\d*")
 
 
 class Pseudonyms:

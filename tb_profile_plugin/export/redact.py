@@ -20,6 +20,7 @@ from ..columns.pool import payload
 from ..columns.tables import Plane, XSpace
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
+from ..runtime.regex import regex
 from ..xspace import wire
 from ..xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
 from .pseudonyms import Pseudonyms
@@ -65,9 +66,9 @@ _CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN = range(6)
 _BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _CHOSEN}
 
 _HOME = rb"(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+|/afs/[\w.]+/user/(?:\w/)*)([\w.@-]{1,64})"
-_USER = re.compile(_HOME)
-_ADDRESS = re.compile(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)")
-_SOURCE = re.compile(r"(?:^|_)source(?:_|$)|stack_(?:trace|frame)|hlo_text|command_line|working_dir", re.IGNORECASE)
+_USER = regex(_HOME)
+_ADDRESS = regex(rb"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d|\.\d)")
+_SOURCE = regex(r"(?:^|_)source(?:_|$)|stack_(?:trace|frame)|hlo_text|command_line|working_dir", re.IGNORECASE)
 """Names of stats that hold source code, or where it lies."""
 
 

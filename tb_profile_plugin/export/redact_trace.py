@@ -19,12 +19,13 @@ from ..kineto.record import Record, read
 from ..kineto.tokens import NO_TIME
 from ..runtime import cancellation
 from ..runtime.memory import Budget
+from ..runtime.regex import regex
 from .pseudonyms import Pseudonyms
 from .redact import pseudonyms
 
 _FLAGS = ("schemaVersion", "record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
 _VERSIONS = tuple(f"{name}_version" for name in ("cupti", "cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"))
-_VERSION = re.compile(r"[\d.]{1,32}")
+_VERSION = regex(r"[\d.]{1,32}")
 _DEVICE = frozenset(
     """
     id totalGlobalMem computeMajor computeMinor maxThreadsPerBlock maxThreadsPerMultiprocessor regsPerBlock warpSize
@@ -57,11 +58,11 @@ _NUMBERS = frozenset(
 )
 """Arguments that are numbers, or lists of some."""
 _CALL_STACK = "Call stack"
-_LIST = re.compile(r"[\[\]\d\s,.-]{1,4096}")
+_LIST = regex(r"[\[\]\d\s,.-]{1,4096}")
 _ABOUT = ("process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index")
 _NAMES = frozenset({*categories.ABOUT_RECORDING, categories.MEMORY_EVENT, *_ABOUT})
-_PLAIN = re.compile(r"-?\d{1,18}")
-_LIBRARY = re.compile(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|runpy\.py)", re.DOTALL)
+_PLAIN = regex(r"-?\d{1,18}")
+_LIBRARY = regex(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|runpy\.py)", re.DOTALL)
 """Files that come with PyTorch and Python: their own path stays, not where that begins."""
 _CHUNK = 1 << 14
 

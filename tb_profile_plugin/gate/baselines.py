@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import replace
 from pathlib import Path
 
 from ..analysis.digest.record import Digest
 from ..compare.alike import key
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
 _LAST = 10
-_FILE = re.compile(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
-_NAME = re.compile(r"[\w.-]{1,80}")
+_FILE = regex(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
+_NAME = regex(r"[\w.-]{1,80}")
 
 
 def folder(root: Path, name: str) -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ..analysis.words import duration, memory
 from ..compare.verdict import percent
+from ..runtime.regex import regex
 
 TIME, BYTES, SHARE, COUNT = "time", "bytes", "share", "count"
 _UNITS = {
@@ -26,7 +26,7 @@ _UNITS = {
     "MB": (BYTES, 1e6),
     "GB": (BYTES, 1e9),
 }
-_WRITTEN = re.compile(r"([+-]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-zµ%]{0,3})")
+_WRITTEN = regex(r"([+-]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-zµ%]{0,3})")
 
 
 @dataclass(frozen=True)

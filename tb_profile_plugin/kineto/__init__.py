@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.regex import regex
+
 if TYPE_CHECKING:
     from ..columns import XSpace
 
-_NAME = re.compile(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
+_NAME = regex(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
 """``<worker>.<time>.pt.trace.json.gz``, as torch.profiler.tensorboard_trace_handler writes it, and whatever else."""
-_RANK = re.compile(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
-_STATED = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
+_RANK = regex(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
+_STATED = regex(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
 _TOGETHER_NS = 60 * 10**9
 """Workers that wrote within so long of each other profiled at the same time."""
 _MILLISECONDS, _NANOSECONDS = 13, 19
 """Digits of the time in a file's name: ms since 1970 in old versions, ns now."""
-_TRACE = re.compile(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
-_EVENT = re.compile(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
+_TRACE = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_EVENT = regex(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
 
 
 def host_of(name: str) -> str | None:

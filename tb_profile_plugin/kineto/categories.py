@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from ..runtime.regex import regex
+
 OTHER, OP, ANNOTATION, RUNTIME, PYTHON, WORK, DERIVED, OVERHEAD, WINDOW, MEMORY = range(10)
 """Roles of events: of programs that are not PyTorch; on threads ops, ranges that a program names, calls of a driver and
 Python frames; on devices work and what only tells about it; the profiler's own time; what it recorded; allocations.
@@ -51,12 +53,12 @@ MEMORY_EVENT = "[memory]"
 ABOUT_RECORDING = ("Iteration Start: PyTorch Profiler", "Record Window End")
 """Instants that only say when it was recorded; their times can be far off."""
 
-_ANNOTATED = re.compile(
+_ANNOTATED = regex(
     r"ProfilerStep#|Optimizer\.(?:step|zero_grad)#|enumerate\(Data(?:Loader|Pipe)|(?:nccl|gloo|mpi|ucc|xccl):"
 )
 """Ranges that torch names itself, which until torch 1.11 have the category of ops."""
 
-FRAME = re.compile(r"(.+)\((\d+)\): (.*)", re.DOTALL)
+FRAME = regex(r"(.+)\((\d+)\): (.*)", re.DOTALL)
 """A Python frame: file, line, function."""
 MODULE = "nn.Module: "
 """Begin of a frame that is a module's call."""

@@ -10,14 +10,15 @@ import numpy as np
 from ..arrays import Array
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
+from ..runtime.regex import regex
 from . import categories
 from .tables import Draft, Stat
 from .view import View
 
 _DERIVED_LINE = -559038737 + 300
 """Ids of lines that only tell about streams are among those that are reserved for such lines."""
-_COPY = re.compile(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
-_WHERE = re.compile(r"\((\w+) -> (\w+)\)")
+_COPY = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
+_WHERE = regex(r"\((\w+) -> (\w+)\)")
 _SIZES = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
 
 

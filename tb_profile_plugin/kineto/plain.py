@@ -5,7 +5,6 @@ Those of TensorFlow and JAX call their processes as XSpace calls its planes.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,12 +14,13 @@ from ..arrays import Array
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
 from ..problems import Problem
+from ..runtime.regex import regex
 from . import categories
 from .record import Record
 from .tables import Draft
 from .view import View
 
-_WHOLE = re.compile(r"-?\d{1,18}")
+_WHOLE = regex(r"-?\d{1,18}")
 
 
 def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..columns import kinds, vocabulary
 from ..columns.codes import combine
+from ..runtime.regex import regex
 from . import categories, modules
 from .allocations import stats as allocation_stats
 from .look import innermost, matched
@@ -18,7 +19,7 @@ from .view import View
 
 _ON_THREADS = (categories.OP, categories.ANNOTATION, categories.RUNTIME, categories.PYTHON, categories.MEMORY)
 _WORKING = (categories.OP, categories.ANNOTATION, categories.RUNTIME)
-_THREAD = re.compile(r"thread (-?\d+) \((.*)\)", re.DOTALL)
+_THREAD = regex(r"thread (-?\d+) \((.*)\)", re.DOTALL)
 _TOO_EARLY_PS = 10**9
 """What seems to run so long before it was launched has a wrong timestamp."""
 

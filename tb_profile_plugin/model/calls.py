@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,14 @@ import numpy as np
 from ..arrays import I32, I64, Array, Bool, distinct
 from ..columns import vocabulary
 from ..jit import jit
+from ..runtime.regex import regex
 from . import ownership, profiled
 from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
 from .joins import among
 from .trace import Trace
 
-_FUNCTION = re.compile(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
-_DATA_THREAD = re.compile(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
+_FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
+_DATA_THREAD = regex(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
 _NOTABLE = 0.01
 """Share of all work from which on a candidate is worth a choice."""
 

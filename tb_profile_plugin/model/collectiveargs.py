@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from math import prod
 from typing import Any, NamedTuple
 
+from ..runtime.regex import regex
 from . import hlotext
 
-RANGE = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl):(\w+)")
+RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):(\w+)")
 """Ranges that PyTorch names after the backend and the collective."""
 
 _BYTES = {
@@ -20,7 +20,7 @@ _BYTES = {
     **dict.fromkeys(("byte", "char", "bool", "signed char", "unsigned char"), 1),
 }
 """By the names of c10's ScalarType and of C++, in small letters."""
-_SMALL = re.compile(r"float8|float4")
+_SMALL = regex(r"float8|float4")
 _FORMULAS = {"all-reduce": (2, 1), "all-gather": (1, 1), "reduce-scatter": (1, 1), "all-to-all": (1, 1)}
 """By kind how often all but one of the parts of a message cross each link, as nccl-tests reckon bus bandwidth."""
 

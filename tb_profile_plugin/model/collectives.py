@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-_OPCODE = re.compile(
+from ..runtime.regex import regex
+
+_OPCODE = regex(
     r"(?:all-reduce|all-gather|all-to-all|ragged-all-to-all|reduce-scatter|collective-permute|collective-broadcast"
     r"|send|recv)\b"
 )
 """XLA's opcodes and what op profiles derive from them: ``all-reduce-start``, ``all-gather fusion``."""
 
-_ON_HOST = re.compile(
+_ON_HOST = regex(
     # Events of TensorFlow's collective executor and of its kernels (core/common_runtime, core/kernels/collective_ops).
     r"(?:Base)?Collective(?:Executor|Op\w*Kernel|ParamResolver\w*)::"
     # Types of TensorFlow's and Horovod's ops, at the end of an op's name.

@@ -6,7 +6,6 @@ where it goes by its name, by the kinds of memory in ``memcpy_details``, or by t
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,18 +13,19 @@ import numpy as np
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
+from ..runtime.regex import regex
 from . import names
 from .host import Host
 from .links import LAUNCH
 from .per_host import per_host
 
-_COPY_LINE = re.compile(r"Stream #\d+\(Memcpy\w*(?:,Memcpy\w*)*\)$")
+_COPY_LINE = regex(r"Stream #\d+\(Memcpy\w*(?:,Memcpy\w*)*\)$")
 """A stream that the profiler says ran copies only, e.g. ``Stream #8(MemcpyOther)``."""
 _HOST_KINDS = {"pageable", "pinned", "host"}
 _DEVICE_KINDS = {"device", "array", "device_static", "managed_static"}
-_ENDS = re.compile(r"\bkind_src:(\w+) kind_dst:(\w+)")
-_KIND = re.compile(r"\bkind:(\w+)")
-_SIZE = re.compile(r"\bsize:(\d{1,18})\b")
+_ENDS = regex(r"\bkind_src:(\w+) kind_dst:(\w+)")
+_KIND = regex(r"\bkind:(\w+)")
+_SIZE = regex(r"\bsize:(\d{1,18})\b")
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from ..columns import vocabulary
+from ..runtime.regex import regex
 from . import names as op_names
 from .host import Host
 from .per_host import per_host
@@ -14,9 +14,9 @@ from .recorded import versions
 TENSORFLOW, JAX, PYTORCH = "tensorflow", "jax", "pytorch"
 
 _MARKS = (
-    (PYTORCH, re.compile(r"aten::|ProfilerStep#|torch/")),
-    (JAX, re.compile(r"PjitFunction\(|\$\S*(?:jax|pjit\.py|profiler\.py:\d+ (?:start|stop)_trace)|PjRtCApi")),
-    (TENSORFLOW, re.compile(r"FunctionRun|ExecutorState::Process|EagerExecute|EagerKernelExecute|Iterator::|train \d")),
+    (PYTORCH, regex(r"aten::|ProfilerStep#|torch/")),
+    (JAX, regex(r"PjitFunction\(|\$\S*(?:jax|pjit\.py|profiler\.py:\d+ (?:start|stop)_trace)|PjRtCApi")),
+    (TENSORFLOW, regex(r"FunctionRun|ExecutorState::Process|EagerExecute|EagerKernelExecute|Iterator::|train \d")),
 )
 """Names of events that only this framework writes; a program of the first may use those after it for its input."""
 

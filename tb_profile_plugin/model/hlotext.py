@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_SHAPE = re.compile(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
-_OPCODE = re.compile(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
-_OPERAND = re.compile(r"%([\w.-]+)")
+from ..runtime.regex import regex
+
+_SHAPE = regex(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
+_OPCODE = regex(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
+_OPERAND = regex(r"%([\w.-]+)")
 _HOST_SPACE = "S(5)"
 """XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
 _DIGITS = 18
-_BITS = re.compile(r"[a-z]+(\d+)")
+_BITS = regex(r"[a-z]+(\d+)")
 
 
 @dataclass(frozen=True)

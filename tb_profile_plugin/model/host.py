@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..columns import Plane, XSpace, vocabulary
 from ..problems import Problem
 from ..runtime.memo import Memo, lazy
+from ..runtime.regex import regex
 from ..xspace import hlo
 from . import steps as step_rules
 from .per_host import Need, name_of, per_host
@@ -201,8 +202,8 @@ def window(host: Host) -> tuple[int, int]:
     return int(host.trace.begin.min()), int(host.trace.end.max())
 
 
-_STARTS = re.compile(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
-_STOPS = re.compile(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
+_STARTS = regex(r"\$profiler\w*\.py:\d+ (?:start_trace|start)$")
+_STOPS = regex(r"\$profiler\w*\.py:\d+ (?:stop_trace|stop)$")
 """Frames of JAX's and TensorFlow's profiler at work on itself."""
 _FRAME = "$"
 """First letter of the names that Python's tracer gives to calls."""

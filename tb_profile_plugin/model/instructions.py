@@ -6,17 +6,16 @@ Then the kernel's name tells, which XLA makes of the instruction's.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
+from ..runtime.regex import regex
 from .host import Host
 from .per_host import per_host
 
-_OTHERS = re.compile(r"[^A-Za-z0-9_]")
+_OTHERS = regex(r"[^A-Za-z0-9_]")
 """What names of instructions can have, and names of kernels cannot."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from ..arrays import I32, U8, Array, Int, distinct
 from ..columns import Plane, vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
+from ..runtime.regex import regex
 from .host import Host
 from .joins import among, join, pair_codes
 from .per_host import per_host
@@ -43,11 +43,11 @@ TRANSPARENT = (
 )
 """Kinds that hand on the elements they are given, as they are and at once."""
 
-_PRODUCE = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
-_CONSUME = re.compile(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
-_DEVICE = re.compile(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")
-_INDEX = re.compile(r"\[\d+\]$")
-_VERSION = re.compile(r"V\d+$")
+_PRODUCE = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Produce$")
+_CONSUME = regex(r"(?:Prefetch|ParallelInterleave|ParallelMap|MapAndBatch|ParseExample|ParallelBatch)Consume$")
+_DEVICE = regex(r"Iterator::(?:(?:Root|Model|MaxIntraOpParallelism|Options)::)*(?:Prefetch::)?Generator$")
+_INDEX = regex(r"\[\d+\]$")
+_VERSION = regex(r"V\d+$")
 
 
 def kind_of(component: str) -> str:

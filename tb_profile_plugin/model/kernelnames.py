@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..runtime.regex import regex
 from .demangle import demangle
 
 _LONGEST = 20_000
 _SHORT = 60
 _DEEPEST = 60
-_SUFFIX = re.compile(r"(?: \[clone [^\]]*\]|\.kd|\.private\.\w+)+$")
+_SUFFIX = regex(r"(?: \[clone [^\]]*\]|\.kd|\.private\.\w+)+$")
 _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
 )
@@ -33,8 +34,8 @@ _TYPES = {
 }
 _FUNCTORS = ("scalar_right", "scalar_left")
 """Functors of Eigen that give another one argument."""
-_TILE = re.compile(r"Cijk_\w+?_MT\d+x\d+x\d+")
-_INSTRUCTION = re.compile(r"_MI\d+(?:x\d+)*")
+_TILE = regex(r"Cijk_\w+?_MT\d+x\d+x\d+")
+_INSTRUCTION = regex(r"_MI\d+(?:x\d+)*")
 """Of Tensile's kernels: types and the tile, and the matrix instruction."""
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from ..runtime.regex import regex
 from . import kerneltable
 from .kerneltable import BF16, FP16, FP32, HALF, TF32, Rule
 
@@ -31,7 +32,7 @@ class Recognition:
 
 _UNKNOWN = Rule("", "", None, "")
 _MANGLED_DTYPES = dict(kerneltable.MANGLED)
-_TEMPLATE = re.compile(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[fdijlmxyhabst]*E))")
+_TEMPLATE = regex(rf"I[PK]*({'|'.join(_MANGLED_DTYPES)}|[ijlmxyhabst](?=[A-Z]|[fdijlmxyhabst]*E))")
 
 
 @cache
@@ -66,7 +67,7 @@ def _dtype(name: str) -> str:
     return next((dtype for pattern, dtype in _dtypes() if pattern.search(name)), "")
 
 
-_SHAPE = re.compile(r"(bfloat16|half|float16|tf32|float)\[")
+_SHAPE = regex(r"(bfloat16|half|float16|tf32|float)\[")
 _OF_SHAPE = {"bfloat16": COMPUTE_16, "half": COMPUTE_16, "float16": COMPUTE_16}
 
 
@@ -85,7 +86,7 @@ def is_collective(name: str) -> bool:
     return recognise(name).library == "NCCL"
 
 
-_LAYOUT = [re.compile(pattern) for pattern, _ in kerneltable.LAYOUT]
+_LAYOUT = [regex(pattern) for pattern, _ in kerneltable.LAYOUT]
 
 
 @lru_cache(maxsize=65536)
@@ -99,7 +100,7 @@ def uses_tensor_core(name: str) -> bool:
     return recognise(name).tensor_core is True
 
 
-_ELIGIBLE = re.compile(
+_ELIGIBLE = regex(
     r"(^|/)(\w*Conv(2D|3D)(Backprop(Filter|Input)(V2)?)?|DepthwiseConv2dNative(Backprop(Filter|Input))?|_?FusedConv2D"
     r"|_?FusedMatMul|(Sparse|Batch)?MatMul(V\d)?|Einsum|XlaDot(V2)?|CudnnRNN\w*|dot_general|conv_general_dilated)(_\d+)?$"
     r"|(^|/)aten::(_?conv(olution|\dd|_transpose\dd)\w*|(cudnn|miopen|mkldnn|thnn|slow)_conv\w*"

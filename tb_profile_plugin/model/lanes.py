@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..columns import Plane, kinds, vocabulary
 from ..columns.tables import Stats
 from ..runtime.memo import lazy
+from ..runtime.regex import regex
 from . import derived
 from .host import Host
 from .per_host import per_host
@@ -35,10 +36,10 @@ STEPS, SCOPE, OPS, MODULES, STREAM, THREAD, FRAMES, COUNTER = (
 
 _COUNTERS = "_counters_"
 _KINDS = (
-    (re.compile(r"^Steps"), STEPS),
-    (re.compile(r"XLA Modules|SparseCore Modules"), MODULES),
-    (re.compile(r"XLA Ops|Sparse Core Ops|TensorFlow Ops|Framework Ops|Host Offload"), OPS),
-    (re.compile(r"Name Scope|^Source"), SCOPE),
+    (regex(r"^Steps"), STEPS),
+    (regex(r"XLA Modules|SparseCore Modules"), MODULES),
+    (regex(r"XLA Ops|Sparse Core Ops|TensorFlow Ops|Framework Ops|Host Offload"), OPS),
+    (regex(r"Name Scope|^Source"), SCOPE),
 )
 _ORDER = (
     vocabulary.STEPS,
@@ -49,7 +50,7 @@ _ORDER = (
     vocabulary.TENSORFLOW_OPS,
 )
 _SCOPES = ("Framework Name Scope", "TensorFlow Name Scope", "Source")
-_MAIN = re.compile(r"^(python\d*|main|MainThread|pt_main_thread)\b", re.IGNORECASE)
+_MAIN = regex(r"^(python\d*|main|MainThread|pt_main_thread)\b", re.IGNORECASE)
 
 
 class Names:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..columns import vocabulary
+from ..runtime.regex import regex
 
 UNKNOWN, TENSORFLOW, TFDATA, JAX, PYTORCH, MEMCPY = "Unknown", "TensorFlow", "TfData", "JAX", "PyTorch", "Memcpy"
 
-_TF_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
-_TF_TYPE = re.compile(r"[A-Z_][a-zA-Z0-9_]*")
-_JAX_TYPE = re.compile(r"[a-z_][a-z0-9_]*(\[.*\])?", re.DOTALL)
-_NUMBERED = re.compile(r"_\d+$")
+_TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
+_TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
+_JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?", re.DOTALL)
+_NUMBERED = regex(r"_\d+$")
 
 _ANNOTATED = {
     "memcpyhtod": "MemcpyHToD",
@@ -23,13 +24,13 @@ _ANNOTATED = {
 }
 """Copies as TensorFlow annotates them, by the first ten letters."""
 
-_COPIED = re.compile(
+_COPIED = regex(
     r"(?:\[?cuda |cu|cuda|hip)?(?:mem(?:cpy|ory ?copy) ?([hdap])[a-z]*(?:to|2)([hdap])"
     r"|(?:mem)?copy ?(host|device|peer)(?:to|2)(host|device|peer))",
     re.IGNORECASE,
 )
 """Copies as CUPTI, ROCm and drivers name them: MemcpyH2D, CopyDeviceToDevice, hipMemcpyHtoDAsync."""
-_UNDIRECTED = re.compile(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|\[CUDA memcpy")
+_UNDIRECTED = regex(r"(?:cu|cuda|hip)?[Mm]em(?:cpy|ory ?copy)(?![a-z0-9_])|\[CUDA memcpy")
 """The same without a direction: MemcpyOther, hipMemcpyWithStream."""
 _COPY_KERNELS = "__amd_rocclr_copy"
 """Kernels by which AMD's runtime copies (HIP's ROCclr, `blit` sources): their names tell no direction."""
@@ -111,7 +112,7 @@ def is_path(text: str) -> bool:
     return bool(right) or "/" in left or "(" in left
 
 
-_TORCH_GRADIENT = re.compile(r"Backward\d*$|_backward(?:_\w+)?$|^autograd::engine::evaluate_function")
+_TORCH_GRADIENT = regex(r"Backward\d*$|_backward(?:_\w+)?$|^autograd::engine::evaluate_function")
 """Nodes of PyTorch's autograd, and ATen's ops for gradients."""
 
 

@@ -10,21 +10,22 @@ from functools import partial
 import numpy as np
 
 from ..arrays import Array
+from ..runtime.regex import regex
 from .groups import Groups
 from .links import LAUNCH
 from .trace import Trace
 
-NUMBERED = re.compile(r"ProfilerStep#(\d+)")
+NUMBERED = regex(r"ProfilerStep#(\d+)")
 """Such a mark, which carries its number in its name."""
 
 
 _TURNS = (
-    re.compile(r"enumerate\(Data(?:Loader|Pipe)\)"),
-    re.compile(r"Optimizer\.zero_grad#"),
-    re.compile(r"Optimizer\.step#"),
+    regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
+    regex(r"Optimizer\.zero_grad#"),
+    regex(r"Optimizer\.step#"),
 )
 """What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
-_BATCHES = (re.compile(r"EagerLocalExecute: IteratorGetNext$"),)
+_BATCHES = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
 """What a loop of TensorFlow does once in each turn if it takes its batches itself."""
 _SO_MANY = 3
 """Fewer of them are no loop."""

@@ -13,12 +13,13 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import vocabulary
+from ..runtime.regex import regex
 
 if TYPE_CHECKING:
     from .trace import Trace
 
-_DISPATCH = re.compile(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
-_PROGRAM = re.compile(r"P(?:jit|map)Function\((.*)\)")
+_DISPATCH = regex(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
+_PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
 
 
 def dispatched(trace: Trace, sources: Array, targets: Array) -> tuple[Array, Array]:

@@ -23,11 +23,12 @@ from typing import Any, TypeVar
 
 from .. import settings
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
 LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""
 
-_SPEC = re.compile(r"(?P<kind>threads|processes)(?::(?P<count>[1-9]\d{0,3}))?|dask://(?P<address>[^/\s]+:\d+)/?")
+_SPEC = regex(r"(?P<kind>threads|processes)(?::(?P<count>[1-9]\d{0,3}))?|dask://(?P<address>[^/\s]+:\d+)/?")
 _CONNECT_S = 10
 _PATIENCE_S = 30
 """A cluster that has no worker for so long while nothing gets done is given up."""

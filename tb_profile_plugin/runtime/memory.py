@@ -11,8 +11,9 @@ from pathlib import Path
 
 from .. import settings
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_SIZE = regex(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _UNKNOWN = 8 << 30
 """Where the system does not tell how much there is."""

@@ -18,6 +18,7 @@ from werkzeug.wrappers import Request, Response
 
 from ..contract import csv
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 from ..store.kept import pack, to_json, unpack
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -64,7 +65,7 @@ _FILES = {
     "txt": "text/plain; charset=utf-8",
 }
 _PACKED = frozenset({".png", ".woff2"})
-_HASHED = re.compile(r"-[A-Za-z0-9_-]{8}\.\w+$")
+_HASHED = regex(r"-[A-Za-z0-9_-]{8}\.\w+$")
 _STREAMS = threading.BoundedSemaphore(8)
 """Answers that are sent piece by piece: each holds a thread, and what it is made of, until its reader has it."""
 _PIECE = 1 << 20

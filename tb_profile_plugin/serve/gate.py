@@ -12,20 +12,20 @@ whatever answers for TensorBoard decides about names.
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from werkzeug.wrappers import Request
 
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 
 HEADER = "X-TB-Profile"
 
 PAGES = frozenset({"/", "/index.html"})
 """What other sites may link to."""
 
-_HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::\d{1,5})?")
+_HOST = regex(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::\d{1,5})?")
 """A Host header in small letters; the root's dot may end a name."""
 
 

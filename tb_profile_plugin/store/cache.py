@@ -11,7 +11,6 @@ import errno
 import hashlib
 import logging
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from .. import settings
 from ..runtime.memory import size_of
+from ..runtime.regex import regex
 from .whole import opened
 
 KINDS = ("files", "results")
@@ -37,7 +37,7 @@ _SIGNATURE = b"""Signature: 8a477f597d28d172789f06886806bc55
 """
 """The first line is the convention's, the second tells our folder from those of other programs."""
 _DRAFT = ".part"
-_NAME = re.compile(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
+_NAME = regex(rf"({'|'.join(KINDS)})-[0-9a-f]{{40}}(\.gz)?(\.[a-z0-9_]{{8}}\{_DRAFT})?")
 """All names that entries and their drafts have."""
 _ABANDONED_S = 3600
 """Drafts of which nothing was written for so long belong to no living process."""

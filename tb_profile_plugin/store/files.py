@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import formats
+from ..runtime.regex import regex
 
-_BESIDE = re.compile(
+_BESIDE = regex(
     r"^(?P<host>.+?)\.(?:(?:trace|memory_profile|viewer)\.json(?:\.gz)?|(?:overview_page|input_pipeline|kernel_stats)\.pb"
     r"|tensorflow_stats\.pb|xplane\.riegeli)$",
     re.DOTALL,

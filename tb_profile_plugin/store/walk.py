@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import formats
+from ..runtime.regex import regex
 from .files import StoredFile, stat_files
 from .whole import head
 
@@ -20,7 +20,7 @@ _NEVER = frozenset({".git", "node_modules", "__pycache__"})
 _SETTLED_NS = 2_000_000_000
 """A folder read so soon after its last change may change again within the same tick of a coarse file clock."""
 
-_STRAY = re.compile(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
+_STRAY = regex(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
 """What profilers leave beside a capture, or instead of one."""
 
 

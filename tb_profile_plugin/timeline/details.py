@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from ..model.per_host import per_host
 from ..model.plausible import impossible, vendor
 from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
+from ..runtime.regex import regex
 from ..xspace import hlo
 from .args import HIDDEN
 from .tiles import HostTimeline, timeline
@@ -52,7 +52,7 @@ _KINDS = {
 }
 """Words for the kinds of links (TensorFlow's context types, and those that are found without ids)."""
 
-_FRAME = re.compile(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
+_FRAME = regex(r"^\$(?P<file>[^:]+):(?P<line>\d+) (?P<function>.*)$")
 _LIMIT = 200
 _LONG = 20_000
 

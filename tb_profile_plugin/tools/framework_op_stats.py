@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import attrgetter
@@ -22,9 +21,10 @@ from ..model.names import PYTORCH, is_gradient
 from ..model.session import Session
 from ..problems import DEVICE as DEVICES
 from ..problems import HOST as THREADS
+from ..runtime.regex import regex
 
 _PS_PER_US = 1e6
-_NUMBER = re.compile(r"(?:[._-]\d+)+$")
+_NUMBER = regex(r"(?:[._-]\d+)+$")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")

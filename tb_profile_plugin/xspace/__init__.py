@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..runtime.regex import regex
+
 if TYPE_CHECKING:
     from ..columns import XSpace
 
 LOCALHOST = "localhost"
 """The host of a file that is named just ``xplane.pb``."""
 
-_CAPTURE = re.compile(r"^(?:(?P<host>.+)\.)?xplane\.pb(?:\.gz)?$", re.DOTALL)
+_CAPTURE = regex(r"^(?:(?P<host>.+)\.)?xplane\.pb(?:\.gz)?$", re.DOTALL)
 
 
 def host_of(name: str) -> str | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ...model.calls import outermost
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.regex import regex
 from ..hostops import eager_calls
 
-_PROGRAM = re.compile(r"PjitFunction\(|aten::")
+_PROGRAM = regex(r"PjitFunction\(|aten::")
 
 
 @per_host(keep=True)

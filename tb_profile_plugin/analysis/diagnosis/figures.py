@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...jit import jit
 from ...model import hlotext
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.regex import regex
 from ..idle.devices import device_work, host_work
 from ..idle.partition import partition
 from .naming import shown
@@ -22,8 +22,8 @@ _NAMES = 64
 """So many names are told apart, those that took most time."""
 _EVIDENCE = 5
 """So many stretches of time are kept of each state, the longest."""
-_START = re.compile(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
-_STOP = re.compile(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
+_START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
+_STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
 
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from ...model import kernelnames, names
+from ...runtime.regex import regex
 
-_FRAME = re.compile(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
-_BUILT_IN = re.compile(
-    r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>"
-)
+_FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
+_BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
-_NUMBER = re.compile(r"_\d+$")
-_SYMBOL = re.compile(r"_Z|.*<.*::|.*::.*<")
+_NUMBER = regex(r"_\d+$")
+_SYMBOL = regex(r"_Z|.*<.*::|.*::.*<")
 """A kernel's name as compilers write it."""
-_INSTRUCTION = re.compile(r"%([\w.-]+) = ")
+_INSTRUCTION = regex(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""
 
 
-_CALLBACK = re.compile(r"(\w+_callback)\.\d+")
+_CALLBACK = regex(r"(\w+_callback)\.\d+")
 """Each place where a program of XLA calls Python is an op of its own, and all of them are one thing to a reader."""
-_BACKEND = re.compile(r"(?:gloo|nccl|mpi|ucc|xccl):")
+_BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
 """PyTorch's backends of communication stand before what they do."""
 _LONGEST = 80
 

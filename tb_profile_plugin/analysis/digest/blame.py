@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from ...model.allocations import allocations
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.recorded import levels, versions
+from ...runtime.regex import regex
 from ..diagnosis.figures import figures
 from ..diagnosis.timeline import Timeline, timeline
 from ..idle.classes import event_classes
@@ -26,7 +26,7 @@ MOST_STEPS = 4096
 """Of a capture with more the first so many count."""
 _MOST_ROWS = 250
 """So many ops of a host are told apart, those that took most time."""
-_COUNTER = re.compile(r"[ _#]?\d+$")
+_COUNTER = regex(r"[ _#]?\d+$")
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 from ...problems import Problem, ProblemError
+from ...runtime.regex import regex
 from .record import Digest
 
 _HEAD = '<script type="application/json" id="digest">'
-_ELEMENT = re.compile(re.escape(_HEAD).encode() + rb"([^<]*)</script>")
+_ELEMENT = regex(re.escape(_HEAD).encode() + rb"([^<]*)</script>")
 _ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 """What could end the element, or a line of it, is written as JSON may write it."""
 _MOST_BYTES = 256 << 20

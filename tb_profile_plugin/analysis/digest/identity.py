@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from ...columns.codes import combine
 from ...model import names
 from ...model.host import Host
 from ...model.instructions import instructions
+from ...runtime.regex import regex
 from ..deviceops import device_events
 from ..diagnosis.naming import shown
 from ..ops import Op
@@ -24,7 +24,7 @@ DEVICE, HOST = "device", "host"
 _LONGEST = 200
 _SOURCE_PARTS = 2
 """So much of a source file's path is kept: no home folders."""
-_PROGRAM = re.compile(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+$")
+_PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+$")
 """Behind the name of a program: its id, the number of its cluster."""
 
 

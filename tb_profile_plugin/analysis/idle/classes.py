@@ -15,6 +15,7 @@ from ...jit import jit
 from ...model.host import Host
 from ...model.links import CALL, LAUNCH, RUN
 from ...model.per_host import per_host
+from ...runtime.regex import regex
 from .. import hostnames
 from ..hostops import kernels_of_single_ops
 from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
@@ -22,8 +23,8 @@ from .states import State
 from .sweep import sweep
 from .waits import silent_waits
 
-_PYTHON_THREAD = re.compile(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
-_THREADS = ((State.CALLBACK, re.compile(r"py_xla_callback\b")), (State.COMPILE, re.compile(r".*compile_?thread", re.I)))
+_PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
 """What everything is on threads of these names."""
 
 

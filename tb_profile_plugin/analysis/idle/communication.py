@@ -13,6 +13,7 @@ from ...model import clock
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.recorded import one_op_of
+from ...runtime.regex import regex
 from ..stretches import before, union
 from .devices import DeviceWork, Kind, device_work
 
@@ -26,7 +27,7 @@ _KINDS = (
     ("send/recv", r"send|recv"),
     ("reduce", r"reduce"),
 )
-_PATTERNS = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
+_PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
 _TOGETHER = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
 _KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id")

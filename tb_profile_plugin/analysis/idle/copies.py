@@ -13,6 +13,7 @@ from ...model import names
 from ...model.copies import copies as of_devices
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.regex import regex
 from ..stretches import before, union
 from .devices import DeviceWork, Kind, device_work
 
@@ -22,7 +23,7 @@ _FASTEST = 1e12
 """Bytes per second that no link to or within a host reaches: what is faster has a wrong size or time."""
 _BLOCKS = 0.8
 """Share of a copy after which its call has waited for it if it returns only then."""
-_KINDS = re.compile(r"\bkind_(src|dst):(\w+)")
+_KINDS = regex(r"\bkind_(src|dst):(\w+)")
 
 
 @dataclass(frozen=True)

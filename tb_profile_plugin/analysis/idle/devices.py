@@ -17,6 +17,7 @@ from ...model.copies import copies
 from ...model.host import Host
 from ...model.links import LAUNCH, MISSING, RUN
 from ...model.per_host import per_host
+from ...runtime.regex import regex
 from ..hostactivity import is_unrecorded
 from ..hostops import kernels_of_single_ops
 from .classes import Activity, activity, event_classes
@@ -28,17 +29,15 @@ CPU_COMPUTE = "CPU compute"
 
 _INPUT_THREADS = "tf_data_"
 """Begin of the names of threads that only work for input pipelines."""
-_COLLECTIVE = re.compile(
-    r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE
-)
+_COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE)
 """Kernels and ops that communicate beside those that `model` knows."""
-_COPY = re.compile(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
+_COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
 _FIRST_WITHIN, _LAST_WITHIN = State.COMPILE, State.PAUSE
 """What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
 _TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
-_ANYWHERE = re.compile(
+_ANYWHERE = regex(
     r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
 )
 """Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""

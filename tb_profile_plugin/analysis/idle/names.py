@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from ...columns import vocabulary
 from ...model import collectives, names
+from ...runtime.regex import regex
 from .. import hostnames
 from .states import State
 
@@ -13,10 +12,10 @@ NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
 """Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
-_CALLED = re.compile(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
+_CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
-DRIVER_CALL = re.compile(r"(?:cu|cuda|hip)[A-Z]\w*$")
+DRIVER_CALL = regex(r"(?:cu|cuda|hip)[A-Z]\w*$")
 """A call of CUDA's or HIP's runtime or driver, by its own name."""
 
 _RULES = (
@@ -72,7 +71,7 @@ _RULES = (
         r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
     ),
 )
-_COMPILED = [(state, re.compile(pattern)) for state, pattern in _RULES]
+_COMPILED = [(state, regex(pattern)) for state, pattern in _RULES]
 
 
 def class_of(name: str) -> int:

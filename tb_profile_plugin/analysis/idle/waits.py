@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from ...arrays import Array, distinct
 from ...columns import vocabulary
 from ...model.host import Host
 from ...model.links import LAUNCH
+from ...runtime.regex import regex
 from .. import hostnames
 from ..stretches import union
 from .names import NOTHING
 from .states import State
 
-_WRITTEN_IN_PYTHON = re.compile(r"\$\S+\.py:\d+ ")
+_WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
 """A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
 _SO_MANY, _MOSTLY = 3, 0.75
 """A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
-_ATTRIBUTE = re.compile(r"(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
+from ...runtime.regex import regex
+
+_ATTRIBUTE = regex(r"(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
 _LONG = 1 << 20
 
 

@@ -1,8 +1,8 @@
 """Ids of XLA programs: 64 bits that writers take as a signed number or as an unsigned one."""
 
-import re
+from ...runtime.regex import regex
 
-_PROGRAM = re.compile(r"\((\d{1,20})\)$")
+_PROGRAM = regex(r"\((\d{1,20})\)$")
 
 
 def id_in(name: str) -> int | None:

@@ -6,15 +6,15 @@ Field numbers are those of XLA's ``OpMetadata`` (source_file 3, source_line 4, s
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ...arrays import Array
+from ...runtime.regex import regex
 from .fields import Messages
 
 _DEEP = 64
 """Frames of a stack that are followed."""
-_LIBRARY = re.compile(r"[\\/](site|dist)-packages[\\/]")
+_LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
 @dataclass(frozen=True)
