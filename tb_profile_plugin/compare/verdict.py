@@ -15,7 +15,7 @@ from ..analysis.words import duration
 from .causes import Cause, causes, late_hosts
 from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
-from .facts import QUESTION, Fact
+from .facts import PYTHON_TRACER, QUESTION, Fact
 from .machine import LENGTHENED, is_of_the_machine, programs_are_same
 from .side import Side
 from .student import adjusted
@@ -233,6 +233,7 @@ def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
         ids.append(part.id)
         sentence = f"{LABELS[part.id]}: {_size(delta)}"
         op, more = _told_of(_told_apart(found, part.id), delta)
+        more = more or (_unrecorded(found, delta) if part.id == "python" else "")
         ids += [op] if op else []
         sentence += f". {more}" if more else ""
         reasons.append(sentence)
@@ -257,6 +258,15 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
         "",
         f"{len(alone)} ops are {'new' if delta > 0 else 'gone'} ({duration(float(time))}), such as {alone[0].name}",
     )
+
+
+def _unrecorded(found: Comparison, delta: Fraction) -> str:
+    """What to say where most of the difference in Python is time of which nothing is recorded."""
+    rows = [op for op in found.ops if op.part == "python" and NOTHING in (op.base_name, op.new_name)]
+    if sum((op.difference.delta for op in rows), Fraction(0)) / delta < _MAIN:
+        return ""
+    off = all(each.facts["levels"].get(PYTHON_TRACER) == 0 for each in found.sides.new.digests)
+    return f"Nothing is recorded of most of it{': the Python tracer, which is off, would name it' if off else ''}"
 
 
 def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
@@ -288,7 +298,18 @@ def _of_op(op: OpRow) -> str:
     if not op.new_name:
         return f"{op.name} is gone ({base})"
     kernel = f", by another kernel: {op.base_kernels} → {op.new_kernels}" if op.other_kernel else ""
-    return f"{op.name}: {base} → {new}{kernel}"
+    often = f", {_often(op.base_launches)} → {_often(op.new_launches)} times a step" if _is_by_count(op) else ""
+    return f"{op.name}: {base} → {new}{often}{kernel}"
+
+
+def _is_by_count(op: OpRow) -> bool:
+    """Whether most of its difference comes from running twice as often, or half, and more."""
+    low, high = sorted((op.base_launches, op.new_launches))
+    return high >= 2 * low and 2 * op.by_count / op.difference.delta >= 1
+
+
+def _often(launches: Fraction) -> str:
+    return f"{float(launches):,.0f}" if launches >= 10 else f"{float(launches):.2g}"
 
 
 def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
