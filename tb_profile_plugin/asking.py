@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -102,12 +103,16 @@ def written(
     known = {name: unpack(body) for name, what in places.items() if (body := kept.get(stored, *what))}
     if len(known) == len(questions):
         return known
-    from . import compat, tools
     from .model.session import Session
     from .runtime.executors import executor
 
-    with closing(executor(asked.executor)) as workers:
+    with closing(executor(asked.executor)) as workers, ThreadPoolExecutor(1) as ahead:
         session = Session(stored, executor=workers)
+        if len(stored.hosts) == 1:
+            # It is read and decoded while what analyses it is imported; who asks for it then is told of any problem.
+            ahead.submit(session.select)
+        from . import compat, tools
+
         for name, options in questions.items():
             if name not in known:
                 tool = tools.get(name)
