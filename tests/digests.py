@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tb_profile_plugin.analysis.digest.digest import variance
+from tb_profile_plugin.analysis.digest.digest import variances
 from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, Part, Steps
 from tb_profile_plugin.compare.estimate import trimmed
 
@@ -51,7 +51,7 @@ def digest(
         total = int(times[inside].sum())
         more: dict[str, Any] = dict.fromkeys(("module", "origin", "shape", "operands", "body", "source"), "")
         more |= {"side": "device", "type": "dot", "launches": len(chosen), "total_ps": total, "name": name}
-        more |= {"sum_ps": total, "variance": variance(times, inside)} | dict((told or {}).get(key, {}))
+        more |= {"sum_ps": total, "variance": variances(times[None], inside)[0]} | dict((told or {}).get(key, {}))
         rows.append(DigestOp(part, **more))
     parts: dict[str, Any] = {}
     for key, times in columns.items():
@@ -66,5 +66,5 @@ def digest(
         list(ps),
         [0] * len(ps),
     )
-    told_parts = [Part(id, int(times[inside].sum()), variance(times, inside)) for id, times in parts.items()]
+    told_parts = [Part(id, int(times[inside].sum()), variances(times[None], inside)[0]) for id, times in parts.items()]
     return Digest(FACTS | facts, steps, told_parts, rows, list(kernels), [], list(programs), [])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..analysis.digest.record import OTHERS, DigestOp, Part
 from . import facts as facts_of
-from .change import ALPHA, Change, Runs, Spread, among_steps, how_runs_differ, is_far, p_of, ratio, spread
+from .change import ALPHA, Change, Runs, Spread, among_steps, are_separate, how_runs_differ, is_far, p_of, ratio, spread
 from .estimate import inflation_of, warm_steps
 from .facts import HOST, STOPS, Fact
 from .match import SURE, Pair, matched
@@ -89,6 +89,11 @@ class OpRow:
         """Both, if they differ."""
         names = [name for name in (self.base_name, self.new_name) if name]
         return names[0] if len(set(names)) == 1 else " → ".join(names)
+
+    @property
+    def alone(self) -> bool:
+        """Whether one side lacks it."""
+        return not (self.base_name and self.new_name)
 
     @property
     def rest(self) -> bool:
@@ -171,7 +176,9 @@ def _change(sides: Sides, on_devices: bool, runs: Runs | None) -> Change | None:
     if not found.runs:
         times = sides.both(lambda side: warm_steps(side.digests[0], on_devices))
         among = among_steps(*times, (float(base[0].mean), float(new[0].mean)))
-        found = replace(found, among_steps=among, far=is_far(*times, found.estimate, among))
+        found = replace(
+            found, among_steps=among, far=is_far(*times, found.estimate, among), separate=are_separate(*times)
+        )
     if one.items == other.items:
         return found
 

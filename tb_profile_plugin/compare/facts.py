@@ -29,7 +29,7 @@ _SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
 _ARRAYS = regex(r"([a-z][a-z0-9]*)\[([0-9,]*)\]")
 _SHIFT = 0.05
 """A share of the compute that changes by so much is told."""
-_PYTHON = "python_tracer_level"
+PYTHON_TRACER = "python_tracer_level"
 _TYPES = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
 
 
@@ -108,18 +108,18 @@ def _machine(sides: Sides) -> Iterator[Fact]:
     yield from _differing(sides, "device", "Device", lambda each: each.facts["device"], QUESTION, text)
     yield from _differing(sides, "devices", "Devices", lambda each: each.facts["devices"], QUESTION, text)
     yield from _differing(sides, "hosts", "Hosts", lambda each: each.facts["hosts"], QUESTION, text)
-    levels = sides.both(lambda side: side.told(lambda each: each.facts["levels"].get(_PYTHON)))
+    levels = sides.both(lambda side: side.told(lambda each: each.facts["levels"].get(PYTHON_TRACER)))
     if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
         text = "Python's tracer slows the host down: only what devices do can be compared"
         yield from _differing(
-            sides, _PYTHON, "Python tracer level", lambda each: each.facts["levels"][_PYTHON], HOST, text
+            sides, PYTHON_TRACER, "Python tracer level", lambda each: each.facts["levels"][PYTHON_TRACER], HOST, text
         )
     yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "what is recorded costs time")
 
 
 def _levels(digest: Digest) -> str:
     known = digest.facts["levels"]
-    return ", ".join(f"{name} {known[name]}" for name in sorted(known) if name != _PYTHON) or "not known"
+    return ", ".join(f"{name} {known[name]}" for name in sorted(known) if name != PYTHON_TRACER) or "not known"
 
 
 def _programs(sides: Sides) -> Iterator[Fact]:

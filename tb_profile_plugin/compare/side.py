@@ -77,6 +77,12 @@ class Sides:
         return told(self.base), told(self.new)
 
     @lazy
+    def one_after_the_other(self) -> bool:
+        """Whether all captures of one side were recorded before those of the other: machines change meanwhile."""
+        base, new = self.both(lambda side: [int(each.facts["origin_ns"]) for each in side.digests])
+        return max(base) < min(new) or max(new) < min(base)
+
+    @lazy
     def by_turns(self) -> list[tuple[int, int]] | None:
         """Places of captures that were recorded one after the other, one of each side; None where they were not.
 

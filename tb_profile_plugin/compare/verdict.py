@@ -15,7 +15,8 @@ from ..analysis.words import duration
 from .causes import Cause, causes, late_hosts
 from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
-from .facts import QUESTION, SAME, Fact
+from .facts import PYTHON_TRACER, QUESTION, Fact
+from .machine import LENGTHENED, is_of_the_machine, programs_are_same
 from .side import Side
 from .student import adjusted
 
@@ -31,12 +32,6 @@ _EXPLAINED = 0.80
 _MOST_REASONS = 4
 _MAIN = 0.4
 """An op is named if it is so much of its part's difference."""
-_OF_THE_MACHINE = 0.5
-"""So much of the difference comes from the same programs' compute."""
-_AS_OFTEN = Fraction(5, 4)
-"""So many times as often counts as equally often: CPUs divide an op into as many pieces as cores are free."""
-_ENVIRONMENT = ("version", "device", "hosts", "levels", "shapes", "chosen", "items")
-"""Beginnings of ids of facts that explain why the same programs take longer."""
 _SURE = 0.05
 """Parts that changed by so much of the step are told though the step is not judged."""
 _MUCH = 0.1
@@ -91,14 +86,14 @@ def _judged(found: Comparison, threshold: float) -> tuple[Code, Certainty]:
     matters = math.log1p(threshold)
     if low > -matters and high < matters:
         return "same", "none"
-    if not change.runs and (not _apart(change) or _is_of_the_machine(found)):
+    if is_of_the_machine(found, change) or not (change.runs or _apart(change)):
         return "unclear", "none"
     for code, sure, likely in (("slower", low, middle), ("faster", -high, -middle)):
         if sure > matters and _proven(found, change):
             return code, "shown"  # type: ignore[return-value]
         if sure > 0 and likely >= matters:
             return code, "probable"  # type: ignore[return-value]
-    if (change.far or _is_divided(found, change)) and abs(middle) >= matters:
+    if (change.far or change.separate or _is_divided(found, change)) and abs(middle) >= matters:
         return ("slower" if middle > 0 else "faster"), "probable"
     return "unclear", "none"
 
@@ -113,26 +108,6 @@ def _apart(change: Change) -> bool:
     if change.among_steps is None:
         return False
     return abs(math.log1p(max(change.estimate, NOTHING_LEFT))) > math.log1p(change.among_steps)
-
-
-def _is_of_the_machine(found: Comparison) -> bool:
-    """Whether the same programs compute as often as before, each time longer, or shorter, and nothing else is known to
-    differ: clocks and other tenants do that, which are not in captures.
-    """
-    facts = {fact.id: fact for fact in found.facts}
-    same = "programs" in facts and facts["programs"].grade == SAME
-    if not same or any(id.startswith(_ENVIRONMENT) for id in facts):
-        return False
-    whole = found.whole.delta
-    ops = [op for op in found.ops if op.part == "compute" and not _is_alone(op) and not _is_run_more(op, whole)]
-    longer = sum((op.difference.delta for op in ops), Fraction(0))
-    return longer * whole > 0 and abs(longer) >= _OF_THE_MACHINE * abs(whole)
-
-
-def _is_run_more(op: OpRow, whole: Fraction) -> bool:
-    """Whether it runs more often where steps are longer, and less often where they are shorter."""
-    less, more = (op.base_launches, op.new_launches) if whole > 0 else (op.new_launches, op.base_launches)
-    return more > _AS_OFTEN * less
 
 
 def _proven(found: Comparison, change: Change) -> bool:
@@ -158,9 +133,9 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         more = max(abs(change.low), abs(change.high))
         return f"No difference that matters ({percent(change.estimate)}; less than {percent(more)} either way). {times}"
     if code == "unclear":
-        told = change.far or not change.low <= 0 <= change.high
-        machine = told and not change.runs and _apart(change) and _is_of_the_machine(found)
-        return f"Cannot tell: {_machine(change) if machine else _unclear(change, between)}. {times}"
+        told = change.far or change.separate or not change.low <= 0 <= change.high
+        machine = told and (change.runs or _apart(change)) and is_of_the_machine(found, change)
+        return f"Cannot tell: {_machine(found, change) if machine else _unclear(change, between)}. {times}"
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
@@ -176,9 +151,14 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
     return f"{sentence} ({low} to {high}){only}. {times}"
 
 
-def _machine(change: Change) -> str:
-    told = f"{percent(change.estimate)} between these two captures, but the same programs run as often and compute"
-    return f"{told} {'longer' if change.estimate > 0 else 'shorter'}: rather the machine, or what else runs on it"
+def _machine(found: Comparison, change: Change) -> str:
+    between = ", one side captured after the other" if change.runs else " between these two captures"
+    same, longer = programs_are_same(found), "longer" if change.estimate > 0 else "shorter"
+    told = f"the same {'programs' if same else 'ops'} run as often and last {longer}"
+    rather = (
+        "rather the machine, or what else runs on it" if same else "the machine, what else runs there, or other sizes"
+    )
+    return f"{percent(change.estimate)}{between}, but {told}: {rather}"
 
 
 def _unusual(found: Comparison) -> str:
@@ -253,6 +233,7 @@ def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
         ids.append(part.id)
         sentence = f"{LABELS[part.id]}: {_size(delta)}"
         op, more = _told_of(_told_apart(found, part.id), delta)
+        more = more or (_unrecorded(found, delta) if part.id == "python" else "")
         ids += [op] if op else []
         sentence += f". {more}" if more else ""
         reasons.append(sentence)
@@ -265,11 +246,11 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     Ops that one side lacks are new or gone only where the other has few of its own in the part: else they are renamed.
     """
     known = min(_alone(ops)) <= (1 - ENOUGH_MATCHED) * abs(delta)
-    moved = [op for op in ops if op.difference.delta * delta > 0 and (known or not _is_alone(op))]
+    moved = [op for op in ops if op.difference.delta * delta > 0 and (known or not op.alone)]
     op = max(moved, key=lambda op: abs(op.difference.delta), default=None)
     if op and abs(op.difference.delta) >= _MAIN * abs(delta):
         return f"op:{op.id}", _of_op(op)
-    alone = [op for op in moved if _is_alone(op)]
+    alone = [op for op in moved if op.alone]
     time = abs(sum((op.difference.delta for op in alone), Fraction(0)))
     if time < _MAIN * abs(delta):
         return "", ""
@@ -279,13 +260,18 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     )
 
 
-def _is_alone(op: OpRow) -> bool:
-    return not (op.base_name and op.new_name)
+def _unrecorded(found: Comparison, delta: Fraction) -> str:
+    """What to say where most of the difference in Python is time of which nothing is recorded."""
+    rows = [op for op in found.ops if op.part == "python" and NOTHING in (op.base_name, op.new_name)]
+    if sum((op.difference.delta for op in rows), Fraction(0)) / delta < _MAIN:
+        return ""
+    off = all(each.facts["levels"].get(PYTHON_TRACER) == 0 for each in found.sides.new.digests)
+    return f"Nothing is recorded of most of it{': the Python tracer, which is off, would name it' if off else ''}"
 
 
 def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:
     """Time per step in ops that only the base has, and that only the new side has."""
-    alone = [op.difference for op in ops if _is_alone(op)]
+    alone = [op.difference for op in ops if op.alone]
     return sum((each.base for each in alone), Fraction(0)), sum((each.new for each in alone), Fraction(0))
 
 
@@ -312,7 +298,18 @@ def _of_op(op: OpRow) -> str:
     if not op.new_name:
         return f"{op.name} is gone ({base})"
     kernel = f", by another kernel: {op.base_kernels} → {op.new_kernels}" if op.other_kernel else ""
-    return f"{op.name}: {base} → {new}{kernel}"
+    often = f", {_often(op.base_launches)} → {_often(op.new_launches)} times a step" if _is_by_count(op) else ""
+    return f"{op.name}: {base} → {new}{often}{kernel}"
+
+
+def _is_by_count(op: OpRow) -> bool:
+    """Whether most of its difference comes from running twice as often, or half, and more."""
+    low, high = sorted((op.base_launches, op.new_launches))
+    return high >= 2 * low and 2 * op.by_count / op.difference.delta >= 1
+
+
+def _often(launches: Fraction) -> str:
+    return f"{float(launches):,.0f}" if launches >= 10 else f"{float(launches):.2g}"
 
 
 def _doubts(found: Comparison, code: Code, threshold: float) -> Iterator[str]:
@@ -364,6 +361,9 @@ def _sure(found: Comparison, change: Change) -> Iterator[str]:
         yield f"Surely changed: {told[0]}, and {told[1]}: one hides the other."
     elif sure and change.runs:
         yield f"Surely changed: {told[0]}; the step differs too much to tell."
+    elif is_of_the_machine(found, change):
+        rest = next((part for part in sure if part.id not in LENGTHENED), None)
+        yield from [f"Not of the machine: {LABELS[rest.id]}, {_size(rest.difference.delta)}."] if rest else []
 
 
 def _size(delta: Fraction) -> str:

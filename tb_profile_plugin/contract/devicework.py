@@ -1,14 +1,16 @@
-"""What the page Why says of devices beside their idleness: launch queues, collectives, copies."""
+"""What the page Why says of devices: their work and idleness, launch queues, collectives, copies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..analysis.communication import NEEDS as MESSAGES
 from ..analysis.communication import peers
+from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.diagnosis.diagnose import Device
 from ..analysis.diagnosis.queues import queues
 from ..analysis.idle.communication import LatePeers, overlaps
 from ..analysis.idle.copies import copies
@@ -20,6 +22,35 @@ NEEDS = (*MESSAGES, queues, copies)
 
 _OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
 
+
+DEVICES = Table(
+    "devices",
+    "Devices",
+    (
+        *_OF,
+        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
+        time_column("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
+        time_column("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
+        time_column("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
+        time_column("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
+        time_column("idle_ps", "Idle", "While it does nothing.", DEVICE),
+        Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
+    ),
+    doc="What each device does from the profiler's start to its stop: the union over its streams.",
+    keyed=Keyed("device", sums=("compute_ps", "idle_ps")),
+)
+
+IDLE = Table(
+    "idle",
+    "Why devices are idle",
+    (
+        *_OF,
+        Column("id", "Cause", "string"),
+        Column("label", "Why", "string"),
+        time_column("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
+    ),
+    keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
+)
 
 QUEUES = Table(
     "queues",
@@ -35,6 +66,7 @@ QUEUES = Table(
         Column("short_share", "Short kernels", unit="share", doc="Of the kernels, those shorter than 10 µs."),
     ),
     doc="How far the host is ahead of each device, from the profiler's start to its stop.",
+    keyed=Keyed("device", sums=("calls_ps",)),
 )
 
 COMMUNICATION = Table(
@@ -75,16 +107,45 @@ COPIES = Table(
     keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),
 )
 
-TABLES = (QUEUES, COMMUNICATION, COPIES)
+TABLES = (DEVICES, IDLE, QUEUES, COMMUNICATION, COPIES)
 
 
-def device_work(hosts: Sequence[Host], step_event: str) -> dict[str, dict[str, list[Any]]]:
-    """The tables by id."""
+def device_work(
+    hosts: Sequence[Host], devices: Sequence[Device], step_event: str
+) -> dict[str, Mapping[str, Sequence[Any]]]:
+    """The tables by id; ``devices`` as the diagnosis has them."""
     return {
+        "devices": _devices(devices),
+        "idle": _idle(devices),
         "queues": _queues(hosts, step_event),
         "communication": communication(hosts),
         "copies": _copies(hosts),
     }
+
+
+_WORK = ("compute", "exposed_collective", "exposed_copy")
+
+
+def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
+    whole = [sum(each.state_ps.values()) or None for each in devices]
+    busy = [sum(each.state_ps.get(state, 0) for state in _WORK) for each in devices]
+    return {
+        **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
+        "window_ps": whole,
+        **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
+        "idle_ps": [all - some if all else None for all, some in zip(whole, busy, strict=True)],
+        "busy_share": [some / all if all else None for all, some in zip(whole, busy, strict=True)],
+    }
+
+
+def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
+    rows = [
+        (each.host, each.device, state, LABELS[state], ps)
+        for each in devices
+        for state, ps in each.state_ps.items()
+        if ps and state not in _WORK
+    ]
+    return by_column(IDLE, rows)
 
 
 def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:

@@ -11,10 +11,12 @@ import inspect
 from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple, TypeVar, overload
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ..runtime import memory
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Result = TypeVar("Result")
 
 
 @overload
@@ -48,6 +50,22 @@ def per_host(function: Any = None, *, keep: bool = False) -> Any:
             memory.let_go()
 
     return once
+
+
+def while_held(function: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """Decorates ``f(host)`` whose result is too large to keep: who asks while somebody holds it gets the same one."""
+    known: WeakKeyDictionary[Any, ReferenceType[Result]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def held(host: Any) -> Result:
+        reference = known.get(host)
+        found = reference() if reference else None
+        if found is None:
+            found = function(host)
+            known[host] = ref(found)
+        return found
+
+    return held
 
 
 def name_of(function: Callable[..., Any]) -> str:

@@ -9,20 +9,20 @@ from ..analysis import health, stepfacts
 from ..analysis.chosen import checked
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
-from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Device, Diagnosis, diagnose
+from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Diagnosis, diagnose
 from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths
 from ..analysis.opcosts import rates
 from ..contract import devicework
-from ..contract.answer import Answer, Column, Keyed, Table, by_column, time_column
+from ..contract.answer import Answer, Column, Keyed, Table, time_column
 from ..contract.opcosts import RATES, rate_values
 from ..contract.steps import CHOICE, headline
 from ..contract.tool import STEP_EVENT, tool
 from ..model.host import Host
 from ..model.session import Session
 from ..model.steps import SOURCES
-from ..problems import AVERAGE, CLOCKS, DEVICE
+from ..problems import AVERAGE, CLOCKS
 
 _PLACE_LABELS = {
     "steps": "In steps",
@@ -120,6 +120,7 @@ _NAMES = Table(
         Column("count", "Times per step", doc="Stretches of time under that name."),
     ),
     doc="What takes each cause's time, the largest first.",
+    keyed=Keyed("name", within=("cause",), means=("per_step_ps",), largest=True),
 )
 
 _EVIDENCE = Table(
@@ -134,35 +135,6 @@ _EVIDENCE = Table(
         Column("name", "Name", "string"),
     ),
     doc="The longest stretches of each cause.",
-)
-
-_DEVICES = Table(
-    "devices",
-    "Devices",
-    (
-        Column("host", "Host", "string"),
-        Column("device", "Device", "string"),
-        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
-        time_column("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
-        time_column("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
-        time_column("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
-        time_column("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
-        time_column("idle_ps", "Idle", "While it does nothing.", DEVICE),
-        Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
-    ),
-    doc="What each device does from the profiler's start to its stop: the union over its streams.",
-)
-
-_IDLE = Table(
-    "idle",
-    "Why devices are idle",
-    (
-        Column("host", "Host", "string"),
-        Column("device", "Device", "string"),
-        Column("id", "Cause", "string"),
-        Column("label", "Why", "string"),
-        time_column("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
-    ),
 )
 
 _SCENARIOS = Table(
@@ -222,7 +194,7 @@ _UNUSUAL = Table(
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(
-        *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _DEVICES, _IDLE, _SCENARIOS, _PATH),
+        *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *devicework.TABLES,
     ),
     needs=(*NEEDS, *REPLAYS, *health.NEEDS, *devicework.NEEDS, paths, rates),
@@ -240,11 +212,9 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "unusual": _unusual(found),
         "names": _names(found),
         "evidence": _evidence(found.causes),
-        "devices": _devices(found.devices),
-        "idle": _idle(found.devices),
         "scenarios": _scenarios(found),
         "path": _path(path),
-        **devicework.device_work(hosts, step_event),
+        **devicework.device_work(hosts, found.devices, step_event),
     }
     return Answer(_facts(found, path, hosts, step_event), tables, headline(found.headline, notes), notes)
 
@@ -348,31 +318,6 @@ def _evidence(causes: Sequence[Cause]) -> dict[str, Sequence[Any]]:
         "event": [each.event if each.event >= 0 else None for _, each in rows],
         "name": [each.name or None for _, each in rows],
     }
-
-
-_WORK = ("compute", "exposed_collective", "exposed_copy")
-
-
-def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
-    whole = [sum(each.state_ps.values()) or None for each in devices]
-    busy = [sum(each.state_ps.get(state, 0) for state in _WORK) for each in devices]
-    return {
-        **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
-        "window_ps": whole,
-        **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
-        "idle_ps": [all - some if all else None for all, some in zip(whole, busy, strict=True)],
-        "busy_share": [some / all if all else None for all, some in zip(whole, busy, strict=True)],
-    }
-
-
-def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
-    rows = [
-        (each.host, each.device, state, LABELS[state], ps)
-        for each in devices
-        for state, ps in each.state_ps.items()
-        if ps and state not in _WORK
-    ]
-    return by_column(_IDLE, rows)
 
 
 def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:

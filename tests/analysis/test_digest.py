@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import draw
 import hlodraw
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.diagnosis import timeline
+from tb_profile_plugin.analysis.digest import blame
 from tb_profile_plugin.analysis.digest.bodies import Bodies
-from tb_profile_plugin.analysis.digest.digest import digest, variance
+from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.xspace.hlo import Module
@@ -86,8 +89,9 @@ def test_variance_is_that_of_yuen() -> None:
     """Worked by hand: two of the ten are clipped, 18 is the sum of squares, 2 * 9 / 56 the variance."""
     times = np.array([100, 102, 98, 101, 99, 100, 103, 97, 100, 100]) * 10**6
     kept = ~np.isin(times, [103 * 10**6, 97 * 10**6])
-    assert variance(times, kept) == round(18 / 56 * 10**12)
-    assert variance(times[:2], kept[:2]) is None
+    drawn = variances(np.stack([times, np.zeros_like(times)]), kept)
+    assert drawn == [round(18 / 56 * 10**12), 0]
+    assert variances(times[None, :2], kept[:2]) == [None]
 
 
 def add(first: str, second: str, dtype: int = hlodraw.F32, numbers: int = 10) -> tuple[Module, int]:
@@ -127,3 +131,32 @@ def test_a_digest_with_odd_entries_is_told() -> None:
     for key, value in (("steps", []), ("ops", [{"name": 1}]), ("parts", 7), ("programs", [["a"]]), ("facts", None)):
         with pytest.raises(ProblemError):
             Digest.from_json(json.dumps(good | {key: value}))
+
+
+def test_a_session_that_nothing_is_known_of_has_its_timeline_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def counted(*given: Any) -> Any:
+        made.append(given)
+        return told(*given)
+
+    told = timeline._told
+    monkeypatch.setattr(timeline, "_told", counted)
+    loop("x/MatMul:MatMul[1,88]")
+    assert len(made) == 1
+
+
+def test_works_that_begin_out_of_order_count_where_they_begin() -> None:
+    """Against a search for each of them, of two devices one after the other; some begin before and after all steps."""
+    rng = np.random.default_rng(0)
+    edges = np.array([10, 20, 20, 35, 60], np.int64)
+    begin = np.concatenate([np.sort(rng.integers(0, 70, 50)), rng.integers(0, 70, 50)])
+    end, group = begin + rng.integers(1, 9, 100), rng.integers(0, 4, 100).astype(np.int32)
+    placed = np.array([2, 0, 1, 2], np.int32)
+    launches, total = blame._worked(edges, begin, end, group, placed, 3)
+    expected = np.zeros((2, 4, 3), np.int64)
+    for each, last, row in zip(begin, end, placed[group], strict=True):
+        at = np.searchsorted(edges, each, "right") - 1
+        if 0 <= at < 4:
+            expected[:, at, row] += 1, last - each
+    assert (launches == expected[0]).all() and (total == expected[1]).all()

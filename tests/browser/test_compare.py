@@ -77,8 +77,36 @@ def test_a_report_is_opened_as_one_side(
     server.body(page).get_by_role("link", name="Overview", exact=True).click()
     server.body(page).get_by_role("link", name="Compare", exact=True).click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
-    main.get_by_role("button", name="Close the file").click()
+    main.get_by_role("button", name=f"Close {hostile.name}").click()
     expect(main.get_by_text("There is no other session in this logdir.")).to_be_visible()
+    assert page.evaluate("() => window.hit") is None
+
+
+@pytest.mark.browser
+def test_two_files_are_compared_with_each_other(site: Sites, page: Page, traces: Path, tmp_path: Path) -> None:
+    """One after the other, or both at once; the session that is shown stands beside one alone."""
+    shutil.copytree(traces / "keras_fit", tmp_path / "keras_fit")
+    server = site("standalone", tmp_path)
+    digests = [
+        {"name": f"{HOSTILE}{name}.json", "mimeType": "application/json", "buffer": told.encode()}
+        for name in ("jax_async_marked", "jax_steps")
+        for told in [load(source(str(traces / name)), Kept(False)).to_json()]
+    ]
+    page.goto(server.link(run="keras_fit/run", tool="compare"))
+    main = server.main(page)
+    main.get_by_label("Open a report…").set_input_files(digests[0])
+    expect(main.locator(".compare-base")).to_contain_text("new: keras_fit/run")
+    main.get_by_label("Open the other side…").set_input_files(digests[1])
+    expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
+    expect(main.locator(".compare-base")).not_to_contain_text("keras_fit/run")
+    expect(main.get_by_label("Open the other side…")).to_have_count(0)
+    main.get_by_role("button", name="Swap").click()
+    expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
+    main.get_by_role("button", name=f"Close {digests[0]['name']}").click()
+    expect(main.locator(".compare-base")).to_contain_text("new: keras_fit/run")
+    main.get_by_role("button", name=f"Close {digests[1]['name']}").click()
+    main.get_by_label("Open a report…").set_input_files(digests)
+    expect(main.locator(".verdict")).to_contain_text("Faster by 99 %")
     assert page.evaluate("() => window.hit") is None
 
 

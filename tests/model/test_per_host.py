@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +16,7 @@ from tb_profile_plugin import store, xspace
 from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.model import trace
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.per_host import need, per_host
+from tb_profile_plugin.model.per_host import need, per_host, while_held
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.runtime.executors import LocalThreads
 
@@ -128,3 +129,23 @@ def test_two_hosts_are_decoded_side_by_side(tmp_path: Path, monkeypatch: pytest.
     hosts = Session(store.resolve(tmp_path), executor=LocalThreads(2)).select()
     in_threads(*[partial(getattr, host.trace, "nesting") for host in hosts])
     assert len(hosts) == 2
+
+
+def test_what_is_too_large_to_keep_is_worked_out_once_while_somebody_holds_it(host: Host) -> None:
+    class Large:
+        pass
+
+    worked: list[Host] = []
+
+    @while_held
+    def large(host: Host) -> Large:
+        worked.append(host)
+        return Large()
+
+    one, other = host, draw.decoded(draw.space(draw.GPU, steps=3))
+    held = large(one)
+    assert large(one) is held and large(other) is not held and worked == [one, other]
+    gone = weakref.ref(held)
+    del held
+    assert gone() is None
+    assert large(one) and worked == [one, other, one]

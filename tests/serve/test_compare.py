@@ -53,6 +53,21 @@ def test_it_is_what_the_tool_says_of_the_session(client: Client, runs: Path) -> 
     assert post(client, digest(runs, "fast"), name=HOSTILE).get_json()["facts"]["base"]["value"] == HOSTILE
 
 
+def test_two_files_are_both_sides(client: Client, runs: Path) -> None:
+    """Whatever session is shown, or none."""
+    slow, fast = digest(runs, "slow"), digest(runs, "fast")
+    told = client.get("/answer", query_string={"run": "slow", "tag": "compare", "base": "fast"}).get_json()
+    both = {"side": "both", "name": "fast", "new_name": "slow", "run": ""}
+    assert post(client, f"[{fast},{slow}]", OURS, **both).get_json() == told
+    back = post(client, f"[{slow},{fast}]", OURS, **both | {"name": HOSTILE, "new_items": "2"}).get_json()
+    assert back["facts"]["base"]["value"] == HOSTILE and back["facts"]["code"]["value"] == "faster"
+    assert 2 * back["facts"]["new_ps"]["value"] == told["facts"]["base_ps"]["value"]
+    assert post(client, f'[{fast},{{"kind": 0}}]', OURS, **both).get_json()["where"] == "slow"
+    for body in (fast, f"[{fast}]", f"[{fast},{slow},{fast}]", f"[{fast},7]", f"[{fast},null]"):
+        assert post(client, body, OURS, **both).get_json()["code"] == "bad_digest"
+    assert post(client, f"[{fast},{slow}]", {}, **both).status_code == 403
+
+
 @pytest.mark.parametrize(
     ("headers", "code"),
     [
@@ -75,7 +90,10 @@ def test_strangers_are_refused(client: Client, runs: Path, headers: dict[str, st
         (b"[" * 100_000, {}, (400, "bad_digest")),
         (b"\xff\xfe", {}, (400, "bad_digest")),
         (b" " * (1 << 20 | 1), {}, (413, "too_large")),
-        (b"{}", {"side": "both"}, (400, "bad_parameter")),
+        (b"{}", {"side": "neither"}, (400, "bad_parameter")),
+        (b"{}", {"side": "both"}, (400, "bad_digest")),
+        (b"[{}, {}]", {"side": "both"}, (400, "bad_digest")),
+        (b"[" * 100_000, {"side": "both"}, (400, "bad_digest")),
         (b"{}", {"run": "../../etc"}, (404, "unknown_run")),
         (b"{}", {"run": ""}, (400, "missing_parameter")),
     ],

@@ -11,7 +11,7 @@ import { Notes, ProblemLine } from "../view/problems";
 import { Section } from "../view/section";
 import { GoLink, Verdict } from "../view/verdict";
 import { Base } from "./compare/base";
-import { opened, openFile, useComparison } from "./compare/file";
+import { opened, openFiles, useComparison } from "./compare/file";
 import { Reasons } from "./compare/reasons";
 import { Strips } from "./compare/strips";
 import { Waterfall } from "./compare/waterfall";
@@ -43,8 +43,7 @@ function Drop({ children }: { children: ComponentChildren }) {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        const file = event.dataTransfer?.files[0];
-        if (file) void openFile(file);
+        void openFiles([...(event.dataTransfer?.files ?? [])]);
       }}
     >
       {children}
@@ -97,7 +96,7 @@ function Compared(props: PageProps) {
               controls={
                 <>
                   {timeline && <GoLink {...timeline} label="Both timelines" />}
-                  <Chosen any />
+                  {!(opened.value?.base && opened.value.new) && <Chosen any />}
                 </>
               }
             />

@@ -135,14 +135,12 @@ def _worked(host: Host) -> tuple[Array, Array]:
     return np.array([begin]), np.array([end])
 
 
-def sums(edges: Array, line: Timeline, codes: Array, count: int) -> Array:
-    """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them."""
-    return _summed(edges, line.begin, line.end, codes.astype(np.int32, copy=False), count)
-
-
 @jit
 def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> I64Matrix:
-    """See `sums`; stretches and windows are disjoint and in order of time."""
+    """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them.
+
+    Stretches and windows are disjoint and in order of time.
+    """
     answer = np.zeros((len(edges) - 1, count), np.int64)
     first = 0
     for i in range(len(begin)):

@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Int
 from ...jit import jit
 from ...model.host import Host
+from ...model.per_host import while_held
 from ..idle.devices import DeviceWork, host_work
 from ..idle.gaps import Moments, moments_of_host
 from ..idle.layers import Touching, layered
@@ -31,6 +32,7 @@ class Timeline(Touching):
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
+@while_held
 def timeline(host: Host) -> Timeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
 

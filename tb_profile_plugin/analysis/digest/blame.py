@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...columns.codes import combine
+from ...jit import jit
 from ...model.allocations import allocations
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.recorded import levels, versions
 from ...runtime.regex import regex
-from ..diagnosis.figures import figures, sums
+from ..diagnosis.figures import figures
 from ..diagnosis.timeline import Timeline, timeline
 from ..idle.classes import event_classes
 from ..idle.devices import Kind, host_work
@@ -74,6 +75,8 @@ def stem_of_step(name: str) -> str:
 @per_host(keep=True)
 def host_blame(host: Host, step_event: str = "") -> HostBlame:
     """The steps of one host by part and op; where none was found, the whole capture as if it were one."""
+    # The figures need the same timeline, which is held here until both are there.
+    line = timeline(host)
     steps, found = host.steps_named(step_event), figures(host, step_event)
     count = min(len(steps), MOST_STEPS)
     if count:
@@ -90,7 +93,7 @@ def host_blame(host: Host, step_event: str = "") -> HostBlame:
         step_ps, number, complete = np.diff(edges), np.zeros(1, np.int64), np.ones(1, bool)
         kind = ["capture"]
     identities = Identities(host)
-    rows, blame, launches, total = _ops(host, identities, edges)
+    rows, blame, launches, total = _ops(host, identities, edges, line)
     return HostBlame(
         number,
         kind,
@@ -110,49 +113,111 @@ def host_blame(host: Host, step_event: str = "") -> HostBlame:
     )
 
 
-def _ops(host: Host, identities: Identities, edges: Array) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
+def _ops(
+    host: Host, identities: Identities, edges: Array, line: Timeline
+) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
     """(rows, blame, launches, total) as `HostBlame` has them."""
-    line, works = timeline(host), host_work(host)
-    none = np.empty(0, np.int64)
-    work = np.concatenate([none, *(each.event for each in works)])
-    kind = np.concatenate([none, *(each.kind for each in works)]).astype(np.int64)
-    told = line.event >= 0
-    used = np.zeros(len(host.trace), bool)
-    used[work] = used[line.event[told]] = True
-    events = np.flatnonzero(used)
-    code, known = identities.of(events)
-    of_event = np.full(len(host.trace) + 1, len(known), np.int64)
-    of_event[events] = code
-    # The last identity stands for what no event tells: event -1.
-    states = np.concatenate([line.state, kind])
-    example, row = combine(states, np.concatenate([of_event[line.event], of_event[work]]))
-    nothing = Identity(HOST, NOTHING)
-    every = [*known, nothing]
-    which = np.concatenate([of_event[line.event], of_event[work]])[example]
-    rows = [(int(states[at]), every[i]) for at, i in zip(example.tolist(), which.tolist(), strict=True)]
-    moments, worked = row[: len(line.state)], row[len(line.state) :]
-    begin, end = host.trace.begin[work], host.trace.end[work]
-    rows, place = _most(rows, _weights(line, moments, edges, len(rows)), np.bincount(worked, end - begin, len(rows)))
-    moments, worked = place[moments], place[worked]
-    blame = sums(edges, line, moments, len(rows))
-    launches, total = np.zeros_like(blame), np.zeros_like(blame)
-    at = np.searchsorted(edges, begin, "right") - 1
-    inside = (at >= 0) & (at < len(blame))
-    np.add.at(launches, (at[inside], worked[inside]), 1)
-    np.add.at(total, (at[inside], worked[inside]), (end - begin)[inside])
-    idle = np.flatnonzero(line.state >= len(Kind))
-    at = np.searchsorted(edges, line.begin[idle], "right") - 1
-    inside = (at >= 0) & (at < len(blame))
-    np.add.at(launches, (at[inside], moments[idle][inside]), 1)
+    works, (alike, kinds) = host_work(host), identities.alike()
+    stretches, trace = len(line.state), host.trace
+    state = np.concatenate([line.state, *(each.kind for each in works)])
+    event = np.concatenate([line.event, *(each.event for each in works)])
+    begin, end = trace.begin[event[stretches:]], trace.end[event[stretches:]]
+    group, of_state, example, lived, worked = _grouped(edges, line.edges, begin, end, state, event, alike, kinds)
+    code, known = identities.of(example)
+    # A last identity stands for what no event tells.
+    every = [*known, Identity(HOST, NOTHING)]
+    code[example < 0] = len(known)
+    first, row = combine(of_state, code)
+    rows = [(int(of_state[i]), every[code[i]]) for i in first.tolist()]
+    rows, place = _most(rows, _added(row, lived, len(rows)), _added(row, worked, len(rows)))
+    placed = place[row].astype(np.int32)
+    blame, begun = _lived(edges, line.edges, group[:stretches], placed, len(rows))
+    launches, total = _worked(edges, begin, end, group[stretches:], placed, len(rows))
     waits = np.array([state >= len(Kind) for state, _ in rows], bool)
-    total[:, waits] = blame[:, waits]
+    launches[:, waits], total[:, waits] = begun[:, waits], blame[:, waits]
     return rows, blame, launches, total
 
 
-def _weights(line: Timeline, moments: Array, edges: Array, rows: int) -> Array:
-    """int64[rows]: the blame of each over all steps."""
-    answer: Array = sums(edges[[0, -1]], line, moments, rows)[0]
+def _added(row: Array, values: Array, rows: int) -> Array:
+    """int64[rows]: the values of each row together."""
+    answer = np.zeros(rows, np.int64)
+    np.add.at(answer, row, values)
     return answer
+
+
+@jit
+def _grouped(
+    edges: I64, line: I64, begin: I64, end: I64, state: I8, event: I32, alike: I32, kinds: Int
+) -> tuple[I32, I8, I32, I64, I64]:
+    """(group, state, example, lived, worked): which stretches and works are of one state and of events that are alike.
+
+    ``state`` and ``event`` are of the stretches between the edges of the line, then of works that last from ``begin``
+    to ``end``. Each group has a state, an event or -1, its moments between the first and the last of ``edges``, and how
+    long its works last, ps; groups count from 0 by first appearance.
+    """
+    stretches = len(line) - 1
+    low, high = edges[0], edges[len(edges) - 1]
+    # Groups of one kind are a list; what is not written takes no memory.
+    latest = np.full(kinds + 1, -1, np.int32)
+    before, group = np.empty(len(state), np.int32), np.empty(len(state), np.int32)
+    of_state, example = np.empty(len(state), np.int8), np.empty(len(state), np.int32)
+    lived, worked = np.empty(len(state), np.int64), np.empty(len(state), np.int64)
+    count = np.int64(0)
+    for i in range(len(state)):
+        kind = np.int64(alike[event[i]]) if event[i] >= 0 else np.int64(kinds)
+        found = latest[kind]
+        while found >= 0 and of_state[found] != state[i]:
+            found = before[found]
+        if found < 0:
+            found = np.int32(count)
+            before[found], latest[kind] = latest[kind], found
+            of_state[found], example[found] = state[i], event[i]
+            lived[found], worked[found] = 0, 0
+            count += 1
+        group[i] = found
+        if i < stretches:
+            lived[found] += max(min(line[i + 1], high) - max(line[i], low), 0)
+        else:
+            worked[found] += end[i - stretches] - begin[i - stretches]
+    return group, of_state[:count].copy(), example[:count].copy(), lived[:count].copy(), worked[:count].copy()
+
+
+@jit
+def _lived(edges: I64, line: I64, group: I32, placed: I32, rows: Int) -> tuple[I64Matrix, I64Matrix]:
+    """(blame, begun), int64[steps, rows] each: how long the stretches of each row last, and how many begin, by step.
+
+    Stretches lie between the edges of the line; ``placed`` is each group's row.
+    """
+    blame, begun = np.zeros((len(edges) - 1, rows), np.int64), np.zeros((len(edges) - 1, rows), np.int64)
+    step = 0
+    for i in range(len(group)):
+        while step < len(edges) - 1 and edges[step + 1] <= line[i]:
+            step += 1
+        row = placed[group[i]]
+        if step < len(edges) - 1 and edges[step] <= line[i]:
+            begun[step, row] += 1
+        at = step
+        while at < len(edges) - 1 and edges[at] < line[i + 1]:
+            blame[at, row] += min(line[i + 1], edges[at + 1]) - max(line[i], edges[at])
+            at += 1
+    return blame, begun
+
+
+@jit
+def _worked(edges: I64, begin: I64, end: I64, group: I32, placed: I32, rows: Int) -> tuple[I64Matrix, I64Matrix]:
+    """(launches, total), int64[steps, rows] each: how many works of each row begin by step, and how long they last."""
+    launches, total = np.zeros((len(edges) - 1, rows), np.int64), np.zeros((len(edges) - 1, rows), np.int64)
+    step = 0
+    for i in range(len(begin)):
+        # They are nearly in order of time.
+        while step > 0 and edges[step] > begin[i]:
+            step -= 1
+        while step < len(edges) - 1 and edges[step + 1] <= begin[i]:
+            step += 1
+        if step < len(edges) - 1 and edges[step] <= begin[i]:
+            launches[step, placed[group[i]]] += 1
+            total[step, placed[group[i]]] += end[i] - begin[i]
+    return launches, total
 
 
 def _most(rows: list[tuple[int, Identity]], blame: Array, total: Array) -> tuple[list[tuple[int, Identity]], Array]:

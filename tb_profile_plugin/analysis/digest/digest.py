@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -62,12 +61,10 @@ def digest(session: Session, host: str = "", step_event: str = "", wanted: str =
     )
     kept, warm = np.array(steps.kept, np.int64), np.array(steps.warm, np.int64)
     inside = np.isin(warm, kept)
-    state_ps = joined.of(lambda each: each.state_ps)
-    parts = [
-        Part(name, int(column[kept].sum()), variance(column[warm], inside))
-        for name, column in zip(STATES, state_ps.T, strict=True)
-        if column[warm].any()
-    ]
+    state_ps = joined.of(lambda each: each.state_ps).T
+    sums, spreads = state_ps[:, kept].sum(axis=1), variances(state_ps.take(warm, axis=1), inside)
+    there = np.flatnonzero(state_ps[:, warm].any(axis=1)).tolist()
+    parts = [Part(STATES[state], int(sums[state]), spreads[state]) for state in there]
     return Digest(
         _facts(session, hosts, found, joined, step_event, wanted),
         steps,
@@ -97,17 +94,19 @@ def by_place(hosts: Sequence[str]) -> dict[str, str]:
     return {name: f"host {place} of {len(hosts)}" for place, name in enumerate(hosts, start=1)}
 
 
-def variance(samples: Array, kept: Array) -> int | None:
-    """Of the mean over the kept ones among some samples, ps squared; None where it cannot be told.
+def variances(samples: Array, kept: Array) -> list[int | None]:
+    """Of the mean over the kept ones among some samples, ps squared, by row; None where it cannot be told.
 
-    ``kept`` is bool[n]. By Yuen: samples beyond those that are kept count as the nearest of these.
+    ``samples`` is int64[rows, n], ``kept`` bool[n]. By Yuen: samples beyond those that are kept count as the nearest of
+    these.
     """
-    n, h = len(samples), int(kept.sum())
+    n, h = samples.shape[1], int(kept.sum())
     if n < 3 or h < 2:
-        return None
-    inner = samples[kept]
-    clipped = samples.clip(inner.min(), inner.max()).astype(np.float64)
-    return round(float(clipped.var(ddof=1)) * (n - 1) / (h * (h - 1)))
+        return [None] * len(samples)
+    inner = samples[:, kept]
+    low, high = inner.min(axis=1, keepdims=True), inner.max(axis=1, keepdims=True)
+    found = samples.clip(low, high).astype(np.float64).var(axis=1, ddof=1)
+    return [round(each * (n - 1) / (h * (h - 1))) for each in found.tolist()]
 
 
 def _works(found: HostBlame) -> Array:
@@ -205,33 +204,35 @@ def _ops(joined: _Joined, kept: Array, warm: Array, inside: Array) -> list[Diges
     for each in joined.found:
         for row in each.rows:
             place.setdefault(row, len(place))
-    columns = {}
-    for name in ("blame", "launches", "total"):
 
-        def spread(each: HostBlame, name: str = name) -> Array:
+    def spread(name: str) -> Array:
+        def of_host(each: HostBlame) -> Array:
             values = np.zeros((len(each), len(place)), np.int64)
             values[:, [place[row] for row in each.rows]] = getattr(each, name)
             return values
 
-        columns[name] = joined.of(spread)
-    blame, launches, total = columns.values()
-    ranked = np.lexsort((np.arange(len(place)), -total[kept].sum(axis=0), -blame[kept].sum(axis=0))).tolist()
+        return joined.of(of_host)
+
+    blame = np.ascontiguousarray(spread("blame").T)
+    launches, total = (spread(name)[kept].sum(axis=0) for name in ("launches", "total"))
+    ranked = np.lexsort((np.arange(len(place)), -total, -blame[:, kept].sum(axis=1))).tolist()
     keys = list(place)
     chosen = [[i] for i in ranked[:_MOST_OPS] if keys[i][1].name != OTHERS]
     rest: dict[int, list[int]] = {}
     for i in set(ranked) - {i for each in chosen for i in each}:
         rest.setdefault(keys[i][0], []).append(i)
+    groups = [*chosen, *(sorted(each) for _, each in sorted(rest.items()))]
+    series = np.array([blame[members].sum(axis=0) for members in groups]).reshape(len(groups), blame.shape[1])
     answer = []
-    for members in (*chosen, *(sorted(each) for _, each in sorted(rest.items()))):
+    told = zip(groups, series[:, kept].sum(axis=1).tolist(), variances(series.take(warm, axis=1), inside), strict=True)
+    for members, sum_ps, variance in told:
         state, identity = keys[members[0]]
         if len(members) > 1 or identity.name == OTHERS:
             identity = Identity(identity.side, OTHERS)
-        series = blame[:, members].sum(axis=1)
-        executed, lasted = (int(each[kept][:, members].sum()) for each in (launches, total))
-        if series[kept].any() or executed or lasted:
-            told: dict[str, Any] = asdict(identity)
-            told |= {"sum_ps": int(series[kept].sum()), "variance": variance(series[warm], inside)}
-            answer.append(DigestOp(STATES[state], **told, launches=executed, total_ps=lasted))
+        times = {"sum_ps": sum_ps, "variance": variance}
+        times |= {"launches": int(launches[members].sum()), "total_ps": int(total[members].sum())}
+        if sum_ps or times["launches"] or times["total_ps"]:
+            answer.append(DigestOp(STATES[state], **vars(identity), **times))
     return answer
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -63,7 +64,29 @@ class Identities:
         self._by_name: dict[str, list[int]] = {}
         for program, module in host.modules.items():
             self._by_name.setdefault(module.name, []).append(program)
+        self._found: dict[int, _Stated | None] = {}
         self._device = {id(plane): (of_event, ops) for plane, of_event, ops in device_events(host)}
+
+    def alike(self) -> tuple[Array, int]:
+        """(int32[events], how many numbers there are): events of one number have the same identity."""
+        trace = self._host.trace
+        answer, count = trace.name_of, len(trace.names)
+        for first, plane in trace.parts:
+            device, stated = self._device.get(id(plane)), self._stated(plane)
+            if device or stated:
+                answer = answer.copy() if answer is trace.name_of else answer
+                columns = [device[0]] if device else []
+                columns += [stated.code, stated.program, stated.module] if stated else []
+                example, code = combine(plane.events.name, *columns)
+                answer[first : first + len(code)] = code + count
+                count += len(example)
+        return answer, count
+
+    def _stated(self, plane: Plane) -> _Stated | None:
+        """Which instructions the events of a plane name; None where only their names can."""
+        if id(plane) not in self._found:
+            self._found[id(plane)] = _stated(self._host, plane)
+        return self._found[id(plane)]
 
     def of(self, events: Array) -> tuple[Array, list[Identity]]:
         """int64[k]: which of the identities, all different, each event has."""
@@ -83,25 +106,30 @@ class Identities:
             yield stem_of_program(self._host.modules[program].name), bodies.program()
 
     def _of_plane(self, plane: Plane, rows: Array) -> tuple[Array, list[Identity]]:
-        of_event, ops = self._device.get(id(plane), (np.full(len(plane.events), -1, np.int32), []))
-        program, code, texts, modules = _instructions(self._host, plane)
-        columns = plane.events.name[rows], of_event[rows], code[rows], program[rows], modules[0][rows]
-        example, kind = combine(*columns)
-        side = DEVICE if id(plane) in self._device else HOST
+        of_event, ops = self._device.get(id(plane), (None, []))
+        name, none = plane.events.name[rows], np.full(len(rows), -1, np.int64)
+        op_of = none if of_event is None else of_event[rows]
+        stated = self._stated(plane) or (_named(plane) if plane.name.startswith(vocabulary.TPU) else None)
+        program, code, module = none, none, none
+        if stated:
+            at = rows if stated.by_event else name
+            program, code, module = stated.program[at], stated.code[at], stated.module[at]
+        example, kind = combine(name, op_of, code, program, module)
+        side = HOST if of_event is None else DEVICE
         kinds = []
-        for at in rows[example].tolist():
-            op = ops[of_event[at]] if of_event[at] >= 0 else None
-            leaf = texts[code[at]].rpartition("::")[2].removeprefix("%") if code[at] >= 0 else ""
-            module = modules[1][modules[0][at]] if modules[0][at] >= 0 else ""
-            row = int(plane.events.name[at])
-            if leaf:
-                kinds.append(self._instruction(side, leaf, int(program[at]), module, op))
+        for at in example.tolist():
+            op = ops[op_of[at]] if op_of[at] >= 0 else None
+            leaf = stated.texts[code[at]].rpartition("::")[2].removeprefix("%") if stated and code[at] >= 0 else ""
+            if leaf and stated:
+                called = stated.modules[module[at]] if module[at] >= 0 else ""
+                kinds.append(self._instruction(side, leaf, int(program[at]), called, op))
             elif op:
                 kinds.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
+                row = int(name[at])
                 told = names.of_event(plane.names[row], plane.categories[row])
-                name = told.name if told.known and not told.is_dataset else shown(plane.names[row])
-                kinds.append(Identity(side, name[:_LONGEST], told.type if told.known else ""))
+                text = told.name if told.known and not told.is_dataset else shown(plane.names[row])
+                kinds.append(Identity(side, text[:_LONGEST], told.type if told.known else ""))
         return kind, kinds
 
     def _instruction(self, side: str, leaf: str, program: int, name: str, op: Op | None) -> Identity:
@@ -124,19 +152,33 @@ class Identities:
         return Identity(side, leaf, *told, *shapes, bodies.body(row), place[:_LONGEST])
 
 
-def _instructions(host: Host, plane: Plane) -> tuple[Array, Array, list[str], tuple[Array, list[str]]]:
-    """(program, code, texts, (module code, modules)): which instruction of XLA each event names; codes are -1 for none.
+class _Stated(NamedTuple):
+    """Which instructions of XLA events name: int64 by event, or by the number of their name; -1 for none."""
 
-    Columns are int64[events]. TPUs name it in what their events' metadata shows, others in a stat.
-    """
+    by_event: bool
+    program: Array
+    code: Array
+    """Places among the texts."""
+    texts: list[str]
+    module: Array
+    """Places among the modules."""
+    modules: list[str]
+
+
+def _stated(host: Host, plane: Plane) -> _Stated | None:
+    """Of a plane whose events state it: those of TPUs do not, see `_named`."""
     size = len(plane.events)
-    if plane.name.startswith(vocabulary.TPU):
-        stated = plane.metadata_stat(vocabulary.PROGRAM_ID)
-        of_name = np.full(len(plane.metadata), -1, np.int64)
-        of_name[stated.owner] = stated.numbers
-        named = np.array([bool(text) for text in plane.display_names], bool)
-        code = np.where(named[plane.events.name], plane.events.name, -1).astype(np.int64)
-        return of_name[plane.events.name], code, plane.display_names, (np.full(size, -1, np.int64), [])
+    if plane.name.startswith(vocabulary.TPU) or not len(plane.stat(vocabulary.HLO_OP)):
+        return None
     code, texts = instructions(host, plane)
     modules = plane.stat(vocabulary.HLO_MODULE).spread_codes(size)
-    return plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, modules
+    return _Stated(True, plane.stat(vocabulary.PROGRAM_ID).spread(size, -1), code, texts, *modules)
+
+
+def _named(plane: Plane) -> _Stated:
+    """Of a TPU: what the metadata of its events shows."""
+    size = len(plane.metadata)
+    named = np.array([bool(text) for text in plane.display_names], bool)
+    code = np.where(named, np.arange(size), -1)
+    program = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(size, -1)
+    return _Stated(False, program, code, plane.display_names, np.full(size, -1, np.int64), [])

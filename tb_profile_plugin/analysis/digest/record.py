@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -154,15 +156,16 @@ class Digest:
     @staticmethod
     def from_json(text: str | bytes, where: str = "") -> Digest:
         """The digest again, whoever wrote it; raises `ProblemError` for what is none, or of another version."""
-        try:
+        return Digest.all_from_json(text, [where])[0]
+
+    @staticmethod
+    def all_from_json(text: str | bytes, where: Sequence[str]) -> list[Digest]:
+        """As many as places are named, a list where these are several; raises likewise, and says which is none."""
+        with _refused(" and ".join(where)):
             data = json.loads(text)
-            if data["kind"] != KIND or data["version"] != VERSION:
-                remedy = "Make it again of the session, with this version."
-                raise ProblemError(Problem("bad_digest", "This is no digest of this version.", remedy, where))
-            return _checked(data)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            remedy = "Make it again of the session."
-            raise ProblemError(Problem("bad_digest", "This is no digest.", remedy, where)) from error
+            every = [data] if len(where) == 1 else data
+            _demand(isinstance(every, list) and len(every) == len(where))
+        return [_read(each, place) for each, place in zip(every, where, strict=True)]
 
 
 _LISTS = {"parts": Part, "ops": DigestOp, "kernels": DigestKernel, "memory": Memory, "causes": DigestCause}
@@ -190,6 +193,24 @@ _FACTS: dict[str, str] = (
     | {"levels": "dict[str, int]", "versions": "dict[str, str]", "problems": "list[str]", "errors": "list[str]"}
 )
 """What every digest knows; it may know more."""
+
+
+@contextmanager
+def _refused(where: str) -> Iterator[None]:
+    """What plain data raise that are no digest, as a problem."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        remedy = "Make it again of the session."
+        raise ProblemError(Problem("bad_digest", "This is no digest.", remedy, where)) from error
+
+
+def _read(data: Any, where: str) -> Digest:
+    with _refused(where):
+        if data["kind"] != KIND or data["version"] != VERSION:
+            remedy = "Make it again of the session, with this version."
+            raise ProblemError(Problem("bad_digest", "This is no digest of this version.", remedy, where))
+        return _checked(data)
 
 
 def _checked(data: dict[str, Any]) -> Digest:

@@ -1,27 +1,28 @@
-/** What the shown session is compared with: another session of the logdir, or a file. */
+/** What the shown session is compared with: another session of the logdir, or a file; two files with each other. */
 
 import { isReport } from "../../api/client";
 import { moment } from "../../base/format";
 import type { Store } from "../../state/store";
 import type { PageProps } from "../page";
-import { closeFile, opened, openFile, swapFile, swapItems } from "./file";
+import { closeFile, closeFiles, opened, openFiles, type SideName, swapFiles, swapItems } from "./file";
 
 const FILE_TIP =
-  "A report of tb-profile report, or a digest, such as a baseline of tb-profile check. It is read here; the server compares its figures and keeps nothing.";
+  "A report of tb-profile report, or a digest, such as a baseline of tb-profile check. It is read here; the server compares its figures and keeps nothing. Two files are compared with each other, the first as the base.";
 
-function Chooser() {
+function Chooser({ label = "Open a report…" }: { label?: string }) {
   if (isReport()) return null;
   return (
     <label class="button file" data-tip={FILE_TIP}>
-      Open a report…
+      {label}
       <input
         type="file"
+        multiple
         accept=".html,.htm,.json"
         onChange={({ currentTarget }) => {
-          const file = currentTarget.files?.[0];
+          const files = [...(currentTarget.files ?? [])];
           // The same file can be chosen again.
           currentTarget.value = "";
-          if (file) void openFile(file);
+          void openFiles(files);
         }}
       />
     </label>
@@ -36,24 +37,38 @@ function SwapButton({ swap }: { swap: () => void }) {
   );
 }
 
-/** Both sides, where one is a file. */
+function Side({ side, run }: { side: SideName; run: string }) {
+  const file = opened.value?.[side];
+  return (
+    <>
+      <b>{file?.name ?? run}</b>{" "}
+      {file && (
+        <button
+          type="button"
+          class="button"
+          aria-label={`Close ${file.name}`}
+          data-tip="Without the file"
+          onClick={() => closeFile(side)}
+        >
+          ×
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Both sides, where one is a file, or both are. */
 function Sides({ run, store }: { run: string; store: Store }) {
-  const file = opened.value;
-  if (!file) return null;
-  const [base, fresh] = file.side === "base" ? [file.name, run] : [run, file.name];
   return (
     <p class="compare-base">
       <span>
-        Base <b>{base}</b>
+        Base <Side side="base" run={run} />
       </span>
-      <SwapButton swap={() => swapFile(store)} />
+      <SwapButton swap={() => swapFiles(store)} />
       <span class="quiet">
-        new: <b>{fresh}</b>
+        new: <Side side="new" run={run} />
       </span>
-      <Chooser />
-      <button type="button" class="button" aria-label="Close the file" data-tip="Without the file" onClick={closeFile}>
-        ×
-      </button>
+      {!(opened.value?.base && opened.value.new) && <Chooser label="Open the other side…" />}
     </p>
   );
 }
@@ -78,7 +93,7 @@ export function Base({ page }: { page: PageProps }) {
         <select
           value={base}
           onChange={(event) => {
-            closeFile();
+            closeFiles();
             store.go({ base: event.currentTarget.value });
           }}
         >

@@ -1,4 +1,4 @@
-/** A report or a digest that somebody opens here as one side: read in the page, compared by the server, kept by neither. */
+/** Reports or digests that somebody opens here as one side, or both: read in the page, compared by the server, kept by neither. */
 
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -11,36 +11,49 @@ import { toProblem } from "../../state/resource";
 import type { Store } from "../../state/store";
 import type { PageProps } from "../page";
 
-interface Opened {
+interface OpenedFile {
   readonly name: string;
   readonly digest: string;
-  readonly side: "base" | "new";
 }
 
-/** Stays while the page is open, whichever tab is shown; no address can name it. */
+export type SideName = "base" | "new";
+
+/** The session that is shown is the side that no file is. */
+type Opened = Readonly<Partial<Record<SideName, OpenedFile>>>;
+
+/** Null without any. Stays while the page is open, whichever tab is shown; no address can name it. */
 export const opened = signal<Opened | null>(null);
 const unread = signal<Problem | null>(null);
 
 const MOST_BYTES = 256 << 20;
 const REMEDY = "Open a report of tb-profile report, or a digest, such as a baseline of tb-profile check.";
 
-function refused(message: string, where: string): void {
-  unread.value = { code: "bad_file", message, remedy: REMEDY, where, severity: "error" };
+async function read(file: File): Promise<OpenedFile> {
+  if (file.size > MOST_BYTES) throw new Error("This file is too large for a report.");
+  return { name: file.name, digest: digestIn(await file.text()) };
 }
 
-export async function openFile(file: File): Promise<void> {
+/** Two are the base and the new side; one is the side that is free, the base rather than the new one. */
+export async function openFiles(files: readonly File[]): Promise<void> {
   unread.value = null;
-  if (file.size > MOST_BYTES) return refused("This file is too large for a report.", file.name);
+  const [first, second] = files;
+  let reading = first;
   try {
-    opened.value = { name: file.name, digest: digestIn(await file.text()), side: "base" };
+    if (!first) return;
+    const one = await read(first);
+    reading = second;
+    const now = opened.peek();
+    if (second) opened.value = { base: one, new: await read(second) };
+    else opened.value = { ...now, [now?.base && !now.new ? "new" : "base"]: one };
   } catch (error) {
-    refused(error instanceof Error ? error.message : String(error), file.name);
+    const message = error instanceof Error ? error.message : String(error);
+    unread.value = { code: "bad_file", message, remedy: REMEDY, where: reading?.name ?? "", severity: "error" };
   }
 }
 
-export function swapFile(store: Store): void {
+export function swapFiles(store: Store): void {
   const now = opened.peek();
-  if (now) opened.value = { ...now, side: now.side === "base" ? "new" : "base" };
+  if (now) opened.value = { ...(now.new && { base: now.new }), ...(now.base && { new: now.base }) };
   store.go({ options: swapItems(store.view.peek().options) });
 }
 
@@ -49,7 +62,19 @@ export function swapItems({ base_items = "", new_items = "", ...others }: Option
   return { ...others, ...(new_items && { base_items: new_items }), ...(base_items && { new_items: base_items }) };
 }
 
-export function closeFile(): void {
+export function closeFile(side: SideName): void {
+  const { [side]: _closed, ...left } = opened.peek() ?? {};
+  opened.value = Object.keys(left).length ? left : null;
+  unread.value = null;
+}
+
+/** Another file can be opened in the place of one that is no digest. */
+function refuse(problem: Problem): void {
+  for (const side of ["base", "new"] as const) if (opened.peek()?.[side]?.name === problem.where) closeFile(side);
+  unread.value = problem;
+}
+
+export function closeFiles(): void {
   opened.value = unread.value = null;
 }
 
@@ -61,25 +86,33 @@ interface Comparison {
 
 const NOTHING = { answer: null, problem: null };
 
-/** What the server says of the file that is open, or else the page's own answer; and what is wrong with a file. */
+/** What the server says of the files that are open, or else the page's own answer; and what is wrong with a file. */
 export function useComparison({ answer, session, store }: PageProps): Comparison {
   const [found, setFound] = useState<Comparison>(NOTHING);
-  const file = opened.value;
+  const files = opened.value;
   const host = store.host.value;
   const { steps = "", step_event = "", base_items = "", new_items = "" } = store.view.value.options;
   useEffect(() => {
     setFound(NOTHING);
-    if (!file) return;
+    if (!files) return;
     const controller = new AbortController();
-    const choices = { host, steps, step_event, base_items, new_items };
-    const query = { run: session.run, ...choices, name: file.name, side: file.side };
-    api.compare(query, file.digest, controller.signal).then(
+    const [{ base, new: fresh }, items] = [files, { base_items, new_items }];
+    const one = { run: session.run, host, steps, step_event, ...items, side: base ? "base" : "new" };
+    const two = { ...items, new_name: fresh?.name ?? "", side: "both" };
+    const [first] = [base, fresh].filter((file) => file !== undefined);
+    const body = base && fresh ? `[${base.digest},${fresh.digest}]` : (first?.digest ?? "");
+    const query = { ...(base && fresh ? two : one), name: first?.name ?? "" };
+    const asked = api.compare(query, body, controller.signal);
+    asked.then(
       (told) => setFound({ answer: told, problem: null }),
       (error: unknown) => {
-        if (!controller.signal.aborted) setFound({ answer: null, problem: toProblem(error) });
+        if (controller.signal.aborted) return;
+        const problem = toProblem(error);
+        setFound({ answer: null, problem });
+        if (problem.code === "bad_digest") refuse(problem);
       },
     );
     return () => controller.abort();
-  }, [file, session.run, session.modified, host, steps, step_event, base_items, new_items]);
-  return file ? { ...found, problem: unread.value ?? found.problem } : { answer, problem: unread.value };
+  }, [files, session.run, session.modified, host, steps, step_event, base_items, new_items]);
+  return files ? { ...found, problem: unread.value ?? found.problem } : { answer, problem: unread.value };
 }

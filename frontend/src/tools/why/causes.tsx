@@ -35,6 +35,11 @@ function Names({ page, cause }: { page: PageProps; cause: string }) {
             <tr key={table.text(row, "name")}>
               <th scope="row">{table.text(row, "name")}</th>
               <td class="number">{time(table.length(row, "per_step_ps"), "ps")}</td>
+              {table.column("delta_per_step_ps") && (
+                <td class="number">
+                  <Change table={table} row={row} />
+                </td>
+              )}
               <td class="number">× {table.length(row, "count").toPrecision(3)} per step</td>
             </tr>
           ))}

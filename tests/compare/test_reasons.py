@@ -1,0 +1,47 @@
+"""What reasons say of an op: how often it runs where that is why, and where nothing is recorded who would name it."""
+
+from typing import Any
+
+import digests
+import pytest
+
+from tb_profile_plugin.analysis.digest.record import NOTHING
+from tb_profile_plugin.compare.engine import compare
+from tb_profile_plugin.compare.side import side
+from tb_profile_plugin.compare.verdict import verdict
+
+STEPS = [round(each * 1e9) for each in (1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01)]
+
+
+def reason(part: str, name: str, launches: tuple[int, int], by: float, **facts: Any) -> str:
+    """The first, of an op that takes so many times as long as before, in programs that are not the same."""
+    made = []
+    for mark, often, times in (("one", launches[0], 1.0), ("other", launches[1], by)):
+        ps = [round(each * times) for each in STEPS]
+        told = {f"{part}/{name}": {"origin": "f/dot", "launches": 6 * often}}
+        made.append(digests.digest(ps, {f"{part}/{name}": ps}, told, programs=[("jit_f", mark)], **facts))
+    found = verdict(compare(side([("a", made[0])]), side([("b", made[1])])))
+    assert found.code == ("slower" if by > 1 else "faster")
+    return found.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("launches", "by", "said"),
+    [
+        ((12, 24), 2.0, "dot: 1.00 ms → 2.00 ms, 12 → 24 times a step"),
+        ((2000, 500), 0.25, "dot: 1.00 ms → 250 µs, 2,000 → 500 times a step"),
+        ((12, 13), 2.0, "dot: 1.00 ms → 2.00 ms"),
+        ((12, 12), 2.0, "dot: 1.00 ms → 2.00 ms"),
+        ((160, 1), 2.0, "dot: 1.00 ms → 2.00 ms"),
+    ],
+)
+def test_how_often_is_said_where_it_is_why(launches: tuple[int, int], by: float, said: str) -> None:
+    assert reason("compute", "dot", launches, by).endswith(f". {said}")
+
+
+def test_python_of_which_nothing_is_recorded() -> None:
+    said = "Python: 1.00 ms more. Nothing is recorded of most of it"
+    assert reason("python", NOTHING, (1, 1), 2.0) == f"{said}: the Python tracer, which is off, would name it"
+    assert reason("python", NOTHING, (1, 1), 2.0, levels={}) == said
+    assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch latency: 1.00 ms more"
+    assert reason("python", "step", (1, 1), 2.0) == "Python: 1.00 ms more. step: 1.00 ms → 2.00 ms"
