@@ -39,12 +39,19 @@ def calls_per_step(host: Host, step_event: str = "") -> float:
     offset = host.trace.rows(plane).start
     single = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM.match(name))))
-    first, last = on_cpu(host)
-    place = np.searchsorted(first, programs, "right") - 1
-    programs = programs[(place < 0) | (programs >= np.append(last, 0)[place])]
+    programs = programs[~inside(programs, *on_cpu(host))]
     calls = host.trace.begin[np.concatenate([single, programs])]
     step = np.searchsorted(steps.begin, calls, "right") - 1
     return float((step >= 0).sum() / len(steps))
+
+
+def inside(events: Array, first: Array, last: Array) -> Array:
+    """bool[k]: which events are among ``first[i] … last[i] - 1`` for some i; these are disjoint and in order."""
+    if not len(first):
+        return np.zeros(len(events), bool)
+    place = np.searchsorted(first, events, "right") - 1
+    answer: Array = (place >= 0) & (events < last[place])
+    return answer
 
 
 @per_host

@@ -9,34 +9,29 @@ from ...runtime.regex import regex
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
 PAUSE = "pause"
-_OPTIMIZER = ("optimizer", r"Optimizer\.step")
+_OPTIMIZER = ("optimizer", regex(r"Optimizer\.step"))
+_COMPILED = ("compiled", regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled"))
 _KINDS = {
     PAUSE: (
-        ("checkpoint", r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b"),
-        ("evaluation", r"(?i).*(?:evaluat|validat|on_test|on_predict)|__inference_"),
-        ("summary", r"(?i).*summary|Encode"),
-        ("printing", r"(?i).*print|StringFormat"),
-        ("hook", r"on_\w+"),
+        ("checkpoint", regex(r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b")),
+        ("evaluation", regex(r"(?i).*(?:evaluat|validat|on_test|on_predict)|__inference_")),
+        ("summary", regex(r"(?i).*summary|Encode")),
+        ("printing", regex(r"(?i).*print|StringFormat")),
+        ("hook", regex(r"on_\w+")),
     ),
-    "input": (("input_workers", r".*MultiProcessing"),),
+    "input": (("input_workers", regex(r".*MultiProcessing")),),
     "exposed_copy": (
-        ("copy_within", r".*(?:DtoD|D2D)"),
-        ("copy_back", r".*(?:DtoH|D2H)"),
-        ("copy_pageable", r".*Pageable"),
-        ("copy_in", r".*(?:HtoD|H2D)"),
+        ("copy_within", regex(r".*(?:DtoD|D2D)")),
+        ("copy_back", regex(r".*(?:DtoH|D2H)")),
+        ("copy_pageable", regex(r".*Pageable")),
+        ("copy_in", regex(r".*(?:HtoD|H2D)")),
     ),
-    "compute": (("float32", r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)"),),
-    "allocator": (("freed", r"(?:cu|cuda|hip)(?:Mem)?Free"),),
-    "eager": (
-        _OPTIMIZER,
-        ("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),
-    ),
+    "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
+    "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
+    "eager": (_OPTIMIZER, _COMPILED),
     "python": (_OPTIMIZER,),
     "launch": (_OPTIMIZER,),
-    "dispatch": (
-        _OPTIMIZER,
-        ("compiled", r".*Compiled(?:Function|FxGraph)|Torch-Compiled"),
-    ),
+    "dispatch": (_OPTIMIZER, _COMPILED),
 }
 """Of causes whose kinds differ in what helps: names as PyTorch, CUDA's profiler, XLA and TensorFlow give them."""
 PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])
@@ -44,7 +39,7 @@ PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])
 
 def kinds(cause: str, names: Iterable[tuple[str, float]], whole: float) -> list[str]:
     """The kinds of a cause that take their share of the whole, the largest first; names come with their times."""
-    patterns = [(kind, regex(pattern)) for kind, pattern in _KINDS.get(cause, ())]
+    patterns = _KINDS.get(cause, ())
     times = dict.fromkeys((kind for kind, _ in patterns), 0.0)
     for name, time in names:
         kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)

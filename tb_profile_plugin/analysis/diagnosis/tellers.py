@@ -21,7 +21,7 @@ from ...runtime.regex import regex
 from ..idle.devices import device_work
 from ..idle.names import DRIVER_CALL
 from ..idle.states import State
-from .calls import on_cpu
+from .calls import inside, on_cpu
 from .naming import shown
 from .timeline import Timeline
 
@@ -48,8 +48,6 @@ _HALF, _MOST = 0.5, 1000
 _STARTING_PS = 10**11
 """A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
 _LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
-
-
 _OPTIMIZER = "Optimizer.step#"
 _OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
 """What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
@@ -83,22 +81,23 @@ def told(host: Host, line: Timeline) -> Told:
     texts = _texts(event, trace.name_of, text)
     through = [row for row in rows.tolist() if _MACHINERY.match(trace.names[row])]
     back = [row for row in rows.tolist() if _CALLS_BACK.match(trace.names[row])]
+    first, last = _optimizers(trace)
+    if back or through or len(first):
+        event = event.copy()
     if back:
-        event, at = event.copy(), _those(trace, event, back)
+        at = _those(trace, event, back)
         _renamed(trace, at, _called(trace, event[at]), event, texts, words)
     if through:
-        event, at = event.copy(), _those(trace, event, through)
+        at = _those(trace, event, through)
         waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
         events, place = np.unique(event[at], return_inverse=True)
         _renamed(trace, at, _nearest(trace, events, _is_own)[place], event, texts, words)
         _suffixed(texts, waits, OF_THREAD, words)
-    on, starting = _within(event, *on_cpu(host)), _starting(host, line, event)
-    first, last = _optimizers(trace)
-    steps = _within(event, first, last)
+    on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
+    steps = np.flatnonzero(inside(event, first, last))
     if len(steps):
         steps = steps[among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
         by = first[np.searchsorted(first, event[steps], "right") - 1]
-        event = event.copy()
         _renamed(trace, steps, by, event, texts, words)
     _suffixed(texts, on, ON_CPU, words)
     _suffixed(texts, starting[~among(starting, on)], STARTING, words)
@@ -116,15 +115,6 @@ def _optimizers(trace: Trace) -> tuple[Array, Array]:
     """(first, last), int64[k]: steps of PyTorch's optimizers, of which each is events ``first[i] … last[i] - 1``."""
     marks = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OPTIMIZER))))
     return marks, trace.nesting[1][marks].astype(np.int64)
-
-
-def _within(event: Array, first: Array, last: Array) -> Array:
-    """int64[k]: the stretches whose events are among ``first[i] … last[i] - 1``."""
-    if not len(first):
-        return np.empty(0, np.int64)
-    place = np.searchsorted(first, event, "right") - 1
-    answer: Array = np.flatnonzero((place >= 0) & (event < last[place.clip(0)]))
-    return answer
 
 
 def _starting(host: Host, line: Timeline, event: Array) -> Array:

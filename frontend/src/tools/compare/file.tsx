@@ -96,10 +96,11 @@ export function useComparison({ answer, session, store }: PageProps): Comparison
     setFound(NOTHING);
     if (!files) return;
     const controller = new AbortController();
-    const [{ base, new: fresh }, items] = [files, { base_items, new_items }];
+    const { base, new: fresh } = files;
+    const items = { base_items, new_items };
     const one = { run: session.run, host, steps, step_event, ...items, side: base ? "base" : "new" };
     const two = { ...items, new_name: fresh?.name ?? "", side: "both" };
-    const [first] = [base, fresh].filter((file) => file !== undefined);
+    const first = base ?? fresh;
     const body = base && fresh ? `[${base.digest},${fresh.digest}]` : (first?.digest ?? "");
     const query = { ...(base && fresh ? two : one), name: first?.name ?? "" };
     const asked = api.compare(query, body, controller.signal);
