@@ -209,7 +209,7 @@ def test_what_is_as_large_as_the_headline_is_named_beside_it() -> None:
     each = "IteratorGetNext[1,32] $a.py:1 f[33,15] DevicePut[48,15] x/MatMul:MatMul[64,35]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {each}", steps=6, every=100)])
     assert found.headline.sentence.code == "headline.input"
-    assert "As much is lost to: python" in found.headline.sentence.text
+    assert "About as much is lost to: python" in found.headline.sentence.text
     much = "IteratorGetNext[1,20] $a.py:1 f[21,21] DevicePut[42,21] x/MatMul:MatMul[64,35]"
     late = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1}} {much}", steps=6, every=100)])
     assert late.headline.sentence.code == "headline.host"

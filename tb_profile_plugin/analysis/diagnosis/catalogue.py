@@ -51,7 +51,7 @@ TEMPLATES: dict[str, str] = {
     "names.each": "{name} ({each_ps} each time)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
-    "names.tied": "{names} As much is lost to: {parts}.",
+    "names.tied": "{names} About as much is lost to: {parts}.",
     "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
     "headline.compute": "Device-bound: " + _PART + " is compute on the device.{names}{rest}",
