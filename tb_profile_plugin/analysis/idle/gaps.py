@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,16 +114,16 @@ def _of_device(host: Host, place: int, wide: Array) -> Moments:
         act.loop,
         usual,
         work.program,
-        [*_others(host, place), *([] if is_unrecorded(host) else [wide])],
+        (_others(host, place), wide[:0] if is_unrecorded(host) else wide),
     )
     return Moments(*found, after, usual)
 
 
-def _others(host: Host, place: int) -> Iterator[Array]:
-    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for; nothing without others."""
-    if len(host_work(host)) > 1:
-        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
-        yield np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
+def _others(host: Host, place: int) -> Array:
+    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
+    others = _busy(host) if len(host_work(host)) > 1 else []
+    begin, end = together([each for other, each in enumerate(others) if other != place])
+    return np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
 
 
 @per_host
