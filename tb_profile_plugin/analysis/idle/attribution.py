@@ -148,7 +148,9 @@ def _attributed(
                 until = high if n < 0 else max(low, min(begin[n], high))
                 line = np.int64(loop) if n < 0 else np.int64(thread[n])
                 if until > low:
-                    count = _of_thread(rows, stack, reached, count, gap, line, low, until, threads, activity, instead, loop)
+                    count = _of_thread(
+                        rows, stack, reached, count, gap, line, low, until, threads, activity, instead, loop
+                    )
                 if n >= 0:
                     launched = max(until, min(end[n], high))
                     count = _put(rows, count, until, launched, _LAUNCH, gap, np.int64(number[n]))
@@ -233,7 +235,7 @@ def _of_thread(
     return count
 
 
-@jit
+@inlined
 def _waiting(
     rows: Pieces, count: Int, at: Int, stop: Int, gap: Int, event: Int, instead: tuple[I64Matrix, I64Matrix]
 ) -> Int:
