@@ -210,14 +210,15 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
                 following = np.searchsorted(calls, top, "right")
                 i = top
                 while i < stop:
-                    if following < len(calls) and calls[following] == i:
+                    until = min(stop, calls[following]) if following < len(calls) else stop
+                    for k in range(i, until):
+                        if mark[k] <= 0:
+                            mark[k] = wanted
+                    i = until
+                    if i < stop:
                         i = np.int64(last[i])
                         while following < len(calls) and calls[following] < i:
                             following += 1
-                        continue
-                    if mark[i] <= 0:
-                        mark[i] = wanted
-                    i += 1
                 while row < len(source) and source[row] < stop:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
                         mark[target[row]] = _PENDING
