@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import I8, I32, I64, Array, Bool, distinct
 from ..columns import Plane, vocabulary
+from ..columns.taken import taken
 from ..jit import jit
 from ..model import names
 from ..model.framework import op_names_of
@@ -58,7 +59,7 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], names.OpName]) -> tup
         if parsed.known and row:
             by_name[row] = len(ops)
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
-    op_of_event = by_name[plane.events.name]
+    op_of_event: Array = taken(by_name, plane.events.name)
     _assign_hlo_ops(plane, op_of_event, ops)
     column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
@@ -122,7 +123,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
-    recorded = np.flatnonzero(told[op_of_event])
+    recorded = np.flatnonzero(taken(told, op_of_event))
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
     bare = [call for call, known in zip(calls, within.tolist(), strict=True) if not known]

@@ -15,7 +15,7 @@ from .. import hostnames
 from ..hostactivity import is_unrecorded
 from ..stretches import union
 from .attribution import attributed, following
-from .classes import activity, event_classes
+from .classes import activity, are, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, first_kind, layered, together
 from .states import State
@@ -165,10 +165,10 @@ def wide_causes(host: Host) -> Array:
         elif state == State.DISPATCH:
             found = trace.named(lambda name: name.startswith(hostnames.EXECUTORS))
         else:
-            found = np.flatnonzero(classes == state)
+            found = np.flatnonzero(are(classes, state))
         if state in (State.CALLBACK, State.DISPATCH):
             parent, _ = trace.nesting
-            found = found[~_within(found, activity(host).came_from, parent, classes == State.INPUT)]
+            found = found[~_within(found, activity(host).came_from, parent, are(classes, State.INPUT))]
         events.append(trace.by_time(found))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     edges, of_piece = layered(layers, *host.window)
