@@ -18,6 +18,7 @@ from ..model.per_host import per_host
 from ..runtime.regex import regex
 from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
+from .stretches import near
 
 _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
 _PENDING = -1
@@ -200,6 +201,7 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
     # What waits in it is marked, so that nothing waits there twice.
     pending = np.empty(len(source), np.int32)
+    following = np.int64(0)
     for wanted in (2, 1):
         for c in range(len(calls)):
             if (1 if single[c] else 2) != wanted:
@@ -208,7 +210,7 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
             while True:
                 stop = last[top]
-                following = np.searchsorted(calls, top, "right")
+                following = np.int64(near(calls, top + 1, following))
                 i = top
                 while i < stop:
                     until = min(stop, calls[following]) if following < len(calls) else stop
