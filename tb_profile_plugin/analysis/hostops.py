@@ -144,9 +144,7 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
     stated = zip(column.owner.tolist(), column.strings, plane.events.name[column.owner].tolist(), strict=True)
     found = [
-        (event, name)
-        for event, name, row in stated
-        if event not in functions and plane.names[row] == "EagerExecute"
+        (event, name) for event, name, row in stated if event not in functions and plane.names[row] == "EagerExecute"
     ]
     named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
     old = plane.events.named(list(named))
