@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..runtime import cancellation
 from ..runtime.regex import regex
@@ -22,8 +22,7 @@ _CALLS = {
 """How the computations that an opcode calls are called; those of others are applied."""
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How an instruction is written."""
 
     mark: str = "%"

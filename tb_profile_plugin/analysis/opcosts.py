@@ -6,7 +6,7 @@ Only captures with XLA programs, and of TPUs, are looked at for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.host import Host
 from ..model.per_host import per_host
@@ -63,8 +63,7 @@ def _fill(op: Op, found: Sequence[XlaOp]) -> None:
         op.cost = UNKNOWN
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """What a host's devices calculated, by the ops whose cost is known. Times in ps."""
 
     flops: float = 0.0

@@ -6,8 +6,8 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -360,8 +360,7 @@ def values(column: StatColumn) -> Iterator[Any]:
             yield strings[i] if kind else None
 
 
-@dataclass(frozen=True)
-class XSpace:
+class XSpace(NamedTuple):
     """A decoded capture of one host."""
 
     planes: Sequence[Plane]
@@ -370,7 +369,7 @@ class XSpace:
     hostnames: Sequence[str] = ()
     origin_ns: int = 0
     """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
-    problems: Sequence[Problem] = field(default_factory=tuple)
+    problems: Sequence[Problem] = ()
     """What could not be read, and where."""
     size: int = 0
     """Bytes that it was decoded from."""

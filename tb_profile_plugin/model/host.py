@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ from .steps import Steps
 from .trace import Trace, is_derived
 
 
-@dataclass(frozen=True)
-class HostSummary:
+class HostSummary(NamedTuple):
     """What is known of a host without its events: plain data, which travels between processes."""
 
     hostname: str

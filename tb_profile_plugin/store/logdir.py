@@ -8,11 +8,12 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple
 
 from .. import formats
 from ..problems import Problem, ProblemError
@@ -32,8 +33,7 @@ _COMPARED = 1000
 """A name that is asked for in vain is compared with so many others, and only if it has fewer characters."""
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """A folder that is searched, and the prefix of its sessions' names (empty for none)."""
 
     prefix: str
@@ -63,8 +63,7 @@ class Survey:
         return sum(len(session.files) for session in self.sessions)
 
 
-@dataclass(frozen=True)
-class _Held:
+class _Held(NamedTuple):
     """What a folder held in the last walk."""
 
     folder: Folder
@@ -226,7 +225,7 @@ def _named(session: StoredSession, taken: set[str]) -> StoredSession:
         number += 1
         unique = f"{readable} ({number})"
     taken.add(unique)
-    return session if unique == session.name else replace(session, name=unique)
+    return session if unique == session.name else session._replace(name=unique)
 
 
 def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
