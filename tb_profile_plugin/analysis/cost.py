@@ -14,8 +14,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..runtime import cancellation
-from ..xspace.hlo import Module
-from ..xspace.hlo.module import ELEMENTWISE
+from ..xspace.hlo.module import ELEMENTWISE, Module
 from . import costrules
 from .costcalls import custom_call
 from .costfusion import fusion

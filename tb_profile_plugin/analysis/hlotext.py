@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..runtime import cancellation
 from ..runtime.regex import regex
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 _OPERANDS = 40
 """Operands that are written out,"""

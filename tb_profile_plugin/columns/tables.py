@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -360,7 +360,8 @@ def values(column: StatColumn) -> Iterator[Any]:
             yield strings[i] if kind else None
 
 
-class XSpace(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class XSpace:
     """A decoded capture of one host."""
 
     planes: Sequence[Plane]

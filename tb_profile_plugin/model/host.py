@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from . import steps as step_rules
 from .per_host import Need, name_of, per_host
 from .steps import Steps
 from .trace import Trace, is_derived
+
+if TYPE_CHECKING:
+    from ..xspace.hlo.module import Module
 
 
 class HostSummary(NamedTuple):
@@ -147,7 +150,7 @@ class Host:
         return Trace(self.space)
 
     @lazy
-    def modules(self) -> dict[int, hlo.Module]:
+    def modules(self) -> dict[int, Module]:
         """XLA programs by id."""
         return hlo.modules(self.space)
 

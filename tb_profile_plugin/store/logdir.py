@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
@@ -115,6 +114,9 @@ class Logdir:
         found = self.survey().by_name
         if name in found:
             return found[name]
+        # It takes longer to import than most walks take.
+        from difflib import get_close_matches
+
         names = list(islice(found, _COMPARED))
         close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
