@@ -124,7 +124,7 @@ SHARES = (
 """Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepTimes:
     """Steps and their parts, in order of step number and time."""
 

@@ -75,7 +75,7 @@ class Stage(NamedTuple):
         return self.kind in ASYNCHRONOUS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pipeline:
     """An input pipeline of a host: the iterator that a program asks, with all that works for it."""
 

@@ -19,7 +19,7 @@ from .codes import numbered
 from .lookup import SECRET, counted, first_equal, first_number, number_pairs, owners, rows_of, whole_numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text:
     """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
 
@@ -55,7 +55,7 @@ class Text:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stats:
     """Stats of events, of event metadata or of a plane, in file order."""
 
@@ -103,7 +103,7 @@ class Stats:
         return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """The lines (threads, streams, derived timelines) of a plane."""
 
@@ -126,7 +126,7 @@ class Lines:
         return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """The events of a plane, line after line, in file order."""
 
@@ -160,7 +160,7 @@ class Events:
         return self.begin + self.duration
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -174,7 +174,7 @@ class EventMetadata:
         return len(self.key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatMetadata:
     """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -187,7 +187,7 @@ class StatMetadata:
         return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatColumn:
     """All occurrences of one stat: parallel arrays of owners, kinds and values."""
 
@@ -253,7 +253,7 @@ class StatColumn:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plane:
     """One plane: a device, the host, or a source of facts."""
 

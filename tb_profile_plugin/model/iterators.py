@@ -88,7 +88,7 @@ class Functions(NamedTuple):
     """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calls:
     """The n calls of iterators on a host's threads, thread after thread, outer before inner.
 
