@@ -22,7 +22,6 @@ from .remedies import remedy
 from .timeline import STATES
 from .typical_times import Typical, typical_times
 from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
-from .whatif import what_if
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
@@ -30,9 +29,10 @@ NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded, one_op_of),
 )
-"""Per-host functions that `diagnose` merges."""
-REPLAYS = (what_if,)
-"""And those that gains rest on: they take as much time and memory again."""
+"""Per-host functions that `diagnose` merges.
+
+Gains rest on `whatif.what_if`, too, which takes as much time and memory again.
+"""
 
 PROFILER = "profiler"
 _LITTLE_INPUT = 0.05

@@ -16,7 +16,6 @@ from ..steptime import StepTimes, slowest
 from ..typical import Choice, period, unlike
 from .figures import HostFigures, figures
 from .timeline import STATES
-from .whatif import what_if
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
@@ -144,6 +143,9 @@ def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
 
 def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
     """By scenario; hosts that lack it gain nothing."""
+    # Critical paths are followed for none but those who ask what would help.
+    from .whatif import what_if
+
     gains: dict[str, Replayed] = {}
     for host, (in_step, in_gap) in hosts:
         tried = what_if(host, step_event)
