@@ -82,7 +82,7 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
     """What the steps of one host cover."""
     steps, trace = host.steps_named(step_event), host.trace
     begin, end = union(steps.begin, steps.end)
-    work = work_events(trace)
+    work = trace.once(work_events)
     inside = before(trace.end[work], begin, end) - before(trace.begin[work], begin, end)
     low, high = run_window(host)
     times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]

@@ -16,43 +16,19 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import SECRET, counted, first_equal, first_number, number_pairs, owners, rows_of, whole_numbers
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Text:
-    """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
-
-    buffer: Array
-    begin: Array
-    end: Array
-
-    @staticmethod
-    def of(texts: Sequence[str]) -> Text:
-        """A column of these."""
-        pieces = [text.encode() for text in texts]
-        end = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-        begin = end - np.array([len(piece) for piece in pieces], np.int64)
-        return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
-
-    def __getitem__(self, row: int) -> str:
-        """One of them, decoded by itself."""
-        return self.buffer[int(self.begin[row]) : int(self.end[row])].tobytes().decode("utf-8", "replace")
-
-    @lazy
-    def all(self) -> list[str]:
-        """Every string, decoded once."""
-        raw = self.buffer.data
-        seen: dict[bytes, str] = {}
-        answer = [""] * len(self.begin)
-        rows = np.flatnonzero(self.end > self.begin)
-        for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
-            piece = bytes(raw[begin:end])
-            text = seen.get(piece)
-            if text is None:
-                text = seen[piece] = piece.decode("utf-8", "replace")
-            answer[row] = text
-        return answer
+from .lookup import (
+    SECRET,
+    counted,
+    first_equal,
+    first_number,
+    mask_of,
+    number_pairs,
+    owners,
+    rows_of,
+    taken,
+    whole_numbers,
+)
+from .text import Text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,6 +129,11 @@ class Events:
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names."""
         return rows_of(self.name, self.counts, wanted)
+
+    def by_name(self, values: Array) -> Array:
+        """[n]: of each event what stands at the row of its name, of the dtype of what is given."""
+        answer: Array = taken(values, self.name)
+        return answer
 
     @lazy
     def end(self) -> Array:
@@ -323,16 +304,21 @@ class Plane:
 
     def numbers(self, name: str, events: Array, default: int) -> Array:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
-        stats, wanted = self.events.stats, np.array(self._stat_rows.get(name, []), np.int32)
+        stats = self.events.stats
+        wanted = self._chosen(name)
         answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
         return answer
 
     def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
         stats = self.events.stats
-        wanted, others = (np.array(self._stat_rows.get(each, []), np.int32) for each in (name, beside))
-        count = stats.counts[wanted[wanted < len(stats.counts)]].sum()
+        wanted, others = self._chosen(name), self._chosen(beside)
+        count = stats.counts[wanted].sum()
         return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
+
+    def _chosen(self, name: str) -> Array:
+        """bool: which of the names of events' stats are this one."""
+        return mask_of(self._stat_rows.get(name, []), len(self.events.stats.counts))
 
     def _column(self, stats: Stats, name: str) -> StatColumn:
         wanted = self._stat_rows.get(name, [])

@@ -111,7 +111,7 @@ def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     codes, strings = column.codes
     of_name = np.full(len(plane.metadata), len(strings), np.int64)
     of_name[column.owner] = codes
-    answer = of_name[plane.events.name]
+    answer = plane.events.by_name(of_name)
     column = plane.stat(stat)
     own_codes, own = column.codes
     answer[answer == len(strings)] = len(strings) + len(own)
@@ -127,7 +127,7 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
     else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1)[plane.events.name]
+    programs = plane.events.by_name(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1))
     own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)

@@ -11,7 +11,8 @@ from ..arrays import I8, I32, I64, U8, Array, Bool, Int
 from ..columns import vocabulary
 from ..jit import jit
 from .joins import among
-from .trace import MISSING, Trace
+from .links import MISSING, executor_runs
+from .trace import Trace
 
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
 """Roots that the framework sets by itself; they carry no name or number of a step."""
@@ -46,7 +47,7 @@ def marked_roots(trace: Trace) -> tuple[Array, Array]:
     roots, levels = roots[order], levels[order]
     last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
     roots, levels = roots[last], levels[last]
-    own = ~among(trace.spread(vocabulary.ID, roots), dataset_steps(trace))
+    own = ~among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
     return roots[own], levels[own]
 
 
@@ -56,12 +57,12 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     An executor that is run with several ``iter_num`` under one ``id`` is a loop; its iterations take the place of
     all marked roots.
     """
-    executions = trace.named("ExecutorState::Process".__eq__)
+    executions = trace.once(executor_runs)
     rounds = trace.spread(vocabulary.ITER_NUM, executions)
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, dataset_steps(trace))
+    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
     looping = among(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]

@@ -146,8 +146,7 @@ def calls(host: Host) -> Calls | None:
     plane = host.cpu
     if plane is None:
         return None
-    wanted = np.array([name.startswith("Iterator::") or name == "Iterator" for name in plane.names], bool)
-    row = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+    row = plane.named(lambda name: name.startswith("Iterator::") or name == "Iterator")
     ids = plane.numbers(vocabulary.ID, row, MISSING)
     row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):

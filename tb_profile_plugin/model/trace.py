@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from ..runtime.memo import Memo, lazy
 from . import gradients
 from .links import MISSING as MISSING
 from .links import RUN, Links, find
+
+Result = TypeVar("Result")
 
 _DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
 """Reserved ids of lines that a profiler derived from other lines."""
@@ -34,7 +37,7 @@ class Trace:
 
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
-        self._stats: Memo[tuple[Array, Array]] = Memo()
+        self._kept: Memo[Any] = Memo()
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -81,9 +84,15 @@ class Trace:
         """Names of events; those of each plane are its own, plane after plane."""
         return list(chain.from_iterable(plane.names for plane in self.planes))
 
+    def once(self, compute: Callable[[Trace], Result]) -> Result:
+        """What the function says of this trace, worked out once and kept, so not to be changed."""
+        found: Result = self._kept.get(compute, lambda: compute(self))
+        return found
+
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        return self._stats.get(name, lambda: self._read(name))
+        found: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
+        return found
 
     def _read(self, name: str) -> tuple[Array, Array]:
         found = []
@@ -195,7 +204,7 @@ class Trace:
         answer = np.full(len(at), MISSING, np.int64)
         for first, plane in self.parts:
             if plane.has_stat(name):
-                mine = np.flatnonzero((at >= first) & (at < first + len(plane.events)))
+                mine = (at >= first) & (at < first + len(plane.events))
                 answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
         return answer
 
@@ -206,14 +215,15 @@ def _raised(values: Array, by: int) -> Array:
 
 def _stretch_regions(plane: Plane, end: Array) -> None:
     """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
-    kinds = {"ThreadpoolListener::StartRegion": 1, "ThreadpoolListener::StopRegion": 2}
-    kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
-    if not (kind == 1).any():
+    starts, stops = (
+        np.array([text == f"ThreadpoolListener::{name}" for text in plane.names])
+        for name in ("StartRegion", "StopRegion")
+    )
+    if not starts.any():
         return
-    marks = np.flatnonzero(kind[plane.events.name])
-    mark_kind = kind[plane.events.name[marks]]
-    line = plane.events.line[marks]
-    opens = np.flatnonzero((mark_kind[:-1] == 1) & (mark_kind[1:] == 2) & (line[:-1] == line[1:]))
+    marks = plane.events.named(np.flatnonzero(starts | stops).tolist())
+    name, line = plane.events.name[marks], plane.events.line[marks]
+    opens = np.flatnonzero(starts[name[:-1]] & stops[name[1:]] & (line[:-1] == line[1:]))
     end[marks[opens]] = plane.events.begin[marks[opens + 1]]
 
 

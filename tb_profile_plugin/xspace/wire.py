@@ -101,7 +101,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
     return table[:count], np.int64(GOOD)
 
 
-@jit
+@inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ...columns.tables import Text
+from ...columns.text import Text
 from ...runtime import cancellation
 from ...runtime.memo import lazy
 from . import structures
