@@ -118,7 +118,7 @@ def written(
                 tool = tools.get(name)
                 ask = partial(compat.answer, tool) if legacy else tool.run
                 known[name] = to_json(ask(session, asked.host, **options))
-                if not (tool.streamed or session.unreadable):
+                if kept.enabled and not (tool.streamed or session.unreadable):
                     kept.put(stored, pack(known[name]), *places[name])
     return known
 

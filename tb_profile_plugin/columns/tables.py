@@ -6,7 +6,7 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from .lookup import (
 from .text import Text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stats:
     """Stats of events, of event metadata or of a plane, in file order."""
 
@@ -79,7 +79,7 @@ class Stats:
         return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """The lines (threads, streams, derived timelines) of a plane."""
 
@@ -102,7 +102,7 @@ class Lines:
         return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """The events of a plane, line after line, in file order."""
 
@@ -141,7 +141,7 @@ class Events:
         return self.begin + self.duration
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -155,7 +155,7 @@ class EventMetadata:
         return len(self.key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatMetadata:
     """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -168,7 +168,7 @@ class StatMetadata:
         return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatColumn:
     """All occurrences of one stat: parallel arrays of owners, kinds and values."""
 
@@ -234,7 +234,7 @@ class StatColumn:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plane:
     """One plane: a device, the host, or a source of facts."""
 
@@ -346,7 +346,7 @@ def values(column: StatColumn) -> Iterator[Any]:
             yield strings[i] if kind else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class XSpace:
     """A decoded capture of one host."""
 
@@ -356,7 +356,7 @@ class XSpace:
     hostnames: Sequence[str] = ()
     origin_ns: int = 0
     """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
-    problems: Sequence[Problem] = field(default_factory=tuple)
+    problems: Sequence[Problem] = ()
     """What could not be read, and where."""
     size: int = 0
     """Bytes that it was decoded from."""

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..runtime.memo import lazy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Text:
     """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
 

@@ -6,7 +6,7 @@ where it goes by its name, by the kinds of memory in ``memcpy_details``, or by t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +28,7 @@ _KIND = regex(r"\bkind:(\w+)")
 _SIZE = regex(r"\bsize:(\d{1,18})\b")
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(NamedTuple):
     """The copies of one device."""
 
     row: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _PENDING = -2
 """In place of the group of an event that is still to be looked at."""
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Disjoint groups of events, each under its root."""
 
     root: Array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ def place_of(long_name: str) -> str:
     return "::".join(_INDEX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
 
 
-@dataclass(frozen=True)
-class Iterators:
+class Iterators(NamedTuple):
     """The n iterators of a host, in ascending order of id."""
 
     id: Array
@@ -79,8 +79,7 @@ class Iterators:
     """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture."""
 
 
-@dataclass(frozen=True)
-class Functions:
+class Functions(NamedTuple):
     """The k calls of functions that a program gave to its transformations."""
 
     call: Array
@@ -89,7 +88,7 @@ class Functions:
     """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calls:
     """The n calls of iterators on a host's threads, thread after thread, outer before inner.
 

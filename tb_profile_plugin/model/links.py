@@ -43,7 +43,7 @@ _SAMPLE = 256
 _Edges = tuple[Array, Array, Array]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Links:
     """Directed edges between events on different lines, sorted by source."""
 

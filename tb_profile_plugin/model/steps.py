@@ -38,7 +38,7 @@ _PAUSE = 0.05
 like the others."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """The steps of one host in order of time."""
 

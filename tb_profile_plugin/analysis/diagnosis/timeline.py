@@ -22,7 +22,7 @@ STATES = tuple(state.name.lower() for state in State)
 """Names of the states, in their order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Timeline(Touching):
     """Stretches that touch, from the first to the last event of a host."""
 
