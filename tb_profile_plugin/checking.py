@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -29,7 +28,10 @@ if TYPE_CHECKING:
 
 def add(verbs: Any) -> None:
     """Add the verb to the command's parser."""
-    verb = verbs.add_parser("check", help="hold sessions to budgets and to a baseline")
+    verbs.add_parser("check", help="hold sessions to budgets and to a baseline", options=_check_options)
+
+
+def _check_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions, digests or reports")
     verb.add_argument(
         "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions, digests or reports, not a folder's"
@@ -85,6 +87,8 @@ def _check(asked: argparse.Namespace) -> int:
 
 
 def _interleaved(asked: argparse.Namespace, until_then: ExitStack) -> tuple[Side, Side | None]:
+    import tempfile
+
     from .gate import interleave
 
     if asked.rounds < 1:

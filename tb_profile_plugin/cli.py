@@ -20,10 +20,9 @@ from typing import Any
 
 from . import __version__, handing, judging
 from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at, written
-from .capture import cli as capture_cli
 from .problems import Problem, ProblemError
 from .settings import MEMORY_LIMIT
-from .terminal import Parser, log_to_stderr, say, warn
+from .terminal import Parser, Verb, log_to_stderr, say, warn
 
 logger = logging.getLogger(__name__)
 
@@ -83,9 +82,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch.")
     parser.add_argument("--version", action="version", version=__version__)
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Verb)
 
-    verb = verbs.add_parser("serve", help="show the pages of a logdir in the browser, without TensorBoard")
+    verbs.add_parser(
+        "serve", help="show the pages of a logdir in the browser, without TensorBoard", options=_serve_options
+    )
+    verbs.add_parser(
+        "capture", help="capture from running programs, whose profiler servers are named", options=_capture_options
+    )
+    verbs.add_parser("doctor", help="find out what stands between you and a capture", options=_doctor_options)
+    verbs.add_parser("sessions", help="list the sessions of a logdir, newest first", options=_sessions_options)
+    verbs.add_parser(
+        "tools", help="list the tools, and which have something to show for a session", options=_tools_options
+    )
+    verbs.add_parser("tool", help="print what a tool shows, as JSON", options=_tool_options)
+    verbs.add_parser("why", help="say why steps take as long as they do, and what would help", options=_why_options)
+    judging.add(verbs)
+    handing.add(verbs)
+    verbs.add_parser(
+        "export", help="write the whole trace for ui.perfetto.dev or chrome://tracing", options=_export_options
+    )
+    verbs.add_parser(
+        "cache", help="what earlier results and fetched captures take, or delete them", options=_cache_options
+    )
+    return parser
+
+
+def _serve_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
@@ -102,21 +125,29 @@ def _parser() -> argparse.ArgumentParser:
     add_executor(verb)
     verb.set_defaults(verb=_serve)
 
-    capture_cli.add(verbs)
 
-    verb = verbs.add_parser("doctor", help="find out what stands between you and a capture")
+def _capture_options(verb: argparse.ArgumentParser) -> None:
+    from .capture import cli
+
+    cli.declare(verb)
+
+
+def _doctor_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("target", metavar="LOGDIR|ADDRESS", nargs="?", help="a logdir or profiler servers to check, too")
     verb.set_defaults(verb=_doctor)
 
-    verb = verbs.add_parser("sessions", help="list the sessions of a logdir, newest first")
+
+def _sessions_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.set_defaults(verb=_sessions)
 
-    verb = verbs.add_parser("tools", help="list the tools, and which have something to show for a session")
+
+def _tools_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.set_defaults(verb=_tools)
 
-    verb = verbs.add_parser("tool", help="print what a tool shows, as JSON")
+
+def _tool_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all, or the first)")
@@ -142,7 +173,8 @@ def _parser() -> argparse.ArgumentParser:
     add_executor(verb)
     verb.set_defaults(verb=_tool)
 
-    verb = verbs.add_parser("why", help="say why steps take as long as they do, and what would help")
+
+def _why_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
@@ -156,10 +188,8 @@ def _parser() -> argparse.ArgumentParser:
     add_executor(verb)
     verb.set_defaults(verb=_why)
 
-    judging.add(verbs)
-    handing.add(verbs)
 
-    verb = verbs.add_parser("export", help="write the whole trace for ui.perfetto.dev or chrome://tracing")
+def _export_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument(
         "--format",
@@ -177,10 +207,10 @@ def _parser() -> argparse.ArgumentParser:
     add_memory_limit(verb)
     verb.set_defaults(verb=_export)
 
-    verb = verbs.add_parser("cache", help="what earlier results and fetched captures take, or delete them")
+
+def _cache_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("action", choices=("show", "clear"))
     verb.set_defaults(verb=_cache)
-    return parser
 
 
 def _port(text: str) -> int:

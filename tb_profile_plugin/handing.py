@@ -18,9 +18,34 @@ GUIDE = Path(__file__).with_name("docs") / "guide.md"
 
 def add(verbs: Any) -> None:
     """Add the verbs to those of ``tb-profile``."""
-    verb = verbs.add_parser(
-        "summary", help="the most important about a session on a page, for a ticket or an assistant"
+    verbs.add_parser(
+        "summary",
+        help="the most important about a session on a page, for a ticket or an assistant",
+        options=_summary_options,
     )
+    verbs.add_parser(
+        "sql",
+        help="ask of a session's events, steps, ops, kernels and allocations with SQL",
+        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "The tables and their columns: --schema. It runs in a process that can open no file.",
+        options=_sql_options,
+    )
+    verbs.add_parser(
+        "report",
+        help="write the pages of a session into one HTML file, redacted, for a colleague",
+        options=_report_options,
+    )
+    verbs.add_parser(
+        "mcp",
+        help="answer an assistant about the sessions of a logdir: MCP on standard input and output",
+        options=_mcp_options,
+    )
+    verbs.add_parser(
+        "guide", help="how to read what tb-profile says, for people and assistants", options=_guide_options
+    )
+
+
+def _summary_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: %(default)s")
@@ -31,12 +56,8 @@ def add(verbs: Any) -> None:
     add_executor(verb)
     verb.set_defaults(verb=_summary)
 
-    verb = verbs.add_parser(
-        "sql",
-        help="ask of a session's events, steps, ops, kernels and allocations with SQL",
-        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
-        "The tables and their columns: --schema. It runs in a process that can open no file.",
-    )
+
+def _sql_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
     verb.add_argument("--schema", action="store_true", help="only say what the tables hold")
@@ -50,7 +71,8 @@ def add(verbs: Any) -> None:
     add_memory_limit(verb)
     verb.set_defaults(verb=_sql)
 
-    verb = verbs.add_parser("report", help="write the pages of a session into one HTML file, redacted, for a colleague")
+
+def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
     verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
@@ -58,15 +80,15 @@ def add(verbs: Any) -> None:
     add_memory_limit(verb)
     verb.set_defaults(verb=_report)
 
-    verb = verbs.add_parser(
-        "mcp", help="answer an assistant about the sessions of a logdir: MCP on standard input and output"
-    )
+
+def _mcp_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.add_argument("--sql", action="store_true", help="let it ask with SQL, too")
     add_memory_limit(verb)
     verb.set_defaults(verb=_mcp)
 
-    verb = verbs.add_parser("guide", help="how to read what tb-profile says, for people and assistants")
+
+def _guide_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_guide)
 
 

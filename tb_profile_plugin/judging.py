@@ -25,7 +25,16 @@ _SIDE = (
 
 def add(verbs: Any) -> None:
     """Add the verbs to the command's parser."""
-    verb = verbs.add_parser("compare", help="say whether one side is faster than the other, by how much, and why")
+    verbs.add_parser(
+        "compare", help="say whether one side is faster than the other, by how much, and why", options=_compare_options
+    )
+    verbs.add_parser(
+        "trend", help="look back over a logdir's sessions: since when are steps slower, and why", options=_trend_options
+    )
+    checking.add(verbs)
+
+
+def _compare_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("sessions", metavar="SESSION", nargs="*", help=f"base and new: {_SIDE}")
     verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="several captures of the base")
     verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
@@ -39,7 +48,8 @@ def add(verbs: Any) -> None:
     add_executor(verb)
     verb.set_defaults(verb=_compare)
 
-    verb = verbs.add_parser("trend", help="look back over a logdir's sessions: since when are steps slower, and why")
+
+def _trend_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.add_argument("--match", metavar="GLOB", default="*", help="only sessions of such names (default: all)")
     verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
@@ -49,8 +59,6 @@ def add(verbs: Any) -> None:
     add_memory_limit(verb)
     add_executor(verb)
     verb.set_defaults(verb=_trend)
-
-    checking.add(verbs)
 
 
 def _items(text: str) -> tuple[int, int]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 AVERAGE, SPREAD, HOST, DEVICE, INPUT, CLOCKS = "average", "spread", "host", "device", "input", "clocks"
 """What figures rest on, and findings affect: averages over steps, their spread, the host's record, the devices' record,
@@ -11,8 +10,7 @@ the time spent on input, and where hosts lie beside one another in time.
 """
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """A finding that a page, the command line or a notebook shows as it is."""
 
     code: str
@@ -30,7 +28,7 @@ class Problem:
 
     def as_json(self) -> dict[str, Any]:
         """The problem as plain data, in the order of its fields; ``affects`` only where there are some."""
-        facts = {name: value for name, value in asdict(self).items() if name != "affects"}
+        facts = {name: value for name, value in self._asdict().items() if name != "affects"}
         return facts | ({"affects": list(self.affects)} if self.affects else {})
 
     def __str__(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NoReturn, TextIO
 
 
@@ -41,6 +43,20 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong and exit with 2."""
         super().error(shown(message))
+
+
+class Verb(Parser):
+    """The parser of a verb, whose options are declared when it is asked: of all verbs one is."""
+
+    def __init__(self, options: Callable[[argparse.ArgumentParser], None], **about: Any):
+        """As `argparse.ArgumentParser`; ``options`` declares them, and what they set."""
+        super().__init__(**about)
+        self.declare = partial(options, self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Declare the options, then as `argparse.ArgumentParser`."""
+        self.declare()
+        return super().parse_known_args(args, namespace)
 
 
 class LogFormatter(logging.Formatter):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tb_profile_plugin.columns import Events, Lines, Plane, Stats, XSpace, kinds, pool
-from tb_profile_plugin.columns.tables import EventMetadata, StatMetadata, Text
+from tb_profile_plugin.columns.tables import EventMetadata, StatMetadata
+from tb_profile_plugin.columns.text import Text
 
 
 def host_of(name: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ UNRECORDED_REMEDY = (
 """What lets a device be recorded that was there but left no event."""
 
 
-@dataclass(frozen=True)
-class Hint:
+class Hint(NamedTuple):
     """Something worth doing, with the figure that caused it."""
 
     id: str
@@ -37,8 +36,7 @@ class Hint:
     level: str
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What the rules look at."""
 
     hosts: Sequence[Host]

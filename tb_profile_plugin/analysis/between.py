@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(NamedTuple):
     """What the thread of the steps waits for its input between one step and the next."""
 
     host: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .parts import COMMUNICATION, INPUT, UNEXPLAINED, Part
 from .steptime import StepTimes
@@ -11,8 +11,7 @@ HIGH, MODERATE = 15.0, 3.0
 """Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
 
 
-@dataclass(frozen=True)
-class Bottleneck:
+class Bottleneck(NamedTuple):
     """How much a part of the step holds it up; the thresholds are those of TensorFlow's profiler."""
 
     level: str | None

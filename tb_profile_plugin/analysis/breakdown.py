@@ -33,7 +33,7 @@ _MOVES = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
 _DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Breakdown:
     """The partition of a host's steps."""
 

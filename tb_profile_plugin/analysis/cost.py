@@ -8,14 +8,13 @@ without padding. A loop is one turn of its body. What is not known is NaN.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
 from ..runtime import cancellation
-from ..xspace.hlo import Module
-from ..xspace.hlo.module import ELEMENTWISE
+from ..xspace.hlo.module import ELEMENTWISE, Module
 from . import costrules
 from .costcalls import custom_call
 from .costfusion import fusion
@@ -26,8 +25,7 @@ _OFTEN = 1000
 _RULES = costrules.RULES | {"fusion": fusion, "custom-call": custom_call}
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """Costs of each instruction of a module when it runs once, float64[n] each; NaN where they are not known."""
 
     flops: Array

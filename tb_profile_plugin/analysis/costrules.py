@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..runtime import cancellation
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 UNKNOWN = float("nan")
 Three = tuple[float, float, float]

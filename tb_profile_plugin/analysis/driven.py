@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 _KERNEL = regex(r"(?:cu|cuda|hip)\w*Launch\w*Kernel")
 
 
-@dataclass(frozen=True)
-class Driven:
+class Driven(NamedTuple):
     """How many devices the host drove, and the names of those that recorded kernels."""
 
     driven: int

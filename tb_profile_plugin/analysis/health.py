@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,10 +88,9 @@ def _grouped(found: Sequence[Problem]) -> list[Problem]:
     """Each once: what several hosts have in common names them together."""
     places: dict[Problem, list[str]] = {}
     for problem in found:
-        places.setdefault(replace(problem, where=""), []).append(problem.where)
+        places.setdefault(problem._replace(where=""), []).append(problem.where)
     return [
-        replace(
-            problem,
+        problem._replace(
             where=_listed(list(dict.fromkeys(where))),
             affects=problem.affects or AFFECTS.get(problem.code, ()),
         )
@@ -248,8 +247,7 @@ def _record(host: Host) -> Iterator[Problem]:
         yield Problem("recorded", f"Recorded with {', '.join(parts)}.", "", host.name, "info")
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(NamedTuple):
     """The numbered steps of a host, on the common clock."""
 
     host: str

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..runtime import cancellation
-from ..xspace.hlo import Module
 from ..xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
+from ..xspace.hlo.module import Module
 
 _SPACES = 16
 """Memory spaces that are looked at; devices have a handful."""

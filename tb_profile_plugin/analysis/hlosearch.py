@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from ..runtime import cancellation
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 _COMPARED = 20_000
 """Names that are looked through for one like another."""

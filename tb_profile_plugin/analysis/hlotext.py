@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..runtime import cancellation
 from ..runtime.regex import regex
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 _OPERANDS = 40
 """Operands that are written out,"""
@@ -22,8 +22,7 @@ _CALLS = {
 """How the computations that an opcode calls are called; those of others are applied."""
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(NamedTuple):
     """How an instruction is written."""
 
     mark: str = "%"

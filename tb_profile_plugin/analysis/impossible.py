@@ -12,7 +12,7 @@ from ..model import kernels, plausible
 from ..model.devices import host_facts
 from ..model.host import Host
 from ..model.per_host import per_host
-from .kernelstats import copies_of_host
+from .devicecopies import copies_of_host
 
 
 @per_host(keep=True)

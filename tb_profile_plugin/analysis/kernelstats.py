@@ -11,9 +11,8 @@ import numpy as np
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
-from ..model import kernels, names, plausible
-from ..model.capabilities import capabilities
-from ..model.copies import Copies, copies
+from ..model import kernels, plausible
+from ..model.copies import copies
 from ..model.host import Host
 from ..model.kernels import Launch, Recognition
 from ..model.per_host import per_host
@@ -112,35 +111,6 @@ def grouped(found: Iterable[Kernel], key: Callable[[Kernel], str]) -> list[Kerne
     return sorted(groups.values(), key=lambda group: (-group.total_ps, group.name))
 
 
-@dataclass
-class CopiesOfDevice:
-    """All copies of one direction on one device."""
-
-    device: str
-    kind: str
-    """One of `names.COPIES`."""
-    occurrences: int
-    total_ps: int
-    max_ps: int
-    sized: int
-    """How many of them state their size."""
-    sized_ps: int
-    """Time of those."""
-    bytes: int
-    peak: float
-    """Bytes per second that the device's memory can do at best; 0 where it is not known."""
-
-    @property
-    def measured(self) -> float | None:
-        """Bytes per second of those whose size is stated; None where none is."""
-        return self.bytes / self.sized_ps * 1e12 if self.bytes and self.sized_ps else None
-
-    @property
-    def bandwidth(self) -> float | None:
-        """The same, None where no device can do that."""
-        return plausible.bandwidth(self.measured, self.peak)
-
-
 @per_host(keep=True)
 def has_gpus(host: Host) -> bool:
     """Whether the capture names any."""
@@ -232,29 +202,3 @@ def _figures(duration: Array, group: Array, size: int) -> Iterable[tuple[int, in
     ordered = duration[order]
     columns = [f.reduceat(ordered, first).tolist() if size else [] for f in (np.add, np.minimum, np.maximum)]
     return zip(count.tolist(), *columns, strict=True)
-
-
-def all_copies(hosts: Sequence[Host]) -> list[CopiesOfDevice]:
-    """Copies to, from and between GPUs by device and direction, by total time descending."""
-    found = [each for host in hosts for each in copies_of_host(host)]
-    return sorted(found, key=lambda each: (-each.total_ps, each.device, each.kind))
-
-
-@per_host(keep=True)
-def copies_of_host(host: Host) -> list[CopiesOfDevice]:
-    """Copies to, from and between the GPUs of one host, by device and direction."""
-    found = copies(host) if host.gpus else {}
-    return [
-        each for plane in host.devices if plane.name in found for each in _copies_of(host, plane, found[plane.name])
-    ]
-
-
-def _copies_of(host: Host, plane: Plane, found: Copies) -> Iterator[CopiesOfDevice]:
-    device = f"{host.name} {plane.name.removeprefix(vocabulary.DEVICE)}"
-    time, peak = plane.events.duration[found.row], capabilities(plane).memory_bandwidth
-    for kind in np.unique(found.kind).tolist():
-        mine = found.kind == kind
-        sized = mine & (found.size > 0)
-        sums = len(time[mine]), int(time[mine].sum()), int(time[mine].max())
-        of_sized = int(sized.sum()), int(time[sized].sum()), int(found.size[sized].sum())
-        yield CopiesOfDevice(device, names.COPIES[kind], *sums, *of_sized, peak)

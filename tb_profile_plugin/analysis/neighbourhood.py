@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..xspace.hlo import Module
 from ..xspace.hlo.fields import Ragged
+from ..xspace.hlo.module import Module
 
 MOST = 150
 """Instructions that are shown: more take too long to lay out, and nobody reads them."""

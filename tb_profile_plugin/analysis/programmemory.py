@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..runtime import cancellation
-from ..xspace.hlo import Module, config
+from ..xspace.hlo import config
+from ..xspace.hlo.module import Module
 from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
 
 _NOT_KNOWN = "not known"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..model.capabilities import Capabilities
 from ..model.kerneltable import BF16, FP8, FP16, FP32, FP64, INT8, TF32
@@ -74,8 +75,7 @@ def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, g
     return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, given)
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(NamedTuple):
     """How an op stands to the peaks, over all its executions."""
 
     compute_ps: float | None

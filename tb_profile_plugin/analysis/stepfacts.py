@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ _MOST = 20
 """Candidates that a page can offer."""
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """What of a host's capture its steps account for. Times are ps."""
 
     source: str
@@ -83,7 +82,7 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
     """What the steps of one host cover."""
     steps, trace = host.steps_named(step_event), host.trace
     begin, end = union(steps.begin, steps.end)
-    work = work_events(trace)
+    work = trace.once(work_events)
     work_begin, work_end = trace.begin[work], trace.end[work]
     low, high = run_window(host)
     times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ from .typical import Choice, choose
 PS_PER_MS = 1e9
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """A reported part of the step."""
 
     id: str
@@ -124,7 +124,7 @@ SHARES = (
 """Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StepTimes:
     """Steps and their parts, in order of step number and time."""
 
@@ -176,8 +176,7 @@ class StepTimes:
         return 100.0 * int(self.part_ps[self.counted][:, list(parts)].sum()) / whole if whole else 0.0
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(NamedTuple):
     """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
 
     average: float | None = None
@@ -261,8 +260,7 @@ def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> S
     )
 
 
-@dataclass(frozen=True)
-class HostSteps:
+class HostSteps(NamedTuple):
     """How one of several hosts went through its steps."""
 
     host: str

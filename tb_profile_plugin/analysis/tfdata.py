@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ SLOW_PS = 50_000_000
 """A pipeline that answers within 50 µs keeps up: that is what fetching a ready element costs (TensorFlow's guide)."""
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One transformation of a pipeline as the program has it: all iterators made at one place, over all calls."""
 
     place: str
@@ -76,7 +75,7 @@ class Stage:
         return self.kind in ASYNCHRONOUS
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pipeline:
     """An input pipeline of a host: the iterator that a program asks, with all that works for it."""
 
@@ -165,8 +164,7 @@ class Pipeline:
         return answer
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One iterator's part in one request."""
 
     id: int

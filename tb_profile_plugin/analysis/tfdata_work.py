@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from ..model.iterators import Calls
 from ..model.trace import MISSING
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What each call of `Calls` did itself; int64[n] ps unless said otherwise."""
 
     self_ps: Array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from .stretches import union
 COLLECTIVE, FROM_HOST, TO_HOST, ON_DEVICE = "collective", "from host memory", "to host memory", "on the device"
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """All runs of one pair of instructions, over devices; times in ps."""
 
     name: str
@@ -68,7 +67,7 @@ def _collect(found: dict[tuple[str, str, int], Transfer], more: Transfer) -> Non
     key = more.name, more.kind, more.size
     if key in found:
         sums = {of: getattr(found[key], of) + getattr(more, of) for of in ("occurrences", "flight_ps", "waited_ps")}
-        more = replace(found[key], **sums)
+        more = found[key]._replace(**sums)
     found[key] = more
 
 
@@ -92,8 +91,7 @@ def host_bandwidth(hosts: Iterable[Host]) -> float | None:
     return plausible.bandwidth(size / time * 1e12) if size and time else None
 
 
-@dataclass(frozen=True)
-class _Pair:
+class _Pair(NamedTuple):
     """The runs of a start with their dones."""
 
     name: str

@@ -6,7 +6,7 @@ typical step sum to it. Warm-up is where MSER puts it (White, 1997): what remain
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _TRIMMED = 10
 """One of so many steps is left out as the shortest, and one as the longest: five steps are the fewest for that."""
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Which of the steps figures go over."""
 
     kept: Array

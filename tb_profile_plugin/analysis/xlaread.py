@@ -17,8 +17,8 @@ from ..columns.codes import combine
 from ..model.host import Host
 from ..model.instructions import instructions
 from ..model.per_host import per_host
-from ..xspace.hlo import Module
 from ..xspace.hlo.fields import Messages
+from ..xspace.hlo.module import Module
 from . import hlotext
 from .cost import Costs, costs
 from .stretches import union

@@ -10,7 +10,7 @@ import numpy as np
 from ..columns import Plane, vocabulary
 from ..model.host import Host
 from ..model.per_host import per_host
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 from ..xspace.hlo.shapes import space_name
 from .stretches import union
 

@@ -20,9 +20,8 @@ _LEVELS = ("host_tracer_level", "device_tracer_level", "python_tracer_level")
 _MARKS = {"done": "✓", "failed": "✗", "stopped": "–"}
 
 
-def add(verbs: Any) -> None:
-    """Add the verb to a parser's."""
-    verb = verbs.add_parser("capture", help="capture from running programs, whose profiler servers are named")
+def declare(verb: argparse.ArgumentParser) -> None:
+    """Declare the verb's options."""
     places = "ADDRESS[,ADDRESS…] LOGDIR"
     verb.add_argument("places", metavar=places, nargs="*", help="profiler servers as host:port, and where to write")
     defaults = Options()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from ..problems import Problem, ProblemError
 
@@ -12,8 +13,7 @@ FRAMEWORKS = ("tensorflow", "jax", "torch")
 """In which the demo can train, by their packages, the preferred one first."""
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(NamedTuple):
     """The whole numbers that an option takes, and what they mean."""
 
     least: int

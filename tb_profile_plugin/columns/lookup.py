@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import I32, I64, U8, U64, Array, Bool, Int
 from ..columns.kinds import INT, UINT
 from ..columns.pool import payload
-from ..jit import jit
+from ..jit import inlined, jit
 
 SECRET = np.frombuffer(os.urandom(16), np.uint64) | np.uint64(1)
 """Begins and multiplies every hash of this process, so that no capture can be made of texts whose hashes are equal."""
@@ -39,10 +39,16 @@ def counted(codes: I32, size: Int) -> I64:
 
 def rows_of(codes: Array, counts: Array, wanted: Sequence[int]) -> Array:
     """int64[k]: where codes stand that are wanted; ``counts`` are `counted` of the codes."""
-    mask = np.zeros(len(counts), bool)
-    mask[[code for code in wanted if code < len(counts)]] = True
+    mask = mask_of(wanted, len(counts))
     answer: Array = _places(codes, mask, counts[mask].sum())
     return answer
+
+
+def mask_of(wanted: Sequence[int], size: int) -> Array:
+    """bool[size]: which codes are wanted; those of the wanted that are not below the size do not matter."""
+    mask = np.zeros(size, bool)
+    mask[[code for code in wanted if code < size]] = True
+    return mask
 
 
 @jit
@@ -70,46 +76,43 @@ def whole_numbers(kind: U8, value: I64, rows: I64) -> I64:
 
 
 @jit
-def first_number(first: I32, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: I32, default: Int) -> I64:
+def first_number(first: I32, name: I32, kind: U8, value: I64, at: I64 | I32, wanted: Bool, default: Int) -> I64:
     """int64[k]: of each owner its first whole number under one of the names, or ``default``."""
-    answer = np.full(len(at), default, np.int64)
+    answer = np.empty(len(at), np.int64)
     for i in range(len(at)):
-        for row in range(first[at[i] + 1] - 1, first[at[i]] - 1, -1):
-            for each in wanted:
-                if name[row] == each and (kind[row] == UINT or kind[row] == INT):
-                    answer[i] = value[row]
+        answer[i] = _number(first, name, kind, value, at[i], wanted, default)
     return answer
+
+
+@inlined
+def _number(first: I32, name: I32, kind: U8, value: I64, owner: Int, wanted: Bool, default: Int) -> Int:
+    for row in range(first[owner], first[owner + 1]):
+        if wanted[name[row]] and (kind[row] == UINT or kind[row] == INT):
+            return value[row]
+    return default
 
 
 @jit
 def number_pairs(
-    first: I32, name: I32, kind: U8, value: I64, wanted: I32, beside: I32, count: Int, default: Int
+    first: I32, name: I32, kind: U8, value: I64, wanted: Bool, beside: Bool, count: Int, default: Int
 ) -> tuple[I32, I64, I64]:
     """(owner, number, other), int32[count] and int64[count] twice: of each stat under the wanted names, which so many
     are, its owner, its whole number or 0, and the owner's first whole number under the names beside, or ``default``.
     """
     owner = np.empty(count, np.int32)
-    number, other = np.zeros(count, np.int64), np.full(count, default, np.int64)
-    k = 0
-    at = 0
-    while k < count and at + 1 < len(first):
-        begin, end = first[at], first[at + 1]
-        for row in range(begin, end):
-            found = False
-            for each in wanted:
-                found = found or name[row] == each
-            if not found:
-                continue
-            owner[k] = at
-            if kind[row] == UINT or kind[row] == INT:
-                number[k] = value[row]
-            for place in range(end - 1, begin - 1, -1):
-                for each in beside:
-                    if name[place] == each and (kind[place] == UINT or kind[place] == INT):
-                        other[k] = value[place]
-            k += 1
-        at += 1
-    return owner[:k], number[:k], other[:k]
+    number, other = np.zeros(count, np.int64), np.empty(count, np.int64)
+    row = at = np.int64(0)
+    for k in range(count):
+        while not wanted[name[row]]:
+            row += 1
+        while first[at + 1] <= row:
+            at += 1
+        owner[k] = at
+        if kind[row] == UINT or kind[row] == INT:
+            number[k] = value[row]
+        other[k] = _number(first, name, kind, value, at, beside, default)
+        row += 1
+    return owner, number, other
 
 
 @jit

@@ -6,7 +6,7 @@ Times are absolute picoseconds since `XSpace.origin_ns`, int64.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,46 +16,11 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import SECRET, counted, first_equal, first_number, number_pairs, owners, rows_of, whole_numbers
+from .lookup import SECRET, counted, first_equal, first_number, mask_of, number_pairs, owners, rows_of, whole_numbers
+from .text import Text
 
 
-@dataclass(frozen=True)
-class Text:
-    """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
-
-    buffer: Array
-    begin: Array
-    end: Array
-
-    @staticmethod
-    def of(texts: Sequence[str]) -> Text:
-        """A column of these."""
-        pieces = [text.encode() for text in texts]
-        end = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-        begin = end - np.array([len(piece) for piece in pieces], np.int64)
-        return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
-
-    def __getitem__(self, row: int) -> str:
-        """One of them, decoded by itself."""
-        return self.buffer[int(self.begin[row]) : int(self.end[row])].tobytes().decode("utf-8", "replace")
-
-    @lazy
-    def all(self) -> list[str]:
-        """Every string, decoded once."""
-        raw = self.buffer.data
-        seen: dict[bytes, str] = {}
-        answer = [""] * len(self.begin)
-        rows = np.flatnonzero(self.end > self.begin)
-        for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
-            piece = bytes(raw[begin:end])
-            text = seen.get(piece)
-            if text is None:
-                text = seen[piece] = piece.decode("utf-8", "replace")
-            answer[row] = text
-        return answer
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Stats:
     """Stats of events, of event metadata or of a plane, in file order."""
 
@@ -103,7 +68,7 @@ class Stats:
         return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Lines:
     """The lines (threads, streams, derived timelines) of a plane."""
 
@@ -126,7 +91,7 @@ class Lines:
         return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """The events of a plane, line after line, in file order."""
 
@@ -160,7 +125,7 @@ class Events:
         return self.begin + self.duration
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EventMetadata:
     """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -174,7 +139,7 @@ class EventMetadata:
         return len(self.key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatMetadata:
     """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
 
@@ -187,7 +152,7 @@ class StatMetadata:
         return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class StatColumn:
     """All occurrences of one stat: parallel arrays of owners, kinds and values."""
 
@@ -253,7 +218,7 @@ class StatColumn:
         return answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plane:
     """One plane: a device, the host, or a source of facts."""
 
@@ -323,16 +288,21 @@ class Plane:
 
     def numbers(self, name: str, events: Array, default: int) -> Array:
         """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
-        stats, wanted = self.events.stats, np.array(self._stat_rows.get(name, []), np.int32)
+        stats = self.events.stats
+        wanted = self._chosen(name)
         answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
         return answer
 
     def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
         """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
         stats = self.events.stats
-        wanted, others = (np.array(self._stat_rows.get(each, []), np.int32) for each in (name, beside))
-        count = stats.counts[wanted[wanted < len(stats.counts)]].sum()
+        wanted, others = self._chosen(name), self._chosen(beside)
+        count = stats.counts[wanted].sum()
         return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
+
+    def _chosen(self, name: str) -> Array:
+        """bool: which of the names of events' stats are this one."""
+        return mask_of(self._stat_rows.get(name, []), len(self.events.stats.counts))
 
     def _column(self, stats: Stats, name: str) -> StatColumn:
         wanted = self._stat_rows.get(name, [])
@@ -360,7 +330,7 @@ def values(column: StatColumn) -> Iterator[Any]:
             yield strings[i] if kind else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class XSpace:
     """A decoded capture of one host."""
 
@@ -370,7 +340,7 @@ class XSpace:
     hostnames: Sequence[str] = ()
     origin_ns: int = 0
     """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
-    problems: Sequence[Problem] = field(default_factory=tuple)
+    problems: Sequence[Problem] = ()
     """What could not be read, and where."""
     size: int = 0
     """Bytes that it was decoded from."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..problems import Problem
 
 
-@dataclass(frozen=True)
-class Old:
+class Old(NamedTuple):
     """A column of an old table: its id, and the column of the named table that it shows."""
 
     id: str

@@ -12,7 +12,8 @@ from ..export.dot import dot
 from ..model.host import Host
 from ..problems import Problem, ProblemError
 from ..tools.graph_viewer import centre
-from ..xspace.hlo import Module, config
+from ..xspace.hlo import config
+from ..xspace.hlo.module import Module
 from . import Document
 
 _WIDEST = 9

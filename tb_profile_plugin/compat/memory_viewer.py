@@ -13,7 +13,7 @@ from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.host import Host
 from ..tools.memory_viewer import choose
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 _MIB = 2**20
 _SMALL = 16384

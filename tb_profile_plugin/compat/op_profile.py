@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ..analysis.opprofile import Node, tree
 from ..analysis.roofline import Peaks, Sums
 from ..analysis.xlaop import XlaOp, XlaOps
-from ..contract import xlaops
+from ..contract import opcosts, xlaops
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.devices import device_type, hardware_type
@@ -83,7 +83,7 @@ def _xla(op: XlaOp) -> Json:
         "category": op.category,
         "computationPrimitiveSize": 0,
         "fingerprint": "0",
-        "programId": xlaops.program_text(op.program) or "0",
+        "programId": opcosts.program_text(op.program) or "0",
         "sourceInfo": source,
         "xprofKernelMetadata": "",
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..analysis.roofline import Bound, Peaks, summed
 from ..analysis.xlaop import XlaOp, XlaOps
-from ..contract import xlaops
+from ..contract import opcosts, xlaops
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.capabilities import SHARED
@@ -183,7 +183,7 @@ def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
         "bound_by": found.by,
-        "hlo_module_id": xlaops.program_text(op.program) or "0",
+        "hlo_module_id": opcosts.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost,
         "dtype": op.dtype,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..problems import Problem
 
@@ -39,8 +39,7 @@ class Column:
     """Whether it is a fact that gets that of a baseline, and the difference, beside it."""
 
 
-@dataclass(frozen=True)
-class Keyed:
+class Keyed(NamedTuple):
     """What the rows of a table are known by, so that they are found in another session's table, too.
 
     The first fields are ids of columns that say of an op what `compare.match` matches by; empty ones are not known.
@@ -75,8 +74,7 @@ class Keyed:
         return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """A table that a tool declares."""
 
     id: str
@@ -100,7 +98,7 @@ class Table:
                 columns += _compared(column, column.id in self.keyed.sums)
             if column.id == (self.keyed.called or self.keyed.name):
                 columns.append(_HELD if self.keyed.step else _MATCH)
-        return replace(self, columns=tuple(columns))
+        return self._replace(columns=tuple(columns))
 
 
 _MATCH = Column(
@@ -134,8 +132,7 @@ def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
     return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
 
 
-@dataclass(frozen=True)
-class Headline:
+class Headline(NamedTuple):
     """The page's answer in one sentence."""
 
     text: str
@@ -187,7 +184,7 @@ def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: A
         raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
     return {
         "tool": tool,
-        "headline": vars(answer.headline) if answer.headline else None,
+        "headline": answer.headline._asdict() if answer.headline else None,
         "facts": {
             each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts
         },

@@ -126,7 +126,7 @@ def _told(table: Table, measure: _Measure | None) -> Table:
     many = f" {measure.new:.4g} steps here, {measure.base:.4g} in the baseline."
     sums = {f"delta_{id}" for id in table.keyed.sums}
     columns = (replace(each, doc=each.doc + many) if each.id in sums else each for each in table.columns)
-    return replace(table, columns=tuple(columns))
+    return table._replace(columns=tuple(columns))
 
 
 def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:

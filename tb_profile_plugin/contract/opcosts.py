@@ -9,7 +9,6 @@ from ..analysis.opcosts import rates, together
 from ..analysis.ops import Op
 from ..model.host import Host
 from .answer import Column
-from .xlaops import program_text
 
 _KNOWN = "By the capture's own counts, else by the shapes of XLA's programs; blank where neither tells."
 COSTS = (
@@ -37,6 +36,11 @@ BOUND = (
     Column("program_id", "Program id", "string", doc="Of the XLA program with most of its time."),
     Column("instruction", "HLO op", "string", doc="The instruction with most of its time."),
 )
+
+
+def program_text(program: int) -> str:
+    """A program id as the existing plugin writes it; empty where it is not known."""
+    return "" if program == -1 else str(program % (1 << 64))
 
 
 def cost_values(ops: Sequence[Op]) -> dict[str, list[Any]]:

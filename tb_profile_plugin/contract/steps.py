@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ..analysis import health, stepfacts
@@ -50,7 +49,7 @@ def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = 
 def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
     """The values of `spread`'s facts for float64[n]."""
     suffix = "" if unit == "share" else f"_{unit}"
-    return {f"{of}_{figure}{suffix}": value for figure, value in asdict(summary(samples)).items()}
+    return {f"{of}_{figure}{suffix}": value for figure, value in summary(samples)._asdict().items()}
 
 
 STEP_FACTS = (

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis import health
 from ..model.facts import events
@@ -18,8 +18,7 @@ from ..problems import Problem, ProblemError
 from .answer import Answer, Column, Headline, Json, Table, facts_against, named
 
 
-@dataclass(frozen=True)
-class Param:
+class Param(NamedTuple):
     """An option of a tool; the command line, the URL and the page's controls come from it."""
 
     name: str

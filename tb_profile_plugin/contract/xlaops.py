@@ -26,9 +26,11 @@ from ..model.devices import host_device_type
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import DEVICE, Problem, ProblemError
-from ..xspace.hlo import Module, signed
+from ..xspace.hlo import signed
 from ..xspace.hlo.fields import MESSAGES
+from ..xspace.hlo.module import Module
 from .answer import Column
+from .opcosts import program_text
 from .tool import Param
 
 NEEDS = (xla_ops, host_device_type)
@@ -240,11 +242,6 @@ ORIGIN = (
 def identity(op: XlaOp) -> list[Any]:
     """Values of `IDENTITY`."""
     return [op.module, program_text(op.program), op.name, op.category]
-
-
-def program_text(program: int) -> str:
-    """A program id as the existing plugin writes it; empty where it is not known."""
-    return "" if program == -1 else str(program % (1 << 64))
 
 
 def figures(op: XlaOp, found: Bound) -> list[Any]:

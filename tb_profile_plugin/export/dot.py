@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..analysis.neighbourhood import Neighbourhood, Node
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 _COLOURS = {
     "#b71c1c": "convolution dot fft triangular-solve cholesky",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import F64, I32, I64, U8, Array
 from ..columns.kinds import DOUBLE, TEXT
-from ..columns.tables import Text
+from ..columns.text import Text
 from ..problems import Problem
 from ..runtime import cancellation
 from ..runtime.memo import lazy

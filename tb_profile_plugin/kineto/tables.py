@@ -11,7 +11,8 @@ import numpy as np
 
 from ..arrays import I32, I64, U8, Array
 from ..columns import kinds, pool, vocabulary
-from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text
+from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats
+from ..columns.text import Text
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..arrays import I32, I64, U8, U64, Array, Int
 from ..columns.lookup import SECRET, digest
-from ..columns.tables import Text
+from ..columns.text import Text
 from ..jit import jit
 
 _BACKSLASH, _QUOTE, _U = 92, 34, 117

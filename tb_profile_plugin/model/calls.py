@@ -40,7 +40,7 @@ class Candidate:
 def candidates(trace: Trace) -> list[Candidate]:
     """What may be chosen as steps: marks, numbered events, functions and Python frames; most work first."""
     work = ownership.owned_work(trace)
-    marks, _ = marked_roots(trace)
+    marks, _ = trace.once(marked_roots)
     numbered, _ = trace.stat(vocabulary.STEP_NUM)
     shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
     events = distinct(np.concatenate([*shown, profiled.marks(trace), _calls(trace, work)]))
@@ -141,7 +141,7 @@ def _calls(trace: Trace, work: Array) -> Array:
     found = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
     if not len(found):
         found = trace.named("FunctionRun".__eq__)
-        found = found[~among(trace.spread(vocabulary.ID, found), dataset_steps(trace))]
+        found = found[~among(trace.spread(vocabulary.ID, found), trace.once(dataset_steps))]
     return found[_off_data_threads(trace, found)]
 
 

@@ -6,13 +6,14 @@ where it goes by its name, by the kinds of memory in ``memcpy_details``, or by t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
+from ..columns.taken import taken
 from ..runtime.regex import regex
 from . import names
 from .host import Host
@@ -28,8 +29,7 @@ _KIND = regex(r"\bkind:(\w+)")
 _SIZE = regex(r"\bsize:(\d{1,18})\b")
 
 
-@dataclass(frozen=True)
-class Copies:
+class Copies(NamedTuple):
     """The copies of one device."""
 
     row: Array
@@ -52,7 +52,7 @@ def _copies(host: Host, plane: Plane) -> Copies:
     for line, called in enumerate(plane.lines.name):
         copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
     copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
-    copied |= by_name[plane.events.name]
+    copied |= taken(by_name, plane.events.name)
     row = np.flatnonzero(copied & host.on_streams(plane))
     (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
     name: Array = plane.events.name[row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from ..arrays import I8, I32, I64, U8, Array, Bool, Int
 from ..columns import vocabulary
 from ..jit import jit
 from .joins import among
-from .trace import MISSING, Trace
+from .links import MISSING, executor_runs
+from .trace import Trace
 
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
 """Roots that the framework sets by itself; they carry no name or number of a step."""
@@ -22,8 +23,7 @@ _PENDING = -2
 """In place of the group of an event that is still to be looked at."""
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(NamedTuple):
     """Disjoint groups of events, each under its root."""
 
     root: Array
@@ -47,7 +47,7 @@ def marked_roots(trace: Trace) -> tuple[Array, Array]:
     roots, levels = roots[order], levels[order]
     last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
     roots, levels = roots[last], levels[last]
-    own = ~among(trace.spread(vocabulary.ID, roots), dataset_steps(trace))
+    own = ~among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
     return roots[own], levels[own]
 
 
@@ -57,12 +57,12 @@ def loop_roots(trace: Trace) -> tuple[Array, Array]:
     An executor that is run with several ``iter_num`` under one ``id`` is a loop; its iterations take the place of
     all marked roots.
     """
-    executions = trace.named("ExecutorState::Process".__eq__)
+    executions = trace.once(executor_runs)
     rounds = trace.spread(vocabulary.ITER_NUM, executions)
     if not (rounds > 0).any():
         return executions[:0], executions[:0]
     ids = trace.spread(vocabulary.ID, executions)
-    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, dataset_steps(trace))
+    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
     executions, ids, rounds = executions[known], ids[known], rounds[known]
     looping = among(ids, ids[rounds > 0])
     executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
@@ -110,8 +110,6 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links.source,
         links.target,
         links.onward,
-        # Nothing else asks for their order, so it is not kept.
-        np.argsort(links.target, kind="stable").astype(np.int32),
         of_event,
         chosen,
     )
@@ -187,17 +185,21 @@ def _group(
     source: I32,
     target: I32,
     onward: I32,
-    target_order: I32,
     of_event: I32,
     chosen: I64,
 ) -> None:
     count = 0
+    # Of each event the first link that leads to it, and of each link the next one that leads to the same.
+    leading, next_leading = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    for link in range(len(target) - 1, -1, -1):
+        next_leading[link] = leading[target[link]]
+        leading[target[link]] = link
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
     pending = np.empty(len(source), np.int32)
     for root in roots:
         if of_event[root] >= 0 or _has_ancestor_of_level(
-            root, level, parent, source, target, target_order, seen, trail
+            root, level, parent, source, leading, next_leading, seen, trail
         ):
             continue
         _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
@@ -207,7 +209,7 @@ def _group(
 
 @jit
 def _has_ancestor_of_level(
-    root: Int, level: I8, parent: I32, source: I32, target: I32, target_order: I32, seen: U8, trail: I64
+    root: Int, level: I8, parent: I32, source: I32, leading: I32, next_leading: I32, seen: U8, trail: I64
 ) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
@@ -227,20 +229,13 @@ def _has_ancestor_of_level(
             seen[above] = 1
             trail[count] = above
             count += 1
-        row, after = np.int64(0), np.int64(len(target))
-        while row < after:
-            middle = (row + after) // 2
-            if target[target_order[middle]] < event:
-                row = middle + 1
-            else:
-                after = middle
-        while row < len(target) and target[target_order[row]] == event:
-            leading = source[target_order[row]]
-            if not seen[leading] and count < len(trail):
-                seen[leading] = 1
-                trail[count] = leading
+        link = leading[event]
+        while link >= 0:
+            if not seen[source[link]] and count < len(trail):
+                seen[source[link]] = 1
+                trail[count] = source[link]
                 count += 1
-            row += 1
+            link = next_leading[link]
     for i in range(count):
         seen[trail[i]] = 0
     return found

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..runtime.regex import regex
 
@@ -19,8 +19,7 @@ _DIGITS = 18
 _BITS = regex(r"[a-z]+(\d+)")
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """What the text of an instruction says."""
 
     opcode: str

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +24,11 @@ from .per_host import Need, name_of, per_host
 from .steps import Steps
 from .trace import Trace, is_derived
 
+if TYPE_CHECKING:
+    from ..xspace.hlo.module import Module
 
-@dataclass(frozen=True)
-class HostSummary:
+
+class HostSummary(NamedTuple):
     """What is known of a host without its events: plain data, which travels between processes."""
 
     hostname: str
@@ -149,7 +150,7 @@ class Host:
         return Trace(self.space)
 
     @lazy
-    def modules(self) -> dict[int, hlo.Module]:
+    def modules(self) -> dict[int, Module]:
         """XLA programs by id."""
         return hlo.modules(self.space)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ def place_of(long_name: str) -> str:
     return "::".join(_INDEX.sub("[]", part) if kind_of(part) in MAKERS else part for part in parts)
 
 
-@dataclass(frozen=True)
-class Iterators:
+class Iterators(NamedTuple):
     """The n iterators of a host, in ascending order of id."""
 
     id: Array
@@ -79,8 +79,7 @@ class Iterators:
     """int32[n]: the iterator at the top of its chain of parents, -1 where that is not in the capture."""
 
 
-@dataclass(frozen=True)
-class Functions:
+class Functions(NamedTuple):
     """The k calls of functions that a program gave to its transformations."""
 
     call: Array
@@ -89,7 +88,7 @@ class Functions:
     """bool[k]: it ran Python code (``py_function``, ``numpy_function``, a generator)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calls:
     """The n calls of iterators on a host's threads, thread after thread, outer before inner.
 
@@ -147,8 +146,7 @@ def calls(host: Host) -> Calls | None:
     plane = host.cpu
     if plane is None:
         return None
-    wanted = np.array([name.startswith("Iterator::") or name == "Iterator" for name in plane.names], bool)
-    row = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+    row = plane.named(lambda name: name.startswith("Iterator::") or name == "Iterator")
     ids = plane.numbers(vocabulary.ID, row, MISSING)
     row, ids = row[ids != MISSING], ids[ids != MISSING]
     if not len(row):
@@ -335,11 +333,11 @@ class _Threads:
             return Functions(np.empty(0, np.int64), np.empty(0, bool))
         holder = self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
-        made = np.full(len(self._call), -1, np.int32)
-        inner = np.flatnonzero(self.linked)
-        made[self._holder[self._row[inner]]] = inner
         produced = np.flatnonzero((holder >= 0) & (call < 0))
-        first = made[holder[produced]]
+        inner = np.flatnonzero(self.linked)
+        # What is produced is no call, so that the one that made it can stand there instead.
+        self._call[self._holder[self._row[inner]]] = inner
+        first = self._call[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
         if len(ran):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..runtime.regex import regex
 from .demangle import demangle
@@ -39,8 +39,7 @@ _INSTRUCTION = regex(r"_MI\d+(?:x\d+)*")
 """Of Tensile's kernels: types and the tile, and the matrix instruction."""
 
 
-@dataclass(frozen=True)
-class Template:
+class Template(NamedTuple):
     """A name with its template arguments."""
 
     name: str

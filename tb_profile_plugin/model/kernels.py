@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from ..runtime.regex import regex
 from . import kerneltable
@@ -15,8 +15,7 @@ COMPUTE_16, COMPUTE_32, COMPUTE_OTHER = "16", "32", "other"
 _WIDTHS = {BF16: COMPUTE_16, FP16: COMPUTE_16, HALF: COMPUTE_16, TF32: COMPUTE_32, FP32: COMPUTE_32}
 
 
-@dataclass(frozen=True)
-class Recognition:
+class Recognition(NamedTuple):
     """What is known of a kernel by its name; empty and None where nothing is."""
 
     library: str
@@ -116,8 +115,7 @@ def is_eligible(op_name: str, op_type: str) -> bool:
     return bool(_ELIGIBLE.search(op_type) or _ELIGIBLE.search(op_name))
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(NamedTuple):
     """How a kernel was launched; None where the capture does not say."""
 
     registers: int | None = None

@@ -11,7 +11,7 @@ from ..arrays import I32, I64, Array, Bool, Int, distinct, median
 from ..columns import vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
-from .joins import among, are_equal, is_ascending, join, pair_codes
+from .joins import among, is_ascending, join, pair_codes
 from .runs import dispatched
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _SAMPLE = 256
 _Edges = tuple[Array, Array, Array]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Links:
     """Directed edges between events on different lines, sorted by source."""
 
@@ -99,7 +99,8 @@ def find(trace: Trace) -> Links:
     parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
     none = np.empty(0, np.int32)
     found = [part for part in parts if len(part[0])]
-    source, target, kind = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    joined = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    source, target, kind = found[0] if len(found) == 1 else joined
     if not is_ascending(source):
         order = np.argsort(source, kind="stable")
         source, target, kind = source[order], target[order], kind[order]
@@ -122,8 +123,13 @@ def _launches(trace: Trace) -> _Edges:
     return _edges(launch[source], run[target], LAUNCH)
 
 
+def executor_runs(trace: Trace) -> Array:
+    """int64[k]: where TensorFlow's executors run ops."""
+    return trace.named("ExecutorState::Process".__eq__)
+
+
 def _executors(trace: Trace) -> _Edges:
-    process = trace.named("ExecutorState::Process".__eq__)
+    process = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
     waiting = trace.named(iterators.__contains__)
     waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
@@ -140,12 +146,24 @@ def _contexts(trace: Trace) -> _Edges:
     used, used_ids, used_kinds = trace.stats_beside(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
     source, target = join(made_ids, used_ids, crowd=_CROWD)
     del made_ids, used_ids
-    same = are_equal(made_kinds, source, used_kinds, target)
-    if not same.all():
-        source, target = source[same], target[same]
-    source, target, kind = made[source], used[target], made_kinds[source]
+    source, target, kind = _of_one_kind(source, target, made, made_kinds, used, used_kinds)
     kept = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
-    return source[kept], target[kept], kind[kept].astype(np.int32)
+    return (source, target, kind) if kept.all() else (source[kept], target[kept], kind[kept])
+
+
+@jit
+def _of_one_kind(
+    source: I32, target: I32, made: I32, made_kinds: I64, used: I32, used_kinds: I64
+) -> tuple[I32, I32, I32]:
+    """(sources, targets, kinds): the events of those pairs whose contexts are of one kind, in the pairs' place."""
+    kinds = np.empty(len(source), np.int32)
+    count = 0
+    for i in range(len(source)):
+        kind = made_kinds[source[i]]
+        if kind == used_kinds[target[i]]:
+            source[count], target[count], kinds[count] = made[source[i]], used[target[i]], kind
+            count += 1
+    return source[:count], target[:count], kinds[:count]
 
 
 @jit

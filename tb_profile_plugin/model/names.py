@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from ..columns import vocabulary
 from ..runtime.regex import regex
@@ -41,8 +41,7 @@ COPIES = ("MemcpyHToD", "MemcpyDToH", "MemcpyDToD", "MemcpyHToH", COPY)
 """What copies are called here, whoever recorded them."""
 
 
-@dataclass(frozen=True)
-class OpName:
+class OpName(NamedTuple):
     """A framework operation: which framework, its full name and its type (empty if unknown)."""
 
     category: str

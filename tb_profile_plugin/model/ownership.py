@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import I32, I64, Array
 from ..columns import vocabulary
 from ..jit import jit
+from .links import executor_runs
 from .trace import Trace, is_derived
 
 _OPS = vocabulary.XLA_OPS
@@ -19,7 +20,7 @@ def owned_work(trace: Trace) -> Array:
     Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors.
     """
     answer = np.zeros(len(trace), np.int64)
-    work = work_events(trace)
+    work = trace.once(work_events)
     if len(work):
         links = trace.links
         parent, _ = trace.nesting
@@ -41,7 +42,7 @@ def work_events(trace: Trace) -> Array:
         claimed = np.flatnonzero(trace.claimed)
         above = trace.nesting[0][claimed]
         work = claimed[(above < 0) | ~trace.claimed[above]]
-    return work if len(work) else trace.named("ExecutorState::Process".__eq__)
+    return work if len(work) else trace.once(executor_runs)
 
 
 @jit

@@ -11,10 +11,9 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import __version__, store
 from ..columns import XSpace
@@ -37,8 +36,7 @@ _LOSSES = 2
 """So many times may workers end over a host, which others of them may have caused; then it is left out."""
 
 
-@dataclass(frozen=True)
-class Neighbours:
+class Neighbours(NamedTuple):
     """The logdir that a session lies in."""
 
     open: Callable[[str], Session]

@@ -38,7 +38,7 @@ _PAUSE = 0.05
 like the others."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """The steps of one host in order of time."""
 
@@ -92,7 +92,7 @@ def _chosen(trace: Trace, name: str) -> Steps | None:
 
 
 def _marked(trace: Trace) -> Steps | None:
-    roots, levels = grouping.marked_roots(trace)
+    roots, levels = trace.once(grouping.marked_roots)
     explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
     if not explicit.any():
         return None
@@ -157,7 +157,7 @@ def _loops(trace: Trace) -> Steps | None:
     np.maximum.at(end, iterations, trace.end[executions])
     # The first iteration stands for everything around the loop, too.
     begin, end = begin[1:], end[1:]
-    work = work_events(trace)
+    work = trace.once(work_events)
     lasts, all_last = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
     if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
         return None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, chain
+from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import I32, I64, Array, Bool
+from ..arrays import I32, I64, U8, Array, Bool
 from ..columns import Plane, XSpace, vocabulary
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
@@ -15,8 +16,12 @@ from . import gradients
 from .links import MISSING as MISSING
 from .links import RUN, Links, find
 
+Result = TypeVar("Result")
+
 _DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
 """Reserved ids of lines that a profiler derived from other lines."""
+_START, _STOP = 1, 2
+"""Kinds of events of threadpools' regions."""
 
 
 def is_derived(line_ids: Array) -> Array:
@@ -34,7 +39,7 @@ class Trace:
 
     def __init__(self, space: XSpace):
         self.planes: Sequence[Plane] = space.planes
-        self._stats: Memo[tuple[Array, Array]] = Memo()
+        self._kept: Memo[Any] = Memo()
         self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
         self.begin = self._joined(lambda plane: plane.events.begin)
         self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
@@ -81,9 +86,15 @@ class Trace:
         """Names of events; those of each plane are its own, plane after plane."""
         return list(chain.from_iterable(plane.names for plane in self.planes))
 
+    def once(self, compute: Callable[[Trace], Result]) -> Result:
+        """What the function says of this trace, worked out once and kept, so not to be changed."""
+        found: Result = self._kept.get(compute, lambda: compute(self))
+        return found
+
     def stat(self, name: str) -> tuple[Array, Array]:
         """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
-        return self._stats.get(name, lambda: self._read(name))
+        found: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
+        return found
 
     def _read(self, name: str) -> tuple[Array, Array]:
         found = []
@@ -195,7 +206,7 @@ class Trace:
         answer = np.full(len(at), MISSING, np.int64)
         for first, plane in self.parts:
             if plane.has_stat(name):
-                mine = np.flatnonzero((at >= first) & (at < first + len(plane.events)))
+                mine = (at >= first) & (at < first + len(plane.events))
                 answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
         return answer
 
@@ -206,15 +217,23 @@ def _raised(values: Array, by: int) -> Array:
 
 def _stretch_regions(plane: Plane, end: Array) -> None:
     """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
-    kinds = {"ThreadpoolListener::StartRegion": 1, "ThreadpoolListener::StopRegion": 2}
+    kinds = {"ThreadpoolListener::StartRegion": _START, "ThreadpoolListener::StopRegion": _STOP}
     kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
-    if not (kind == 1).any():
-        return
-    marks = np.flatnonzero(kind[plane.events.name])
-    mark_kind = kind[plane.events.name[marks]]
-    line = plane.events.line[marks]
-    opens = np.flatnonzero((mark_kind[:-1] == 1) & (mark_kind[1:] == 2) & (line[:-1] == line[1:]))
-    end[marks[opens]] = plane.events.begin[marks[opens + 1]]
+    if (kind == _START).any():
+        _until_stop(plane.events.name, plane.events.line, plane.events.begin, kind, end)
+
+
+@jit
+def _until_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
+    """Where the next region's event after a start is a stop on the same line, that is the start's end."""
+    opened = np.int64(-1)
+    for i in range(len(name)):
+        if kind[name[i]] == _START:
+            opened = np.int64(i)
+        elif kind[name[i]] == _STOP:
+            if opened >= 0 and line[i] == line[opened]:
+                end[opened] = begin[i]
+            opened = np.int64(-1)
 
 
 @jit

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from werkzeug.exceptions import HTTPException
@@ -47,7 +46,7 @@ def _values(workspace: Workspace, request: Request) -> dict[str, str]:
 def _named(error: ProblemError) -> ProblemError:
     """The same, its `where` naming the parameter as the routes do."""
     where = error.problem.where
-    return ProblemError(replace(error.problem, where=_FIELDS.get(where, where)), error.status)
+    return ProblemError(error.problem._replace(where=_FIELDS.get(where, where)), error.status)
 
 
 def start(workspace: Workspace, request: Request) -> Response:

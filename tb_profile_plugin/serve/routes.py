@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
@@ -76,7 +76,7 @@ def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str,
         "order": tool.order,
         "all_hosts": tool.all_hosts,
         "streamed": tool.streamed,
-        "params": [asdict(param) for param in tool.params],
+        "params": [param._asdict() for param in tool.params],
         "page": f"tool_page?tag={tool.name}" if tool.page else "",
         "unavailable": unavailable and unavailable.as_json(),
     }

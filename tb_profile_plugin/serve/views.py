@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -78,7 +77,7 @@ class Views:
 
         # Stays known of the host when its events are gone.
         kinds(host)
-        one, shown = replace(stored, files=(file,)), view(host)
+        one, shown = stored._replace(files=(file,)), view(host)
         if self._kept.enabled:
             self._kept.write(one, kept(shown), _WHAT)
         slab = self._kept.map(one, _WHAT)
@@ -97,7 +96,7 @@ class Views:
         mapped: View | None = self._mapped.get(file)
         if mapped or file.size < WORTH_BYTES:
             return mapped
-        slab = self._kept.map(replace(stored, files=(file,)), _WHAT)
+        slab = self._kept.map(stored._replace(files=(file,)), _WHAT)
         if slab is None:
             return None
         found = recalled(slab)
@@ -118,7 +117,7 @@ class Views:
         from ..timeline.view import kept, view
 
         try:
-            self._kept.write(replace(stored, files=(file,)), kept(view(host)), _WHAT)
+            self._kept.write(stored._replace(files=(file,)), kept(view(host)), _WHAT)
         finally:
             with self._lock:
                 self._writing.discard(file)

@@ -8,12 +8,10 @@ its modification time; the least recently used go first.
 from __future__ import annotations
 
 import errno
-import hashlib
 import logging
 import os
 import stat
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -79,7 +77,10 @@ def limit() -> int:
 
 def place(kind: str, key: object, suffix: str = "") -> Path:
     """Where the entry of a key lies, if it does; the key's `repr` tells it from others, the suffix is none or .gz."""
-    name = hashlib.sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    # It loads OpenSSL, which whoever keeps and finds nothing does without.
+    from hashlib import sha256
+
+    name = sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest()[:40]
     return folder() / f"{kind}-{name}{suffix}"
 
 
@@ -102,6 +103,9 @@ def used(path: Path) -> None:
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """A file to fill, which takes its place whole when the block ends, and not at all when it fails; raises OSError."""
+    # Only who writes needs it and the archives that it loads.
+    import tempfile
+
     _make(path.parent)
     _check(path.parent)
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=_DRAFT, dir=path.parent)
@@ -124,6 +128,8 @@ def _make(own: Path) -> None:
     """Make our folder, which comes into being with its tag in it; whatever lies there already stays as it is."""
     if os.path.lexists(own / _TAG):
         return
+    import tempfile
+
     own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     made = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own.parent))
     try:

@@ -7,8 +7,8 @@ import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import formats
 from ..runtime.regex import regex
@@ -21,8 +21,7 @@ _BESIDE = regex(
 """What profilers and older viewers write beside a host's capture."""
 
 
-@dataclass(frozen=True)
-class StoredFile:
+class StoredFile(NamedTuple):
     """One host's capture; equal facts mean equal content, so results are kept by them."""
 
     host: str
@@ -42,8 +41,7 @@ class StoredFile:
         return self.url or str(self.path)
 
 
-@dataclass(frozen=True)
-class StoredSession:
+class StoredSession(NamedTuple):
     """The files of one capture, under the name that people know it by."""
 
     name: str

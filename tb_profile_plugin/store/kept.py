@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import mmap
 from collections.abc import Iterable, Mapping
@@ -21,7 +20,8 @@ NAMED, LEGACY = "named", "legacy"
 """Shapes of a tool's answer: its own, and that of the existing plugin."""
 
 _LEVEL = 5
-_DIGEST = hashlib.sha256().digest_size
+_DIGEST = 32
+"""Bytes of a SHA-256."""
 
 
 def to_json(data: Any) -> bytes:
@@ -101,7 +101,7 @@ class Kept:
         """As `put`, for what is too large to be put together in memory."""
         if not self.enabled:
             return
-        digest = hashlib.sha256()
+        digest = _sha256()
         with suppress(OSError), cache.draft(self.place(stored, *what)) as draft, open(draft, "wb") as file:
             file.write(bytes(_DIGEST))
             for piece in pieces:
@@ -111,10 +111,17 @@ class Kept:
             file.write(digest.digest())
 
 
+def _sha256(content: bytes | memoryview = b"") -> Any:
+    # It loads OpenSSL, which whoever keeps and finds nothing does without.
+    from hashlib import sha256
+
+    return sha256(content)
+
+
 def _checked(path: Path, content: memoryview) -> memoryview | None:
     """The body of an entry; None of one that was damaged."""
     body = content[_DIGEST:]
-    if hashlib.sha256(body).digest() != content[:_DIGEST]:
+    if _sha256(body).digest() != content[:_DIGEST]:
         return None
     cache.used(path)
     return body
@@ -125,4 +132,5 @@ def _code() -> str:
     """What tells this code from any other: its version, and the files themselves for those who change them."""
     own = extensions.source_files(str(Path(__file__).parent.parent))
     facts = (__version__, *sorted(own, key=repr), *extensions.code())
-    return hashlib.sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
+    digest: str = _sha256(repr(facts).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest

@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as WalkTimeout
-from dataclasses import dataclass, replace
-from difflib import get_close_matches
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple
 
 from .. import formats
 from ..problems import Problem, ProblemError
@@ -32,8 +32,7 @@ _COMPARED = 1000
 """A name that is asked for in vain is compared with so many others, and only if it has fewer characters."""
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(NamedTuple):
     """A folder that is searched, and the prefix of its sessions' names (empty for none)."""
 
     prefix: str
@@ -63,8 +62,7 @@ class Survey:
         return sum(len(session.files) for session in self.sessions)
 
 
-@dataclass(frozen=True)
-class _Held:
+class _Held(NamedTuple):
     """What a folder held in the last walk."""
 
     folder: Folder
@@ -116,6 +114,9 @@ class Logdir:
         found = self.survey().by_name
         if name in found:
             return found[name]
+        # It takes longer to import than most walks take.
+        from difflib import get_close_matches
+
         names = list(islice(found, _COMPARED))
         close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
@@ -226,7 +227,7 @@ def _named(session: StoredSession, taken: set[str]) -> StoredSession:
         number += 1
         unique = f"{readable} ({number})"
     taken.add(unique)
-    return session if unique == session.name else replace(session, name=unique)
+    return session if unique == session.name else session._replace(name=unique)
 
 
 def _near_misses(folder: Folder, root: Root) -> Iterator[str]:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -207,7 +206,7 @@ def _place(url: str, size: int, modified: int, version: str) -> Path:
 
 def relocated(file: StoredFile) -> StoredFile:
     """The file as this machine has it, if another machine found it: what is fetched lies in each one's own cache."""
-    return replace(file, path=_place(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
+    return file._replace(path=_place(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
 
 
 def _nanoseconds(when: Any) -> int:

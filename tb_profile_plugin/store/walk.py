@@ -6,8 +6,8 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from .. import formats
 from ..runtime.regex import regex
@@ -24,8 +24,7 @@ _STRAY = regex(r"\.xplane\.riegeli$|\.profile-empty$|^memory\.prof$")
 """What profilers leave beside a capture, or instead of one."""
 
 
-@dataclass(frozen=True)
-class Folder:
+class Folder(NamedTuple):
     """What one folder holds, as far as captures go; all names without their path."""
 
     path: str
@@ -40,8 +39,7 @@ class Folder:
     """Why it could not be read."""
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     folder: Folder
     mtime_ns: int
     settled: bool

@@ -12,13 +12,13 @@ from ..analysis.words import duration
 from ..analysis.xlaop import XlaOp, XlaOps
 from ..analysis.xlaops import xla_ops
 from ..analysis.xlaread import Maker
-from ..contract import xlaops
+from ..contract import opcosts, xlaops
 from ..contract.answer import Answer, Column, Headline, Table, by_column
 from ..contract.tool import Param, tool
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError
-from ..xspace.hlo import Module
+from ..xspace.hlo.module import Module
 
 Ops = Mapping[tuple[int, str], XlaOp]
 """Those that ran, by program and name."""
@@ -151,7 +151,7 @@ def graph_viewer(
     }
     facts = {
         "program": module.title,
-        "program_id": xlaops.program_text(module.program_id),
+        "program_id": opcosts.program_text(module.program_id),
         "computation": module.computation_names[int(module.computation[row])],
         "node": module.names[row],
         "shown": len(found.nodes),
@@ -261,7 +261,7 @@ def _path(module: Module, row: int) -> list[list[str]]:
 
 def _where(module: Module, row: int, ops: Ops) -> list[Any]:
     ran, telling = ops.get((module.program_id, module.names[row])), module.telling(row)
-    what = [module.title, xlaops.program_text(module.program_id), module.names[row], module.opcodes[row]]
+    what = [module.title, opcosts.program_text(module.program_id), module.names[row], module.opcodes[row]]
     origin = [module.op_names[telling], module.sources.line(telling)]
     return [*what, _shape(module, row), ran.self_ps / 1e6 if ran else None, *origin]
 
@@ -274,7 +274,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
     return [
         [
             module.title,
-            xlaops.program_text(module.program_id),
+            opcosts.program_text(module.program_id),
             len(module),
             times[module.program_id] / 1e6 if module.program_id in times else None,
         ]

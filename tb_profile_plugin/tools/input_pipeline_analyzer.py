@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..analysis import advice, health, parts, steptime, tfdata_diagnosis
@@ -52,7 +52,7 @@ _STEPS = Table(
         Column("rest_ms", "Everything else", unit="ms", doc="The step time without input."),
     ),
     doc=STEPS.doc,
-    keyed=replace(STEP_KEY, means=(*STEP_KEY.means, "input_share", "rest_ms")),
+    keyed=STEP_KEY._replace(means=(*STEP_KEY.means, "input_share", "rest_ms")),
 )
 
 _OPS = Table(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis import kernelstats
+from ..analysis import devicecopies, kernelstats
 from ..analysis.grouping import merged_scopes, most_telling
 from ..analysis.kernelstats import (
     NOT_RECOGNISED,
     NOT_TOLD,
-    CopiesOfDevice,
     Kernel,
     KernelGroup,
     grouped,
@@ -220,7 +219,7 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
     needs=(
         kernelstats.launches,
         kernelstats.costed_ops,
-        kernelstats.copies_of_host,
+        devicecopies.copies_of_host,
         gpu_capabilities,
         host_device_type,
         cores_called,
@@ -260,7 +259,7 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             | _costs(hosts, [each.name for each in by_op], (*COSTS, *BOUND)),
             "by_scope": {"op": _names(by_scope), **_groups(by_scope, whole, lambda kernel: kernel.name)},
             "shares": _shares(found, whole, cores if has_tensor_cores else ""),
-            "copies": _copies(kernelstats.all_copies(hosts)),
+            "copies": _copies(devicecopies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
         _headline(facts, by_kernel[0], gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
@@ -377,7 +376,7 @@ _DIRECTIONS: dict[str, str | None] = {
 }
 
 
-def _copies(found: Sequence[CopiesOfDevice]) -> dict[str, list[object]]:
+def _copies(found: Sequence[devicecopies.CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [each.device for each in found],
         "kind": [_DIRECTIONS[each.kind] for each in found],

@@ -9,8 +9,9 @@ from ..analysis.programmemory import Detail, Program, by_source, detail, program
 from ..analysis.words import memory
 from ..analysis.xlamoments import moments
 from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
+from ..contract.opcosts import program_text
 from ..contract.tool import Param, tool
-from ..contract.xlaops import program_text, unread
+from ..contract.xlaops import unread
 from ..model.host import Host
 from ..model.session import Session
 from ..problems import Problem, ProblemError

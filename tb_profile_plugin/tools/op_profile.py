@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..analysis.opprofile import GROUPINGS, Node, tree
-from ..contract import xlaops
+from ..contract import opcosts, xlaops
 from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import Param, tool
 from ..model.host import Host
@@ -106,7 +106,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, bu
         leaf.executions if leaf else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
-        xlaops.program_text(leaf.program) if leaf else None,
+        opcosts.program_text(leaf.program) if leaf else None,
         leaf.name if leaf else None,
         op.category if op else None,
         op.source if op else None,

@@ -9,7 +9,7 @@ from ..analysis.roofline import TRANSFER, Peaks, Sums
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
 from ..analysis.xlatransfers import Transfers, merged, transfers
-from ..contract import xlaops
+from ..contract import opcosts, xlaops
 from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.tool import tool
 from ..model.host import Host
@@ -112,7 +112,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
     programs: dict[tuple[str, str], Sums] = {}
     whole = Sums()
     for op, found in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, xlaops.program_text(op.program)), Sums()).add(op, found)
+        programs.setdefault((op.module, opcosts.program_text(op.program)), Sums()).add(op, found)
         whole.add(op, found)
     rows = [
         [*xlaops.identity(op), *xlaops.figures(op, found), *xlaops.origin(op)]
@@ -175,7 +175,7 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
         waited = waiting.get((each.program, each.done, each.count))
         hidden = None if waited is None or not each.span_ps else max(1 - waited / each.span_ps, 0.0)
         times = each.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
-        said = each.module, xlaops.program_text(each.program), each.name, each.done, each.direction
+        said = each.module, opcosts.program_text(each.program), each.name, each.done, each.direction
         rows.append([*said, each.count, each.bytes, *times, hidden])
     return rows
 

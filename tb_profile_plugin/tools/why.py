@@ -9,10 +9,10 @@ from ..analysis import health, stepfacts
 from ..analysis.chosen import checked
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
-from ..analysis.diagnosis.diagnose import NEEDS, REPLAYS, Diagnosis, diagnose
+from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
 from ..analysis.diagnosis.path import PathFigures, path_figures
 from ..analysis.diagnosis.timeline import STATES
-from ..analysis.diagnosis.whatif import paths
+from ..analysis.diagnosis.whatif import paths, what_if
 from ..analysis.opcosts import rates
 from ..contract import devicework
 from ..contract.answer import Answer, Column, Keyed, Table, time_column
@@ -197,7 +197,7 @@ _UNUSUAL = Table(
         *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
         *devicework.TABLES,
     ),
-    needs=(*NEEDS, *REPLAYS, *health.NEEDS, *devicework.NEEDS, paths, rates),
+    needs=(*NEEDS, what_if, *health.NEEDS, *devicework.NEEDS, paths, rates),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Int
-from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, Text, XSpace
+from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats, XSpace
+from ..columns.text import Text
 from ..problems import Problem
 from ..runtime import cancellation
 from ..runtime.memory import Budget

@@ -101,7 +101,7 @@ def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
     return table[:count], np.int64(GOOD)
 
 
-@jit
+@inlined
 def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
     metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
@@ -183,7 +183,7 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
         head[i, 4], head[i, 5], head[i, 6], head[i, 7] = events, stats, aggregated, damage
 
 
-@jit
+@inlined
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:

@@ -16,7 +16,7 @@ from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.xspace.hlo import Module
+from tb_profile_plugin.xspace.hlo.module import Module
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for pattern in ("*.xplane.pb", "*.pt.trace.json*") for path in TRACES.rglob(pattern)})

@@ -15,7 +15,7 @@ from tb_profile_plugin.analysis.hlosearch import like, named, search
 from tb_profile_plugin.analysis.neighbourhood import MOST, Neighbourhood, callers, neighbourhood
 from tb_profile_plugin.export.dot import dot
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.xspace.hlo import Module
+from tb_profile_plugin.xspace.hlo.module import Module
 from tb_profile_plugin.xspace.hlo.shardings import SHARDING
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 from torchtrace import BACKWARD, BASE_NS, MAIN, V100, frame, host, launch, mark, memory, on_device, on_host, op, text
 
 from tb_profile_plugin import formats
-from tb_profile_plugin.analysis import between, kernelstats
+from tb_profile_plugin.analysis import between, devicecopies, kernelstats
 from tb_profile_plugin.analysis.breakdown import breakdown
 from tb_profile_plugin.analysis.deviceops import device_ops, is_training
 from tb_profile_plugin.analysis.hostops import host_ops
@@ -93,7 +93,7 @@ def test_streams_and_what_only_tells_about_them() -> None:
     (device,) = one.devices
     assert list(device.lines.name) == ["Stream #7(Compute,MemcpyH2D)", "Annotations #7", "Synchronisation #7"]
     assert one.stream_lines(device).tolist() == [0]
-    assert [(each.kind, each.bytes) for each in kernelstats.all_copies([one])] == [("MemcpyHToD", 4096)]
+    assert [(each.kind, each.bytes) for each in devicecopies.all_copies([one])] == [("MemcpyHToD", 4096)]
     assert sorted(one.trace.links.target.tolist()) == sorted(one.trace.stat("correlation_id")[0][1:3].tolist())
     kinds = {lane.name: lane.kind for lane in lanes.lane_set(one).lanes}
     assert kinds["Framework Ops"] == "ops" and kinds["Steps"] == "steps"

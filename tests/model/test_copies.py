@@ -4,7 +4,7 @@ import draw
 import pytest
 from figures import column
 
-from tb_profile_plugin.analysis import kernelstats
+from tb_profile_plugin.analysis import devicecopies
 from tb_profile_plugin.analysis.breakdown import whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.parts import DEVICE_COMPUTE, Part
@@ -84,5 +84,5 @@ def test_unknown_sizes_and_directions_are_blank(tmp_path: object) -> None:
 def test_memory_kinds_tell_a_direction() -> None:
     text = "/device:GPU:0\n  Stream #1(MemcpyOther) | X[0,1]{{memcpy_details='kind_src:{} kind_dst:{} size:8 dest:0'}}"
     for ends, kind in ((("pinned", "device"), "MemcpyHToD"), (("device", "pageable"), "MemcpyDToH")):
-        (found,) = kernelstats.copies_of_host(draw.host(text.format(*ends)))
+        (found,) = devicecopies.copies_of_host(draw.host(text.format(*ends)))
         assert (found.kind, found.bytes) == (kind, 8)

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +156,7 @@ def test_a_host_that_ends_its_workers_is_named_and_the_rest_answered(
 ) -> None:
     every = store.resolve(folder)
     # On a cluster, whoever waits beside it may be lost with it.
-    few = replace(every, files=every.files[:2])
+    few = every._replace(files=every.files[:2])
     for spec, stored in (("processes:2", every), (f"dask://{start(3).address}", few)):
         with closing(executor(spec)) as workers:
             session = Session(stored, executor=workers)
@@ -333,7 +333,7 @@ def test_a_worker_refuses_what_it_would_answer_otherwise(folder: Path) -> None:
         summarise(file, [], "0.0.0")
     assert raised.value.problem.code == "worker_failed" and "0.0.0" in raised.value.problem.message
     with pytest.raises(ProblemError) as raised:
-        summarise(replace(file, size=file.size + 1), [], __version__)
+        summarise(file._replace(size=file.size + 1), [], __version__)
     assert raised.value.problem.code == "changed"
 
 

@@ -109,5 +109,6 @@ def test_the_readme_names_every_verb_and_option() -> None:
     verbs = next(action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():
         assert f"tb-profile {name}" in readme
+        verb.declare()
         options = {option for action in verb._actions for option in action.option_strings} - {"-h", "--help"}
         assert {option for option in options if option not in readme} == set()

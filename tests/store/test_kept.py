@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ def test_what_was_kept_is_found(stored: StoredSession) -> None:
 @pytest.mark.parametrize("change", [{"size": 6}, {"mtime_ns": 8}, {"version": "etag"}, {"path": Path("elsewhere")}])
 def test_a_changed_file_has_no_results(stored: StoredSession, change: dict[str, Any]) -> None:
     Kept().put(stored, b"body", *WHAT)
-    changed = replace(stored, files=(replace(stored.files[0], **change),))
+    changed = stored._replace(files=(stored.files[0]._replace(**change),))
     assert Kept().get(changed, *WHAT) is None
 
 

@@ -17,8 +17,9 @@ from tb_profile_plugin.analysis.heap import colors, heap
 from tb_profile_plugin.analysis.hlosearch import search
 from tb_profile_plugin.analysis.neighbourhood import MOST, callers, neighbourhood
 from tb_profile_plugin.export.dot import dot
-from tb_profile_plugin.xspace.hlo import Module, signed
+from tb_profile_plugin.xspace.hlo import signed
 from tb_profile_plugin.xspace.hlo.fields import Messages
+from tb_profile_plugin.xspace.hlo.module import Module
 
 RECORDED = Path(__file__).resolve().parents[1] / "traces" / "xla_costs.json.gz"
 LARGE = 20_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
 from ..hostnames import EXECUTORS
 from .catalogue import LABELS, Sentence
@@ -48,8 +48,7 @@ NAMES = 10
 """So many names are listed of each cause."""
 
 
-@dataclass(frozen=True)
-class Cause:
+class Cause(NamedTuple):
     """Why the typical step is as long as it is. Times are ps."""
 
     id: str
@@ -244,7 +243,7 @@ def _split_named(found: dict[str, Lost], ending: str, id: str) -> None:
         lost.names = [each for each in lost.names if each not in mine]
         lost.ps, lost.apart_ps = lost.ps - ps, lost.apart_ps + ps
         apart.ps += ps
-        apart.names = [*apart.names, *(replace(each, name=each.name.removesuffix(ending)) for each in mine)]
+        apart.names = [*apart.names, *(each._replace(name=each.name.removesuffix(ending)) for each in mine)]
         apart.states = (*apart.states, *lost.states) if ps else apart.states
     if apart.ps:
         found[id] = apart

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ...model.devices import device_count
 from ...model.framework import framework
@@ -23,7 +22,6 @@ from .remedies import remedy
 from .timeline import STATES
 from .typical_times import Typical, typical_times
 from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
-from .whatif import what_if
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
@@ -31,9 +29,10 @@ NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded, one_op_of),
 )
-"""Per-host functions that `diagnose` merges."""
-REPLAYS = (what_if,)
-"""And those that gains rest on: they take as much time and memory again."""
+"""Per-host functions that `diagnose` merges.
+
+Gains rest on `whatif.what_if`, too, which takes as much time and memory again.
+"""
 
 PROFILER = "profiler"
 _LITTLE_INPUT = 0.05
@@ -53,16 +52,14 @@ _MOST_OF_HOST = 0.6
 """One way of being late that makes up so much of all of them is named alone."""
 
 
-@dataclass(frozen=True)
-class Headline:
+class Headline(NamedTuple):
     """The largest fact in one sentence."""
 
     sentence: Sentence
     level: Level
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Time of a host's whole capture, ps."""
 
     host: str
@@ -73,8 +70,7 @@ class Part:
     ps: int
 
 
-@dataclass(frozen=True)
-class Device:
+class Device(NamedTuple):
     """What one device did between the profiler's start and its stop."""
 
     host: str
@@ -85,8 +81,7 @@ class Device:
     """By state; they sum to the time. Empty where nothing was recorded."""
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(NamedTuple):
     """What a page, the command line and comparisons quote."""
 
     headline: Headline

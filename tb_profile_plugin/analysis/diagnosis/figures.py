@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
 
 
-@dataclass(frozen=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A stretch of time in one state: evidence that can be looked at in the timeline. Times are ps."""
 
     host: str
@@ -39,8 +38,7 @@ class Stretch:
     name: str
 
 
-@dataclass(frozen=True)
-class HostFigures:
+class HostFigures(NamedTuple):
     """Times of one host, ps. The rows of each matrix are windows that follow one another without a gap: the profiler's
     start, before the first step, the first step, the time until the second, … the last step, after it, the profiler's
     stop. Without steps the time from the first to the last work of a device stands for the only one.

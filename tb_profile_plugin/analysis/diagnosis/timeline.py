@@ -21,7 +21,7 @@ STATES = tuple(state.name.lower() for state in State)
 _STATES = len(State)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Timeline(Touching):
     """Stretches that touch, from the first to the last event of a host."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from ..steptime import StepTimes, slowest
 from ..typical import Choice, period, unlike
 from .figures import HostFigures, figures
 from .timeline import STATES
-from .whatif import what_if
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
@@ -24,8 +24,7 @@ _MOST_OF_GAPS = 0.5
 """Share of the time between steps that few gaps must hold to be told."""
 
 
-@dataclass(frozen=True)
-class NamedTime:
+class NamedTime(NamedTuple):
     """What took the time of a state under one name. Means over hosts of what each step has."""
 
     state: str
@@ -38,8 +37,7 @@ class NamedTime:
     gap_count: float
 
 
-@dataclass(frozen=True)
-class LatePeer:
+class LatePeer(NamedTuple):
     """The host that comes last to where all of them meet."""
 
     host: str
@@ -63,8 +61,7 @@ class LongGaps:
     """Every how many steps one of them comes, or 0."""
 
 
-@dataclass(frozen=True)
-class Replayed:
+class Replayed(NamedTuple):
     """What the typical step would last without a cause. Times are ps, means over hosts and the same steps."""
 
     gain_ps: float
@@ -75,8 +72,7 @@ class Replayed:
     """How many of the steps would be shorter."""
 
 
-@dataclass(frozen=True)
-class Typical:
+class Typical(NamedTuple):
     """The typical step, or the average capture where no steps were found. Times are ps, means over hosts."""
 
     steps: StepTimes
@@ -147,6 +143,9 @@ def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
 
 def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
     """By scenario; hosts that lack it gain nothing."""
+    # Critical paths are followed for none but those who ask what would help.
+    from .whatif import what_if
+
     gains: dict[str, Replayed] = {}
     for host, (in_step, in_gap) in hosts:
         tried = what_if(host, step_event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,7 @@ _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
 
 
-@dataclass(frozen=True)
-class UnusualStep:
+class UnusualStep(NamedTuple):
     """A step that warms up, or is far longer or shorter than the typical one."""
 
     place: int

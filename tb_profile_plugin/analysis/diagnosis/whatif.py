@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,7 @@ _PATHS = 100
 _NAMES = 40
 
 
-@dataclass(frozen=True)
-class Paths:
+class Paths(NamedTuple):
     """Critical paths of one host's steps. Times are ps."""
 
     steps: Array

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex
 """What everything is on threads of these names."""
 
 
-@dataclass(frozen=True)
-class Activity:
+class Activity(NamedTuple):
     """What the threads of a host do, by thread: stretches ``first[t]:first[t + 1]``, disjoint and in order of time.
 
     Lines that hold nothing but a thread's calls of the driver are part of that thread.

@@ -10,7 +10,7 @@ from ...arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
 from ...jit import jit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dag:
     """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
 

@@ -52,7 +52,7 @@ class Kind(IntEnum):
     COPY = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeviceWork:
     """The events of one device, ascending by begin; columns int64[n] where nothing else is said."""
 

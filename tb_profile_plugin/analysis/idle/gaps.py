@@ -37,7 +37,7 @@ _WITHIN_PROGRAMS = (
 _ANY = int(np.iinfo(np.int64).max)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Moments(Touching):
     """One device from the capture's begin to its end: stretches in order of time that touch."""
 

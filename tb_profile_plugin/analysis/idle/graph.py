@@ -8,7 +8,7 @@ the thread that gave it something to do, and for the event of a device that its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ _FARTHEST = 1 << 62
 _LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(NamedTuple):
     """The activities of a host; columns by node of ``dag``."""
 
     dag: Dag

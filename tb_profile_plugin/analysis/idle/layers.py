@@ -15,7 +15,7 @@ Stretches = tuple[Array, Array]
 """(begin, end), int64[k] ps each: disjoint and in order of time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Touching:
     """Stretches of time in order, each from the end of the one before it."""
 

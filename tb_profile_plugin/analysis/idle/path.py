@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ Slices = tuple[I64, I64, I8, I32, I32]
 """The columns of `Path`, filled from the left."""
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(NamedTuple):
     """Slices in order of time that touch: from the window's begin to its end, exactly."""
 
     begin: Array

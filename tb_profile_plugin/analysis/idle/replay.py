@@ -6,7 +6,7 @@ Order on threads and streams stays, and nothing gets in another's way, so that g
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from .states import State
 _PYTHON = int(State.PYTHON)
 
 
-@dataclass(frozen=True)
-class Scenario:
+class Scenario(NamedTuple):
     """What is changed."""
 
     without: Collection[State] = ()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...columns import pool, vocabulary
 from ...columns.kinds import BYTES, TEXT
 from ...columns.tables import XSpace
 from .ids import id_in, signed
-from .module import Instruction, Module
 
-__all__ = ["PROGRAMS", "Instruction", "Module", "modules", "signed"]
+if TYPE_CHECKING:
+    from .module import Module
+
+__all__ = ["PROGRAMS", "modules", "signed"]
 
 PROGRAMS = 10_000
 """Of more programs only the first ones are read."""
@@ -25,6 +29,9 @@ def modules(space: XSpace) -> dict[int, Module]:
     plane = space.plane(vocabulary.METADATA)
     if plane is None:
         return found
+    # What reads programs is as large as what reads all else, and most captures hold none.
+    from .module import Module
+
     ids = plane.metadata_stat(vocabulary.PROGRAM_ID)
     program_of = dict(zip(ids.owner.tolist(), ids.numbers.tolist(), strict=True))
     for stat in ("Hlo Proto", "HLO Proto"):

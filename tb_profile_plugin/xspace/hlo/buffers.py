@@ -7,7 +7,7 @@ Field numbers are those of XLA's ``BufferAssignmentProto``, ``LogicalBufferProto
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ ALLOC, FREE, SHARE = 0, 1, 2
 """Kinds of events of the simulated heap."""
 
 
-@dataclass(frozen=True)
-class Buffers:
+class Buffers(NamedTuple):
     """Logical buffers: each is an instruction's result or a part of it. Bytes are padded as the device stores them."""
 
     size: Array
@@ -69,8 +68,7 @@ class Allocations:
         return answer
 
 
-@dataclass(frozen=True)
-class Traces:
+class Traces(NamedTuple):
     """Events of the simulated heap, trace after trace."""
 
     first: Array
@@ -84,8 +82,7 @@ class Traces:
     """Name of the instruction at each event."""
 
 
-@dataclass(frozen=True)
-class Assignment:
+class Assignment(NamedTuple):
     """See the module."""
 
     buffers: Buffers

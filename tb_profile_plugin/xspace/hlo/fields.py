@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import I64, U8, Array, Bool, I64Matrix
 from ...columns.pool import varint
-from ...columns.tables import Text
+from ...columns.text import Text
 from ...jit import jit
 from ...runtime.memo import lazy
 from .. import wire

@@ -6,12 +6,12 @@ Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array
-from ...columns.tables import Text
+from ...columns.text import Text
 from ...runtime import cancellation
 from ...runtime.memo import lazy
 from . import structures
@@ -50,8 +50,7 @@ _LOOKED = 64
 """So many instructions of a fusion are looked at for its source."""
 
 
-@dataclass(frozen=True)
-class Instruction:
+class Instruction(NamedTuple):
     """One HLO instruction and where it came from."""
 
     name: str

@@ -6,7 +6,7 @@ Field numbers are those of XLA's ``OpMetadata`` (source_file 3, source_line 4, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ...arrays import Array
 from ...runtime.regex import regex
@@ -17,8 +17,7 @@ _DEEP = 64
 _LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """A place in source code."""
 
     file: str
@@ -35,8 +34,7 @@ class Frame:
         return f"{self}:{self.column}" if self.column else str(self)
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(NamedTuple):
     """Where each instruction comes from."""
 
     files: list[str]

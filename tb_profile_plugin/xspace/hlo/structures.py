@@ -7,6 +7,7 @@ Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``Convolut
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,7 @@ class Windows:
 _DEFAULTS = (1, 1, 0, 0, 1, 1)
 
 
-@dataclass(frozen=True)
-class Contractions:
+class Contractions(NamedTuple):
     """Dimensions that a product sums over, and those of its batch."""
 
     lhs: Ragged
@@ -58,8 +58,7 @@ class Contractions:
         return Contractions(*(dots.lists(number).spread(len(instructions), owner) for number in (1, 2, 3, 4)))
 
 
-@dataclass(frozen=True)
-class Convolutions:
+class Convolutions(NamedTuple):
     """Which dimensions of input, kernel and output are what."""
 
     places: Array
