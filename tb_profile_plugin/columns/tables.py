@@ -16,7 +16,18 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import SECRET, counted, first_equal, first_number, mask_of, number_pairs, ordered, owners, rows_of, whole_numbers
+from .lookup import (
+    SECRET,
+    counted,
+    first_equal,
+    first_number,
+    mask_of,
+    number_pairs,
+    ordered,
+    owners,
+    rows_of,
+    whole_numbers,
+)
 from .text import Text
 
 
