@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # numpy's OpenBLAS starts a thread for each processor when it is imported; nothing here multiplies matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Most of what is made lives until the answer, and then the process ends: cycles are looked for seldom, not then.
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
     atexit.register(gc.freeze)
     asked = _parser().parse_args(arguments)
     log_to_stderr()

@@ -10,7 +10,7 @@ import numpy as np
 from ..model.host import Host
 from ..model.per_host import per_host
 from .hostnames import asks_for_input
-from .stretches import before, union
+from .stretches import covered, union
 
 NOTABLE = 0.05
 """Share of the loop's time from which on the waits are worth a word."""
@@ -59,5 +59,5 @@ def waits(host: Host, step_event: str = "") -> Waits:
     gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
     begin = plane.events.begin[rows]
     begin, end = union(begin, begin + plane.events.duration[rows])
-    total = int((before(gap_end, begin, end) - before(gap_begin, begin, end)).sum())
+    total = int(covered(gap_begin, gap_end, begin, end).sum())
     return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

@@ -7,6 +7,7 @@ import numpy as np
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
+from ..columns.taken import taken
 from ..jit import jit
 from ..model import collectives, names, profiled
 from ..model.host import Host
@@ -30,7 +31,7 @@ def host_activities(
         return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
     threads = host.trace.rows(plane)
     spans = host.trace.begin[threads], host.trace.end[threads]
-    step, parts = step_of_group[group[threads]], _parts(host, plane, steps)
+    step, parts = taken(step_of_group, group[threads]), _parts(host, plane, steps)
     if steps is not None:
         _own_by_time(steps, spans[0], parts, step)
     work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
@@ -39,7 +40,8 @@ def host_activities(
 
 def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
     """Collectives that no link leads to, such as those on threads of gRPC, are part of the step that they begin in."""
-    free = np.flatnonzero((parts == Part.HOST_COLLECTIVES) & (step < 0))
+    free = np.flatnonzero(parts == int(Part.HOST_COLLECTIVES))
+    free = free[step[free] < 0]
     if len(free) and len(steps):
         order = np.argsort(steps.begin, kind="stable")
         at = order[np.maximum(np.searchsorted(steps.begin[order], begin[free], "right") - 1, 0)]
@@ -51,7 +53,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
     """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
     told = zip(plane.names, plane.categories, strict=True)
     by_name = np.array([_host_part(name, category, host) for name, category in told], np.int8)
-    activity: Array = by_name[plane.events.name]
+    activity: Array = taken(by_name, plane.events.name)
     if host.devices:
         launches = plane.stat(vocabulary.CORRELATION_ID).owner
         activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..arrays import I8, I32, I64, Array, Bool, distinct
 from ..columns import Plane, vocabulary
+from ..columns.taken import taken
 from ..jit import jit
 from ..model import names
 from ..model.framework import op_names_of
@@ -17,6 +18,7 @@ from ..model.per_host import per_host
 from ..runtime.regex import regex
 from .opcosts import costed
 from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
+from .stretches import near
 
 _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")
 _PENDING = -1
@@ -58,7 +60,7 @@ def _host_op_of_event(plane: Plane, parse: Callable[[str], names.OpName]) -> tup
         if parsed.known and row:
             by_name[row] = len(ops)
             ops.append(Op(parsed.name, parsed.type, parsed.type, framework=parsed.category))
-    op_of_event = by_name[plane.events.name]
+    op_of_event: Array = taken(by_name, plane.events.name)
     _assign_hlo_ops(plane, op_of_event, ops)
     column = plane.stat(vocabulary.TF_OP)
     codes, texts = column.codes
@@ -122,7 +124,7 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     offset = host.trace.rows(plane).start
     _, last = host.trace.nesting
     told = np.array([op.framework == names.TENSORFLOW for op in ops] + [False])
-    recorded = np.flatnonzero(told[op_of_event])
+    recorded = np.flatnonzero(taken(told, op_of_event))
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
     bare = [call for call, known in zip(calls, within.tolist(), strict=True) if not known]
@@ -199,6 +201,7 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
     """1 for what an eager call encloses or leads to, 2 for a compiled function's; the nearest call wins."""
     # What waits in it is marked, so that nothing waits there twice.
     pending = np.empty(len(source), np.int32)
+    following = np.int64(0)
     for wanted in (2, 1):
         for c in range(len(calls)):
             if (1 if single[c] else 2) != wanted:
@@ -207,17 +210,18 @@ def _mark_eager(calls: I64, single: Bool, last: I32, source: I32, target: I32, o
             top, row = calls[c], np.int64(np.searchsorted(source, calls[c]))
             while True:
                 stop = last[top]
-                following = np.searchsorted(calls, top, "right")
+                following = np.int64(near(calls, top + 1, following))
                 i = top
                 while i < stop:
-                    if following < len(calls) and calls[following] == i:
+                    until = min(stop, calls[following]) if following < len(calls) else stop
+                    for k in range(i, until):
+                        if mark[k] <= 0:
+                            mark[k] = wanted
+                    i = until
+                    if i < stop:
                         i = np.int64(last[i])
                         while following < len(calls) and calls[following] < i:
                             following += 1
-                        continue
-                    if mark[i] <= 0:
-                        mark[i] = wanted
-                    i += 1
                 while row < len(source) and source[row] < stop:
                     if mark[source[row]] == wanted and mark[target[row]] == 0:
                         mark[target[row]] = _PENDING

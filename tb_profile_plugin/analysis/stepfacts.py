@@ -14,7 +14,7 @@ from ..model.host import Host, run_window
 from ..model.ownership import work_events
 from ..model.per_host import per_host
 from ..model.steps import SOURCES
-from .stretches import before, union
+from .stretches import covered, union
 
 _MOST = 20
 """Candidates that a page can offer."""
@@ -83,7 +83,7 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
     steps, trace = host.steps_named(step_event), host.trace
     begin, end = union(steps.begin, steps.end)
     work = trace.once(work_events)
-    inside = before(trace.end[work], begin, end) - before(trace.begin[work], begin, end)
+    work_begin, work_end = trace.begin[work], trace.end[work]
     low, high = run_window(host)
     times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
     return Coverage(
@@ -92,8 +92,8 @@ def coverage(host: Host, step_event: str = "") -> Coverage:
         int((end - begin).sum()),
         int(end[-1] - begin[0]) if len(begin) else 0,
         high - low,
-        int((trace.end[work] - trace.begin[work]).sum()),
-        int(inside.sum()),
+        int((work_end - work_begin).sum()),
+        int(covered(work_begin, work_end, begin, end).sum()),
         median(times) if len(times) else 0.0,
         median(np.diff(steps.begin)) if len(steps) > 1 else 0.0,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import I8, I32, I64, U8, U64, Array, Bool, Int
+from ..arrays import I32, I64, U8, U64, Array, Bool, Int
 from ..columns.kinds import INT, UINT
 from ..columns.pool import payload
 from ..jit import inlined, jit
@@ -61,15 +61,6 @@ def _places(codes: I32, wanted: Bool, count: Int) -> I64:
             at += 1
         answer[k] = at
         at += 1
-    return answer
-
-
-@jit
-def taken(values: Bool | U8 | I8 | I32 | I64, at: I32) -> Bool | U8 | I8 | I32 | I64:
-    """``values[at]``, for which numpy would first make wider numbers of all places."""
-    answer: Array = np.empty(len(at), values.dtype)
-    for i in range(len(at)):
-        answer[i] = values[at[i]]
     return answer
 
 

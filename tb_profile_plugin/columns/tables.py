@@ -16,18 +16,7 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import (
-    SECRET,
-    counted,
-    first_equal,
-    first_number,
-    mask_of,
-    number_pairs,
-    owners,
-    rows_of,
-    taken,
-    whole_numbers,
-)
+from .lookup import SECRET, counted, first_equal, first_number, mask_of, number_pairs, owners, rows_of, whole_numbers
 from .text import Text
 
 
@@ -129,11 +118,6 @@ class Events:
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names."""
         return rows_of(self.name, self.counts, wanted)
-
-    def by_name(self, values: Array) -> Array:
-        """[n]: of each event what stands at the row of its name, of the dtype of what is given."""
-        answer: Array = taken(values, self.name)
-        return answer
 
     @lazy
     def end(self) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
+from ..columns.taken import taken
 from ..runtime.regex import regex
 from . import names
 from .host import Host
@@ -51,7 +52,7 @@ def _copies(host: Host, plane: Plane) -> Copies:
     for line, called in enumerate(plane.lines.name):
         copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
     copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
-    copied |= plane.events.by_name(by_name)
+    copied |= taken(by_name, plane.events.name)
     row = np.flatnonzero(copied & host.on_streams(plane))
     (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
     name: Array = plane.events.name[row]

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import Plane, vocabulary
+from ..columns.taken import taken
 from . import names as op_names
 from .framework import op_names_of
 from .host import Host
@@ -109,7 +110,7 @@ def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
     codes, strings = column.codes
     of_name = np.full(len(plane.metadata), len(strings), np.int64)
     of_name[column.owner] = codes
-    answer = plane.events.by_name(of_name)
+    answer = taken(of_name, plane.events.name)
     column = plane.stat(stat)
     own_codes, own = column.codes
     answer[answer == len(strings)] = len(strings) + len(own)
@@ -125,7 +126,7 @@ def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
         columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
     else:
         columns[1] = plane.events.name.astype(np.int64), plane.display_names
-    programs = plane.events.by_name(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1))
+    programs = taken(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
     own = plane.stat(vocabulary.PROGRAM_ID)
     programs[own.owner] = own.numbers
     distinct_programs, program_of = np.unique(programs, return_inverse=True)

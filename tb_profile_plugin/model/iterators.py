@@ -333,11 +333,11 @@ class _Threads:
             return Functions(np.empty(0, np.int64), np.empty(0, bool))
         holder = self._holder[called]
         call = np.where(holder >= 0, self._call[holder], -1)
-        made = np.full(len(self._call), -1, np.int32)
-        inner = np.flatnonzero(self.linked)
-        made[self._holder[self._row[inner]]] = inner
         produced = np.flatnonzero((holder >= 0) & (call < 0))
-        first = made[holder[produced]]
+        inner = np.flatnonzero(self.linked)
+        # What is produced is no call, so that the one that made it can stand there instead.
+        self._call[self._holder[self._row[inner]]] = inner
+        first = self._call[holder[produced]]
         call[produced[first >= 0]] = self._caller[first[first >= 0]]
         ran = self._plane.named(lambda name: name.endswith("PyFunc"))
         if len(ran):

@@ -183,7 +183,7 @@ def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matr
         head[i, 4], head[i, 5], head[i, 6], head[i, 7] = events, stats, aggregated, damage
 
 
-@jit
+@inlined
 def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
     count, aggregated = np.int64(0), np.int64(0)
     while pos < end:

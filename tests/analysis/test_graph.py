@@ -12,8 +12,8 @@ from tb_profile_plugin.analysis.idle.devices import device_work
 from tb_profile_plugin.analysis.idle.events import ELSEWHERE, LAUNCHED, STREAM, events_of
 from tb_profile_plugin.analysis.idle.gaps import BETWEEN_PS
 from tb_profile_plugin.analysis.idle.graph import Graph
-from tb_profile_plugin.analysis.idle.layers import near
 from tb_profile_plugin.analysis.idle.queue import launch_queue, queue_figures
+from tb_profile_plugin.analysis.stretches import near
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 spans = some.lists(some.tuples(some.integers(0, 12), some.integers(0, 6)), min_size=1, max_size=20)

@@ -96,14 +96,16 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     """The times of one host."""
     line, edges = timeline(host), _edges(host, step_event)
     text = told(host, line)
-    names, codes = _named(line, text)
+    names, place = _named(line, text)
+    sizes = len(STATES), len(names), len(host.trace)
+    state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, place, *sizes)
     return HostFigures(
         len(host.steps_named(step_event)) > 0,
         edges,
-        _summed(edges, line.begin, line.end, line.state, len(STATES)),
+        state_ps,
         names,
-        _summed(edges, line.begin, line.end, codes, len(names)),
-        _counted(edges, line.begin, text.event, codes, len(names), len(host.trace)),
+        name_ps,
+        name_count,
         _evidence(host, line, edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
@@ -134,75 +136,61 @@ def _worked(host: Host) -> tuple[Array, Array]:
 
 
 @jit
-def _summed(edges: I64, begin: I64, end: I64, codes: I8 | I32, count: Int) -> I64Matrix:
-    """int64[windows, count] ps: how long each of the codes lasts in each window; -1 is none of them.
+def _summed(
+    edges: I64, tiles: I64, state: I8, event: I32, text: I32, place: I8, states: Int, names: Int, events: Int
+) -> tuple[I64Matrix, I64Matrix, I64Matrix]:
+    """(state_ps, name_ps, name_count), see `HostFigures`: what is interrupted and goes on has happened once.
 
-    Stretches and windows are disjoint and in order of time.
+    Stretches touch, from the first of the windows' edges to the last; ``place`` is that of `_named`.
     """
-    answer = np.zeros((len(edges) - 1, count), np.int64)
+    windows, words = len(edges) - 1, len(place) // states
+    state_ps, name_ps = np.zeros((windows, states), np.int64), np.zeros((windows, names), np.int64)
+    name_count = np.zeros((windows, names), np.int64)
+    counted = np.full(events, -1, np.int32)
     first = 0
-    for i in range(len(begin)):
-        while first < len(edges) - 1 and edges[first + 1] <= begin[i]:
+    for i in range(len(state)):
+        begin, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
+        while first < windows - 1 and edges[first + 1] <= begin:
             first += 1
-        if codes[i] < 0:
-            continue
+        name = np.int64(place[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        if name >= 0 and counted[event[i]] != first:
+            counted[event[i]] = first
+            name_count[first, name] += 1
         window = first
-        while window < len(edges) - 1 and edges[window] < end[i]:
-            time = min(end[i], edges[window + 1]) - max(begin[i], edges[window])
+        while window < windows and edges[window] < end:
+            time = min(end, edges[window + 1]) - max(begin, edges[window])
             if time > 0:
-                answer[window, codes[i]] += time
+                state_ps[window, of_state] += time
+                if name >= 0:
+                    name_ps[window, name] += time
             window += 1
-    return answer
-
-
-@jit
-def _counted(edges: I64, begin: I64, event: I32, codes: I8, count: Int, events: Int) -> I64Matrix:
-    """See `HostFigures.name_count`: what is interrupted and goes on has happened once."""
-    answer = np.zeros((len(edges) - 1, count), np.int64)
-    told = np.full(events, -1, np.int32)
-    window = 0
-    for i in range(len(begin)):
-        while window < len(edges) - 2 and edges[window + 1] <= begin[i]:
-            window += 1
-        if codes[i] >= 0 and told[event[i]] != window:
-            told[event[i]] = window
-            answer[window, codes[i]] += 1
-    return answer
+    return state_ps, name_ps, name_count
 
 
 def _named(line: Timeline, text: Told) -> tuple[list[tuple[str, str]], Array]:
-    """The states and names that took most time, and for each stretch which of them it is, or -1: int8[stretches]."""
+    """The states and names that took most time, and for each state and text which of them it is: int8[states * texts],
+    -1 for none.
+    """
     count = len(text.texts)
-    time = _by_text(line.begin, line.end, line.state, text.text, len(STATES), count)
+    time = _by_text(line.edges, line.state, text.text, len(STATES), count)
     most = np.argsort(-time, kind="stable")[: min(_NAMES, np.count_nonzero(time))]
     place = np.full(len(time), -1, np.int8)
     place[most] = np.arange(len(most))
-    names = [(STATES[key // count], text.texts[key % count]) for key in most.tolist()]
-    return names, _placed(line.state, text.text, count, place)
+    return [(STATES[key // count], text.texts[key % count]) for key in most.tolist()], place
 
 
 @jit
-def _by_text(begin: I64, end: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
+def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
     """int64[states * words] ps: of each text in each state, where one tells the stretch."""
     answer = np.zeros(states * words, np.int64)
-    for i in range(len(begin)):
-        if text[i] >= 0:
-            answer[np.int64(state[i]) * words + text[i]] += end[i] - begin[i]
-    return answer
-
-
-@jit
-def _placed(state: I8, text: I32, words: Int, place: I8) -> I8:
-    """int8[stretches]: the place of each one's state and text, -1 where none tells it."""
-    answer = np.full(len(state), -1, np.int8)
     for i in range(len(state)):
         if text[i] >= 0:
-            answer[i] = place[np.int64(state[i]) * words + text[i]]
+            answer[np.int64(state[i]) * words + text[i]] += tiles[i + 1] - tiles[i]
     return answer
 
 
 def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
-    longest = _longest(line.begin, line.end, line.state, edges[1], edges[-2], len(STATES), _EVIDENCE)
+    longest = _longest(line.edges, line.state, edges[1], edges[-2], len(STATES), _EVIDENCE)
     found = []
     for name, mine in zip(STATES, longest.tolist(), strict=True):
         for i in filter(lambda i: i >= 0, mine):
@@ -213,13 +201,13 @@ def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
 
 
 @jit
-def _longest(begin: I64, end: I64, state: I8, low: Int, high: Int, states: Int, most: Int) -> I64Matrix:
+def _longest(tiles: I64, state: I8, low: Int, high: Int, states: Int, most: Int) -> I64Matrix:
     """int64[states, most]: the stretches that last longest between two moments, the earlier of equal ones first; -1
     where there are no more."""
     answer = np.full((states, most), -1, np.int64)
     times = np.zeros((states, most), np.int64)
-    for i in range(len(begin)):
-        time, row = min(end[i], high) - max(begin[i], low), state[i]
+    for i in range(len(state)):
+        time, row = min(tiles[i + 1], high) - max(tiles[i], low), state[i]
         k = most
         while k > 0 and time > times[row, k - 1]:
             if k < most:

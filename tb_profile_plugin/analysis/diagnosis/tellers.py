@@ -203,11 +203,12 @@ def _long(edges: I64, ps: Int) -> I64:
     for i in range(len(edges) - 1):
         count += edges[i + 1] - edges[i] >= ps
     answer = np.empty(count, np.int64)
-    count = 0
-    for i in range(len(edges) - 1):
+    i = len(edges) - 2
+    while count > 0:
         if edges[i + 1] - edges[i] >= ps:
+            count -= 1
             answer[count] = i
-            count += 1
+        i -= 1
     return answer
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
@@ -64,7 +62,7 @@ def attributed(
     loop: int,
     latency: int,
     program: bool,
-    instead: Sequence[Array],
+    instead: tuple[Array, Array],
 ) -> Pieces:
     """(edges, state, gap, event) of a device's moments, as `gaps.Moments` has them.
 
@@ -75,26 +73,21 @@ def attributed(
     ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wide``
     (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
     events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
-    stretches. A wait in a call is, one after another, what ``instead`` knows of that time: int64[k, 4 or more] (begin,
-    end, state, event, …) each, disjoint and ascending; with event -1 the wait's own stays.
+    stretches. A wait in a call is what ``instead`` knows of that time, the first before the second: int64[k, 4 or
+    more] (begin, end, state, event, …) each, disjoint and ascending; with event -1 the wait's own stays.
     """
     edges, layer = layers
     # What of it is not written takes no memory.
     rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
-        given = after, calls, usual, awaited, wide, threads, activity, loop, latency, int(program)
+        given = after, calls, usual, awaited, wide, threads, activity, instead, loop, latency, int(program)
         reached = np.stack((activity[0], threads[1]))
         at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *given)
         if at == len(layer):
             break
         rows = _larger(rows, count)
     rows[0][count] = edges[-1]
-    for known in instead:
-        size = _instead(rows, count, known, 0)
-        while size > len(rows[1]):
-            rows = _larger(rows, count)
-        count = _instead(rows, count, known, size)
     begin, state, of_gap, event = rows
     return begin[: count + 1], state[:count], of_gap[:count], event[:count]
 
@@ -109,8 +102,6 @@ def _larger(rows: Pieces, count: int) -> Pieces:
     answer = room(2 * len(rows[1]))
     for i in range(len(rows)):
         answer[i][:count] = rows[i][:count]
-    # Where the last one ends, if that is known.
-    answer[0][count] = rows[0][count]
     return answer
 
 
@@ -131,6 +122,7 @@ def _attributed(
     wide: I64Matrix,
     threads: Threads,
     activity: Activities,
+    instead: tuple[I64Matrix, I64Matrix],
     loop: Int,
     latency: Int,
     program: Int,
@@ -156,7 +148,9 @@ def _attributed(
                 until = high if n < 0 else max(low, min(begin[n], high))
                 line = np.int64(loop) if n < 0 else np.int64(thread[n])
                 if until > low:
-                    count = _of_thread(rows, stack, reached, count, gap, line, low, until, threads, activity, loop)
+                    count = _of_thread(
+                        rows, stack, reached, count, gap, line, low, until, threads, activity, instead, loop
+                    )
                 if n >= 0:
                     launched = max(until, min(end[n], high))
                     count = _put(rows, count, until, launched, _LAUNCH, gap, np.int64(number[n]))
@@ -186,6 +180,7 @@ def _of_thread(
     high: Int,
     threads: Threads,
     activity: Activities,
+    instead: tuple[I64Matrix, I64Matrix],
     loop: Int,
 ) -> Int:
     """What a thread did from ``low`` to ``high``; where it did nothing, what the thread did that it waited for.
@@ -211,8 +206,11 @@ def _of_thread(
                 reached[0, line] = k
         while at < stop:
             if k < last and act_begin[k] <= at:
-                then = min(act_end[k], stop)
-                count = _put(rows, count, at, then, np.int64(act_state[k]), gap, np.int64(act_event[k]))
+                then, state, event = min(act_end[k], stop), np.int64(act_state[k]), np.int64(act_event[k])
+                if state == _SYNC:
+                    count = _waiting(rows, count, at, then, gap, event, instead)
+                else:
+                    count = _put(rows, count, at, then, state, gap, event)
                 k += 1
                 at = then
                 continue
@@ -234,6 +232,33 @@ def _of_thread(
             _set(stack, depth + 2, follow, at, until, hops_then, np.int64(-1))
             depth += 3
             break
+    return count
+
+
+@inlined
+def _waiting(
+    rows: Pieces, count: Int, at: Int, stop: Int, gap: Int, event: Int, instead: tuple[I64Matrix, I64Matrix]
+) -> Int:
+    """A wait in a call: what is known instead of that time, the first before the second, and the wait of the rest."""
+    first, second = instead
+    i, k = first_until(first, at), first_until(second, at)
+    while at < stop:
+        then, state, teller = stop, np.int64(_SYNC), np.int64(-1)
+        while i < len(first) and first[i, 1] <= at:
+            i += 1
+        while k < len(second) and second[k, 1] <= at:
+            k += 1
+        if i < len(first) and first[i, 0] <= at:
+            then, state, teller = min(then, first[i, 1]), first[i, 2], first[i, 3]
+        else:
+            if i < len(first):
+                then = min(then, first[i, 0])
+            if k < len(second) and second[k, 0] <= at:
+                then, state, teller = min(then, second[k, 1]), second[k, 2], second[k, 3]
+            elif k < len(second):
+                then = min(then, second[k, 0])
+        count = _put(rows, count, at, then, state, gap, teller if teller >= 0 else event)
+        at = then
     return count
 
 
@@ -337,51 +362,3 @@ def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int,
     if count < len(rows[1]):
         rows[0][count], rows[1][count], rows[2][count], rows[3][count] = begin, state, owner, event
     return count + 1
-
-
-@jit
-def _instead(rows: Pieces, count: Int, known: I64Matrix, size: Int) -> Int:
-    """How many pieces there are with waits cut where something is known of them, which are written in their place if
-    ``size`` is that many: from behind, so that each is read before it is written over.
-    """
-    begin, state, gap, event = rows
-    writing = size > 0
-    end, many = size, np.int64(0)
-    if writing:
-        begin[size] = begin[count]
-    for step in range(count):
-        i = count - 1 - step if writing else step
-        low, high = begin[i], begin[i + 1]
-        first = first_until(known, low) if state[i] == _SYNC else np.int64(len(known))
-        mine = _cuts(known, first, low, high)
-        many += mine
-        if not writing:
-            continue
-        of_state, of_gap, of_event = state[i], gap[i], event[i]
-        end -= mine
-        at, k = low, first
-        for place in range(end, end + mine):
-            begin[place], state[place], gap[place], event[place] = at, of_state, of_gap, of_event
-            if k < len(known) and known[k, 0] <= at:
-                state[place] = known[k, 2]
-                if known[k, 3] >= 0:
-                    event[place] = known[k, 3]
-                at = min(high, known[k, 1])
-                k += 1
-            elif k < len(known):
-                at = min(high, known[k, 0])
-    return many
-
-
-@jit
-def _cuts(known: I64Matrix, first: Int, low: Int, high: Int) -> Int:
-    """How many pieces a stretch is, where the rows of ``known`` from the first on cut it."""
-    count, at, k = np.int64(0), low, first
-    while at < high:
-        if k < len(known) and known[k, 0] <= at:
-            at = min(high, known[k, 1])
-            k += 1
-        else:
-            at = min(high, known[k, 0]) if k < len(known) else high
-        count += 1
-    return count

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import I8, I32, I64, Array, distinct
 from ...columns import Plane, vocabulary
+from ...columns.taken import taken
 from ...jit import jit
 from ...model.host import Host
 from ...model.links import CALL, LAUNCH, RUN
@@ -65,7 +66,7 @@ def event_classes(host: Host) -> Array:
         return answer
     rows = host.trace.rows(plane)
     by_name = np.array([class_of(name) for name in plane.names], np.int8)
-    mine = by_name[plane.events.name]
+    mine = taken(by_name, plane.events.name)
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
     told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
@@ -87,6 +88,12 @@ def event_classes(host: Host) -> Array:
         own = marks - rows.start
         mine[own[mine[own] >= State.DISPATCH]] = NOTHING
     answer[rows] = mine
+    return answer
+
+
+def are(classes: Array, state: State) -> Array:
+    """bool[n]: which of the classes are that state; with a member of an enum numpy would widen them all first."""
+    answer: Array = classes == int(state)
     return answer
 
 
@@ -174,8 +181,8 @@ def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[
     compiled by that is traced and lowered until then.
     """
     trace, links = host.trace, host.trace.links
-    rows = np.flatnonzero(classes[links.source] == State.SYNC)
-    rows = rows[classes[links.target[rows]] == State.SYNC]
+    rows = np.flatnonzero(are(taken(classes, links.source), State.SYNC))
+    rows = rows[are(classes[links.target[rows]], State.SYNC)]
     source, target = links.source[rows], links.target[rows]
     own = line_of[source] == line_of[target]
     source, target = source[own], target[own]
@@ -199,7 +206,7 @@ def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]
     parent, last = trace.nesting
     calls = np.zeros(len(trace), bool)
     calls[trace.named(lambda name: name.startswith(("PjitFunction", "EagerKernelExecute")))] = True
-    compiling = np.flatnonzero(classes == State.COMPILE)
+    compiling = np.flatnonzero(are(classes, State.COMPILE))
     above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
     while (above >= 0).any():
         at = np.where((above >= 0) & calls[above], above, at)
@@ -236,7 +243,7 @@ def _pauses(
     marks = marks[line_of[marks] == loop]
     if not len(marks):
         return begin, end, classes
-    pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(classes == State.PAUSE))
+    pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(are(classes, State.PAUSE)))
     others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
     others, place_of_others = _between(host, marks, loop, line_of, others)
     if 2 * len(distinct(place_of_others)) < len(marks):

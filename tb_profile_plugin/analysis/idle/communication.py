@@ -15,7 +15,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.recorded import one_op_of
 from ...runtime.regex import regex
-from ..stretches import before, union
+from ..stretches import covered, union
 from .devices import DeviceWork, Kind, device_work
 
 _KINDS = (
@@ -79,7 +79,7 @@ def overlaps(host: Host) -> list[Overlap]:
 def _overlap(work: DeviceWork, kind: str, rows: Array) -> Overlap:
     computing = union(work.begin[work.kind == Kind.COMPUTE], work.end[work.kind == Kind.COMPUTE])
     begin, end = union(work.begin[rows], work.end[rows])
-    hidden = int((before(end, *computing) - before(begin, *computing)).sum())
+    hidden = int(covered(begin, end, *computing).sum())
     return Overlap(work.name, kind, len(rows), int((end - begin).sum()), hidden)
 
 

@@ -14,7 +14,7 @@ from ...model.copies import copies as of_devices
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
-from ..stretches import before, union
+from ..stretches import covered, union
 from .devices import DeviceWork, Kind, device_work
 
 SMALL_BYTES = 64 * 1024
@@ -60,7 +60,7 @@ def copies(host: Host) -> list[Copies]:
 def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
     mine = np.flatnonzero(work.kind == Kind.COPY)
     others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
-    hidden = before(work.end[mine], *others) - before(work.begin[mine], *others)
+    hidden = covered(work.begin[mine], work.end[mine], *others)
     took = work.end[mine] - work.begin[mine]
     returned = np.where(work.launch[mine] >= 0, host.trace.end[work.launch[mine]], 0)
     blocking = returned >= work.begin[mine] + _BLOCKS * took

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import I8, I32, I64, Array, Bool, Int
 from ...columns import Plane, vocabulary
+from ...columns.taken import taken
 from ...jit import jit
 from ...model import collectives, kernels, names
 from ...model.copies import copies
@@ -33,7 +34,7 @@ _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|d
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
 """Memsets, and a TPU's copies; `model.copies` knows those of GPUs."""
-_FIRST_WITHIN, _LAST_WITHIN = State.COMPILE, State.PAUSE
+_FIRST_WITHIN, _LAST_WITHIN = int(State.COMPILE), int(State.PAUSE)
 """What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
 _TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
 """Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
@@ -179,7 +180,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    op = np.array([_computes(name) for name in plane.names], bool)[plane.events.name]
+    op = taken(np.array([_computes(name) for name in plane.names], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
         if name.startswith(_INPUT_THREADS):
             op[plane.lines.events(line)] = False
@@ -201,7 +202,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
     kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE
-    kind = kinds[plane.events.name[event - np.int32(first)]]
+    kind = taken(kinds, taken(plane.events.name, event - np.int32(first)))
     return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
 
 
@@ -270,8 +271,9 @@ def _columns(
     ``at`` is the event that tells when and on which line each one ran, but for its ``end``.
     """
     trace, act = host.trace, activity(host)
-    order = np.argsort(trace.begin[at], kind="stable")
-    events = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False), end, kind, launch, start
+    event, at = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False)
+    order = np.argsort(taken(trace.begin, at), kind="stable")
+    events = event, at, end, kind, launch, start
     found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
     columns: list[Any] = [*(column[: found[-1]] for column in found[:-1]), np.zeros(found[-1], np.int8), program]
     work = DeviceWork(name, *columns)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I32, I64, Array, Bool, Int, distinct, quantile
+from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
@@ -15,7 +15,7 @@ from .. import hostnames
 from ..hostactivity import is_unrecorded
 from ..stretches import union
 from .attribution import attributed, following
-from .classes import activity, event_classes
+from .classes import activity, are, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, first_kind, layered, together
 from .states import State
@@ -34,7 +34,7 @@ _WITHIN_PROGRAMS = (
     State.COLLECTIVE_HOST,
     State.DISPATCH,
 )
-_ANY = np.iinfo(np.int64).max
+_ANY = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,16 +115,16 @@ def _of_device(host: Host, place: int, wide: Array) -> Moments:
         act.loop,
         usual,
         work.program,
-        [*_others(host, place), *([] if is_unrecorded(host) else [wide])],
+        (_others(host, place), wide[:0] if is_unrecorded(host) else wide),
     )
     return Moments(*found, after, usual)
 
 
-def _others(host: Host, place: int) -> Iterator[Array]:
-    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for; nothing without others."""
-    if len(host_work(host)) > 1:
-        begin, end = together([each for other, each in enumerate(_busy(host)) if other != place])
-        yield np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
+def _others(host: Host, place: int) -> Array:
+    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
+    others = _busy(host) if len(host_work(host)) > 1 else []
+    begin, end = together([each for other, each in enumerate(others) if other != place])
+    return np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
 
 
 @per_host
@@ -165,24 +165,59 @@ def wide_causes(host: Host) -> Array:
         elif state == State.DISPATCH:
             found = trace.named(lambda name: name.startswith(hostnames.EXECUTORS))
         else:
-            found = np.flatnonzero(classes == state)
+            found = np.flatnonzero(are(classes, state))
         if state in (State.CALLBACK, State.DISPATCH):
             parent, _ = trace.nesting
-            found = found[~_within(found, activity(host).came_from, parent, classes == State.INPUT)]
-        found = found[np.argsort(trace.begin[found], kind="stable")]
-        layers.append(union(trace.begin[found], trace.end[found]))
-        events.append(found)
+            found = found[~_within(found, activity(host).came_from, parent, are(classes, State.INPUT))]
+        events.append(trace.by_time(found))
+        layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     edges, of_piece = layered(layers, *host.window)
-    pieces = np.flatnonzero(of_piece >= 0)
-    answer = np.empty((len(pieces), 5), np.int64)
-    answer[:, 0], answer[:, 1] = edges[pieces], edges[pieces + 1]
-    for layer, state in enumerate(wanted):
-        at = np.flatnonzero(of_piece[pieces] == layer)
-        starts, found = layers[layer][0], events[layer]
-        answer[at, 2] = state
-        since = starts[np.searchsorted(starts, answer[at, 0], "right") - 1]
-        answer[at, 3] = found[np.searchsorted(trace.begin[found], since)]
-        answer[at, 4] = _ANY if state in (State.TRANSFER, State.DISPATCH) else since
+    starts, of_layer = _joined([begin for begin, _ in layers])
+    openers, of_events = _joined(events)
+    anytime = np.array([state in (State.TRANSFER, State.DISPATCH) for state in wanted])
+    states = np.array(wanted, np.int64)
+    return _causes(edges, of_piece, starts, of_layer, openers, of_events, trace.begin, states, anytime)
+
+
+def _joined(parts: Sequence[Array]) -> tuple[Array, Array]:
+    """(values, first), int64 each: the parts one after another, and where each begins."""
+    return np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+@jit
+def _causes(
+    edges: I64,
+    of_piece: I8,
+    starts: I64,
+    of_layer: I64,
+    events: I64,
+    of_events: I64,
+    begin: I64,
+    states: I64,
+    anytime: Bool,
+) -> I64Matrix:
+    """The rows of `wide_causes`: of each piece the layer's stretch that it is part of, and the event that began it.
+
+    Stretches begin at ``starts[of_layer[k]:of_layer[k + 1]]``, by ``events`` likewise, in order of time in each layer.
+    """
+    count = 0
+    for layer in of_piece:
+        count += layer >= 0
+    answer = np.empty((count, 5), np.int64)
+    place, event = of_layer[:-1].copy(), of_events[:-1].copy()
+    count = 0
+    for i in range(len(of_piece)):
+        layer = np.int64(of_piece[i])
+        if layer < 0:
+            continue
+        while place[layer] + 1 < of_layer[layer + 1] and starts[place[layer] + 1] <= edges[i]:
+            place[layer] += 1
+        since = starts[place[layer]]
+        while begin[events[event[layer]]] < since:
+            event[layer] += 1
+        answer[count, 0], answer[count, 1], answer[count, 2] = edges[i], edges[i + 1], states[layer]
+        answer[count, 3], answer[count, 4] = events[event[layer]], _ANY if anytime[layer] else since
+        count += 1
     return answer
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Int
+from ...arrays import I8, I64, Array, Int
 from ...jit import jit
 from ..stretches import union
 
@@ -109,20 +109,3 @@ def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) 
         if i < len(begin):
             until[kind[i]] = max(until[kind[i]], end[i])
     return edges[: count + 1], answer[:count]
-
-
-@jit
-def near(values: I64 | I32, value: Int, place: Int) -> Int:
-    """The first of the values, ascending, that is not below that one; fast where that is near the place."""
-    low, high, step = place, place, 1
-    while low > 0 and values[low - 1] >= value:
-        low, high, step = max(low - step, 0), low, 2 * step
-    while high < len(values) and values[high] < value:
-        low, high, step = high + 1, min(high + step, len(values)), 2 * step
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low

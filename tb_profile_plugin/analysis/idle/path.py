@@ -10,9 +10,9 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
+from ..stretches import near
 from .classes import activity
 from .graph import Graph
-from .layers import near
 from .states import State
 
 _UNEXPLAINED, _PYTHON = int(State.UNEXPLAINED), int(State.PYTHON)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import I32, I64, Array, Bool
+from ...columns.taken import taken
 from ...jit import jit
 from ...model.host import Host
 
@@ -46,14 +47,15 @@ def ends(host: Host, events: Array) -> Array:
     parent, _ = trace.nesting
     told = trace.named(lambda name: name.endswith("Async::Done"))
     if not len(told):
-        return trace.end[events]
+        answer: Array = taken(trace.end, events)
+        return answer
     end = trace.end.copy()
     above = parent[told]
     while (above >= 0).any():
         told, above = told[above >= 0], above[above >= 0]
         np.minimum.at(end, above, trace.begin[told])
         above = parent[above]
-    answer: Array = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    answer = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
     return answer
 
 

@@ -10,10 +10,10 @@ from ...arrays import I8, I32, I64, Array, Bool, I32Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from .. import hostnames
+from ..stretches import near
 from .classes import Activity
 from .devices import Kind
 from .events import Activities, Events
-from .layers import near
 from .states import State
 
 PREVIOUS, GIVEN, AWAITED = range(3)
