@@ -110,8 +110,6 @@ def group(trace: Trace, roots: Array, levels: Array) -> Groups:
         links.source,
         links.target,
         links.onward,
-        # Nothing else asks for their order, so it is not kept.
-        np.argsort(links.target, kind="stable").astype(np.int32),
         of_event,
         chosen,
     )
@@ -187,17 +185,21 @@ def _group(
     source: I32,
     target: I32,
     onward: I32,
-    target_order: I32,
     of_event: I32,
     chosen: I64,
 ) -> None:
     count = 0
+    # Of each event the first link that leads to it, and of each link the next one that leads to the same.
+    leading, next_leading = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    for link in range(len(target) - 1, -1, -1):
+        next_leading[link] = leading[target[link]]
+        leading[target[link]] = link
     seen = np.zeros(len(of_event), np.uint8)
     trail = np.empty(256, np.int64)
     pending = np.empty(len(source), np.int32)
     for root in roots:
         if of_event[root] >= 0 or _has_ancestor_of_level(
-            root, level, parent, source, target, target_order, seen, trail
+            root, level, parent, source, leading, next_leading, seen, trail
         ):
             continue
         _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
@@ -207,7 +209,7 @@ def _group(
 
 @jit
 def _has_ancestor_of_level(
-    root: Int, level: I8, parent: I32, source: I32, target: I32, target_order: I32, seen: U8, trail: I64
+    root: Int, level: I8, parent: I32, source: I32, leading: I32, next_leading: I32, seen: U8, trail: I64
 ) -> bool:
     """Whether any path of enclosing or leading events meets one of the root's own level.
 
@@ -227,20 +229,13 @@ def _has_ancestor_of_level(
             seen[above] = 1
             trail[count] = above
             count += 1
-        row, after = np.int64(0), np.int64(len(target))
-        while row < after:
-            middle = (row + after) // 2
-            if target[target_order[middle]] < event:
-                row = middle + 1
-            else:
-                after = middle
-        while row < len(target) and target[target_order[row]] == event:
-            leading = source[target_order[row]]
-            if not seen[leading] and count < len(trail):
-                seen[leading] = 1
-                trail[count] = leading
+        link = leading[event]
+        while link >= 0:
+            if not seen[source[link]] and count < len(trail):
+                seen[source[link]] = 1
+                trail[count] = source[link]
                 count += 1
-            row += 1
+            link = next_leading[link]
     for i in range(count):
         seen[trail[i]] = 0
     return found

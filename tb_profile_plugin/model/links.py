@@ -99,7 +99,8 @@ def find(trace: Trace) -> Links:
     parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
     none = np.empty(0, np.int32)
     found = [part for part in parts if len(part[0])]
-    source, target, kind = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    joined = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    source, target, kind = found[0] if len(found) == 1 else joined
     if not is_ascending(source):
         order = np.argsort(source, kind="stable")
         source, target, kind = source[order], target[order], kind[order]

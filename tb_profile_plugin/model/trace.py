@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..arrays import I32, I64, Array, Bool
+from ..arrays import I32, I64, U8, Array, Bool
 from ..columns import Plane, XSpace, vocabulary
 from ..jit import jit
 from ..runtime.memo import Memo, lazy
@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 
 _DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
 """Reserved ids of lines that a profiler derived from other lines."""
+_START, _STOP = 1, 2
+"""Kinds of events of threadpools' regions."""
 
 
 def is_derived(line_ids: Array) -> Array:
@@ -215,16 +217,23 @@ def _raised(values: Array, by: int) -> Array:
 
 def _stretch_regions(plane: Plane, end: Array) -> None:
     """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
-    starts, stops = (
-        np.array([text == f"ThreadpoolListener::{name}" for text in plane.names])
-        for name in ("StartRegion", "StopRegion")
-    )
-    if not starts.any():
-        return
-    marks = plane.events.named(np.flatnonzero(starts | stops).tolist())
-    name, line = plane.events.name[marks], plane.events.line[marks]
-    opens = np.flatnonzero(starts[name[:-1]] & stops[name[1:]] & (line[:-1] == line[1:]))
-    end[marks[opens]] = plane.events.begin[marks[opens + 1]]
+    kinds = {"ThreadpoolListener::StartRegion": _START, "ThreadpoolListener::StopRegion": _STOP}
+    kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
+    if (kind == _START).any():
+        _until_stop(plane.events.name, plane.events.line, plane.events.begin, kind, end)
+
+
+@jit
+def _until_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
+    """Where the next region's event after a start is a stop on the same line, that is the start's end."""
+    opened = np.int64(-1)
+    for i in range(len(name)):
+        if kind[name[i]] == _START:
+            opened = np.int64(i)
+        elif kind[name[i]] == _STOP:
+            if opened >= 0 and line[i] == line[opened]:
+                end[opened] = begin[i]
+            opened = np.int64(-1)
 
 
 @jit
