@@ -128,7 +128,8 @@ def _assign_eager_calls(host: Host, plane: Plane, op_of_event: Array, ops: list[
     events = np.array([event for event, _ in calls], np.int64)
     within = np.searchsorted(recorded, last[events + offset] - offset) > np.searchsorted(recorded, events + 1)
     bare = [call for call, known in zip(calls, within.tolist(), strict=True) if not known]
-    made = {name: Op(name, name, name, framework=names.TENSORFLOW, eager=True) for _, name in bare}
+    distinct_names = dict.fromkeys(name for _, name in bare)
+    made = {name: Op(name, name, name, framework=names.TENSORFLOW, eager=True) for name in distinct_names}
     place = dict(zip(made, append(ops, list(made.values())).tolist(), strict=True))
     op_of_event[[event for event, _ in bare]] = [place[name] for _, name in bare]
 
@@ -141,11 +142,9 @@ def eager_calls(host: Host) -> list[tuple[int, str]]:
         return []
     column, is_func = plane.stat(vocabulary.EAGER_OP), plane.stat(vocabulary.IS_FUNC)
     functions = set(is_func.owner[is_func.numbers != 0].tolist())
-    stated = zip(column.owner.tolist(), column.strings, strict=True)
+    stated = zip(column.owner.tolist(), column.strings, plane.events.name[column.owner].tolist(), strict=True)
     found = [
-        (event, name)
-        for event, name in stated
-        if event not in functions and plane.names[plane.events.name[event]] == "EagerExecute"
+        (event, name) for event, name, row in stated if event not in functions and plane.names[row] == "EagerExecute"
     ]
     named = {row: match[1] for row, name in enumerate(plane.names) if (match := _CALL.fullmatch(name))}
     old = plane.events.named(list(named))

@@ -307,9 +307,11 @@ class _Figures:
         served = np.zeros(len(found), bool)
         served[found.parent[found.linked]] = True
         self.unserved = self._sum(np.where(served, 0, np.minimum(done.wait_ps, done.critical_ps)))
-        order = np.argsort(duration, kind="stable")
-        self._longest = np.zeros(size, np.int64)
-        self._longest[stage[order]] = order
+        most, self._longest = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        np.maximum.at(most, stage, duration)
+        # Of equal ones the last.
+        longest = np.flatnonzero(duration == most[stage])
+        self._longest[stage[longest]] = longest
 
     def _sum(self, column: Array) -> Array:
         # Doubles hold these sums exactly up to 2.5 hours of picoseconds.

@@ -149,20 +149,20 @@ def _summed(
     counted = np.full(events, -1, np.int32)
     first = 0
     for i in range(len(state)):
-        begin, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
-        while first < windows - 1 and edges[first + 1] <= begin:
+        at, end, of_state = tiles[i], tiles[i + 1], np.int64(state[i])
+        while first < windows - 1 and edges[first + 1] <= at:
             first += 1
         name = np.int64(place[of_state * words + text[i]]) if text[i] >= 0 else np.int64(-1)
         if name >= 0 and counted[event[i]] != first:
             counted[event[i]] = first
             name_count[first, name] += 1
         window = first
-        while window < windows and edges[window] < end:
-            time = min(end, edges[window + 1]) - max(begin, edges[window])
-            if time > 0:
-                state_ps[window, of_state] += time
-                if name >= 0:
-                    name_ps[window, name] += time
+        while at < end and window < windows:
+            until = min(end, edges[window + 1])
+            state_ps[window, of_state] += until - at
+            if name >= 0:
+                name_ps[window, name] += until - at
+            at = until
             window += 1
     return state_ps, name_ps, name_count
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Int
+from ...arrays import I8, I32, I64, Array
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import while_held
 from ..idle.devices import DeviceWork, host_work
 from ..idle.gaps import Moments, moments_of_host
-from ..idle.layers import Touching, layered
+from ..idle.layers import Touching, first_kind
 from ..idle.states import CAUSES, State
-from ..stretches import union
 
 STATES = tuple(state.name.lower() for state in State)
 """Names of the states, in their order."""
+_STATES = len(State)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,14 +40,11 @@ def timeline(host: Host) -> Timeline:
     works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     if len(each) == 1:
         (work,), (one,) = works, each
-        found = _topmost(work.kind, work.begin, work.end, work.event, len(State))
-        return Timeline(*_told(one.edges, one.state, one.event, *found))
-    first, begin, end, event = _topmost(*_together(works, each), len(State))
-    parts = [slice(*bounds) for bounds in pairwise(first.tolist())]
-    edges, state = layered([union(begin[part], end[part]) for part in parts], low, high)
+        return Timeline(*_told(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event))
+    kind, begin, end, event = _together(works, each)
+    edges, state = first_kind(begin, end, kind, len(State), low, high)
     state[state < 0] = State.UNEXPLAINED
-    none = np.full(len(state), -1, np.int32)
-    return Timeline(*_told(edges, state, none, first, begin, end, event))
+    return Timeline(*_told(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
 
 
 def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:
@@ -67,74 +63,36 @@ def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Arr
 
 @jit
 def _told(
-    tiles: I64, tile_state: I8, tile_event: I32, first: I64, begin: I64, end: I64, event: I32
+    tiles: I64, tile_state: I8, tile_event: I32, state: I8, begin: I64, end: I64, event: I32
 ) -> tuple[I64, I8, I32]:
-    """(edges, state, event): tiles cut by the stretches of their state, which tell the event; of what none covers the
-    tile's own event does.
+    """(edges, state, event): tiles cut by the events of their state, of which the one that began last tells each
+    moment; of what none covers the tile's own event does.
 
-    Tiles are disjoint and in order of time, and so are the stretches of each state, ``first[state]:first[state + 1]``.
+    Tiles are disjoint and in order of time, events are ascending by begin.
     """
-    # A stretch cuts a tile twice at most, and no tile more than its state has stretches. What is not written takes no
-    # memory.
+    # An event cuts tiles where it begins and where it ends. What is not written takes no memory.
     size = len(tile_state) + 2 * len(begin)
     edges = np.empty(size + 1, np.int64)
     out_state, out_event = np.empty(size, np.int8), np.empty(size, np.int32)
-    place = first[:-1].copy()
-    count = np.int64(0)
-    for i in range(len(tile_state)):
-        state, at = np.int64(tile_state[i]), tiles[i]
-        last = first[state + 1]
-        while place[state] < last and end[place[state]] <= at:
-            place[state] += 1
-        while at < tiles[i + 1]:
-            k = place[state]
-            then, teller = tiles[i + 1], tile_event[i]
-            if k < last and begin[k] <= at:
-                then, teller = min(then, end[k]), event[k]
-                if end[k] == then:
-                    place[state] += 1
-            elif k < last:
-                then = min(then, begin[k])
-            edges[count], out_state[count], out_event[count] = at, tile_state[i], teller
+    # Of each state the event that began last, and of each event the one before it, which goes on when it is over.
+    top, below = np.full(_STATES, -1, np.int64), np.empty(len(begin), np.int32)
+    count, i = np.int64(0), np.int64(0)
+    for tile in range(len(tile_state)):
+        mine, at, stop = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
+        while at < stop:
+            then = stop
+            while i < len(begin) and begin[i] < stop:
+                if begin[i] > at and state[i] == mine:
+                    then = begin[i]
+                    break
+                below[i], top[state[i]] = top[state[i]], i
+                i += 1
+            while top[mine] >= 0 and end[top[mine]] <= at:
+                top[mine] = below[top[mine]]
+            last = top[mine]
+            edges[count], out_state[count] = at, mine
+            out_event[count] = event[last] if last >= 0 else tile_event[tile]
+            at = min(then, end[last]) if last >= 0 else then
             count += 1
-            at = then
     edges[count] = tiles[len(tile_state)]
     return edges[: count + 1], out_state[:count], out_event[:count]
-
-
-@jit
-def _topmost(state: I8, begin: I64, end: I64, event: I32, states: Int) -> tuple[I64, I64, I64, I32]:
-    """(first, begin, end, event): disjoint stretches of events that are ascending by begin, those of each state in
-    ``first[state]:first[state + 1]``; where several do something in one state, the one that began last has the moment.
-    """
-    size = len(begin)
-    first = np.zeros(states + 1, np.int64)
-    for i in range(size):
-        first[state[i] + 1] += 1
-    # What of these is not written takes no memory.
-    out_begin, out_end = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
-    out_event = np.empty(2 * size, np.int32)
-    stack = np.empty(size + 1, np.int32)
-    count = np.int64(0)
-    for each in range(states):
-        depth = 0
-        at = np.int64(0)
-        for i in range(size + 1 if first[each + 1] else 0):
-            if i < size and state[i] != each:
-                continue
-            now = begin[i] if i < size else np.int64(1) << 62
-            while depth > 0 and at < now:
-                top = stack[depth - 1]
-                until = min(end[top], now)
-                if until > at:
-                    out_begin[count], out_end[count], out_event[count] = at, until, event[top]
-                    count += 1
-                    at = until
-                if end[top] <= now:
-                    depth -= 1
-            if i < size:
-                at = now
-                stack[depth] = i
-                depth += 1
-        first[each + 1] = count
-    return first, out_begin[:count], out_end[:count], out_event[:count]

@@ -24,19 +24,23 @@ def partition(host: Host, begins: Array, ends: Array) -> Array:
     ps = np.zeros((len(begins), len(found), len(State)), np.int64)
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
     for place, each in enumerate(found):
-        sums = _sums(begins, ends, each.begin, each.end, each.state, len(State))
+        sums = _sums(begins, ends, each.edges, each.state, len(State))
         sums[:, State.UNEXPLAINED] += ends - begins - sums.sum(axis=1)
         ps[:, place] = sums
     return ps
 
 
 @jit
-def _sums(begins: I64, ends: I64, begin: I64, end: I64, state: I8, states: Int) -> I64Matrix:
+def _sums(begins: I64, ends: I64, edges: I64, state: I8, states: Int) -> I64Matrix:
+    """int64[windows, states] ps: how long each state lasts in each window; the states' stretches touch at the edges."""
     answer = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
-        k = np.searchsorted(end, begins[w], "right")
-        while k < len(begin) and begin[k] < ends[w]:
-            answer[w, state[k]] += min(end[k], ends[w]) - max(begin[k], begins[w])
+        k = max(np.searchsorted(edges, begins[w], "right") - 1, 0)
+        at = max(begins[w], edges[k])
+        while k < len(state) and at < ends[w]:
+            until = min(edges[k + 1], ends[w])
+            answer[w, state[k]] += until - at
+            at = until
             k += 1
     return answer
 

@@ -9,6 +9,7 @@ from ...jit import jit
 from .states import State
 
 _PYTHON = int(State.PYTHON)
+_NEVER = int(np.iinfo(np.int64).max)
 _SHORT = 10 * 10**6
 """Frames of Python that last so long are told apart, 10 µs; what is shorter goes by what is beside it."""
 
@@ -20,49 +21,53 @@ def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I6
     # A stretch ends where an event begins or ends. What of these is not written takes no memory.
     out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
     out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
-    ends, state = np.empty(len(rows), np.int64), np.empty(len(rows), np.int8)
-    held, teller = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    # The events that go on, the innermost last: until when, what tells what is done in each, and until when that does.
+    ends, held = np.empty(len(rows), np.int64), np.empty(len(rows), np.int32)
+    state, teller, telling = np.empty(len(rows), np.int8), np.empty(len(rows), np.int32), np.empty(len(rows), np.int64)
     count = np.int64(0)
     for line in range(len(starts) - 1):
         depth, at = 0, np.int64(-(1 << 62))
         last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
         for i in range(starts[line], starts[line + 1] + 1):
             closing = i == starts[line + 1]
-            now = np.int64(0) if closing else begin[rows[i]]
+            row = np.int64(0) if closing else np.int64(rows[i])
+            now = np.int64(_NEVER) if closing else begin[row]
             while depth > 0:
-                over = closing or ends[depth - 1] <= now
-                until = ends[depth - 1] if over else now
+                top = depth - 1
+                over = ends[top] <= now
+                until = ends[top] if over else now
                 while until > at:
-                    if end[teller[depth - 1]] <= at:
-                        teller[depth - 1] = _strongest(held, depth, at, end, classes)
-                        state[depth - 1] = classes[teller[depth - 1]]
-                    then = min(until, end[teller[depth - 1]])
-                    told = out_event[count - 1] if last_state == _PYTHON and last_end == at else teller[depth - 1]
-                    apart = told != teller[depth - 1] and then - at >= _SHORT and longest >= _SHORT
-                    if last_state == state[depth - 1] and last_end == at and not apart:
+                    if telling[top] <= at:
+                        teller[top] = _strongest(held, depth, at, end, classes)
+                        state[top], telling[top] = classes[teller[top]], end[teller[top]]
+                    then, told = min(until, telling[top]), np.int64(state[top])
+                    goes_on = last_state == told and last_end == at
+                    if goes_on and told == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
+                        goes_on = out_event[count - 1] == teller[top]
+                    if goes_on:
                         out_end[count - 1] = then
                         if then - at > longest:
-                            out_event[count - 1] = teller[depth - 1]
+                            out_event[count - 1], longest = teller[top], then - at
                     else:
                         out_begin[count], out_end[count] = at, then
-                        out_state[count], out_event[count] = state[depth - 1], teller[depth - 1]
+                        out_state[count], out_event[count] = told, teller[top]
                         count += 1
-                        longest = np.int64(0)
-                    longest = max(longest, then - at)
-                    last_state, last_end = state[depth - 1], then
-                    at = then
+                        longest = then - at
+                    last_state, last_end, at = told, then, then
                 if not over:
                     break
                 depth -= 1
             if closing:
                 break
-            own = np.int64(classes[rows[i]])
-            ends[depth], held[depth], state[depth], teller[depth] = end[rows[i]], rows[i], own, rows[i]
-            if depth > 0 and end[teller[depth - 1]] <= now:
-                teller[depth - 1] = _strongest(held, depth, now, end, classes)
-                state[depth - 1] = classes[teller[depth - 1]]
-            if depth > 0 and state[depth - 1] < own:
-                state[depth], teller[depth] = state[depth - 1], teller[depth - 1]
+            own = np.int64(classes[row])
+            ends[depth], held[depth], state[depth], teller[depth], telling[depth] = end[row], row, own, row, end[row]
+            if depth > 0:
+                top = depth - 1
+                if telling[top] <= now:
+                    teller[top] = _strongest(held, depth, now, end, classes)
+                    state[top], telling[top] = classes[teller[top]], end[teller[top]]
+                if state[top] < own:
+                    state[depth], teller[depth], telling[depth] = state[top], teller[top], telling[top]
             depth += 1
             at = max(at, now)
         first[line + 1] = count
