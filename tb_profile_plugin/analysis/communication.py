@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ THREADS = "CPU"
 """Where collectives run that no device does, such as gloo's."""
 
 
-@dataclass(frozen=True)
-class Alike:
+class Alike(NamedTuple):
     """Collectives of one device that are of one kind and size."""
 
     device: str
@@ -124,8 +124,7 @@ class Row:
         return self.bytes_per_s * share if self.bytes_per_s and share else None
 
 
-@dataclass(frozen=True)
-class Lateness:
+class Lateness(NamedTuple):
     """How often a worker came last to collectives, and what that cost; times in ps."""
 
     worker: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ _ENOUGH = 2
 """So many steps with and without waiting are needed to compare them."""
 
 
-@dataclass(frozen=True)
-class InputCost:
+class InputCost(NamedTuple):
     """Of an average step of one host, or of its capture where no step was found; ps."""
 
     steps: int

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .kernelstats import KernelGroup
 
@@ -13,8 +12,7 @@ _MUCH = 0.1
 _OPS = "framework_op_stats"
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The answer in one sentence, and the tool to open next."""
 
     text: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ BEFORE = "allocated before the capture"
 STACK = "stack"
 
 
-@dataclass(frozen=True)
-class Holding:
+class Holding(NamedTuple):
     """Allocations alive at a moment that are alike in op, sizes, region, type and shape."""
 
     op: str
@@ -112,8 +111,7 @@ def sampled(memory: Allocations, limit: int) -> Array:
     return _extremes(memory.in_use, memory.fragmentation, bounds)[::3]
 
 
-@dataclass(frozen=True)
-class StepMemory:
+class StepMemory(NamedTuple):
     """What one step did to a memory, in bytes."""
 
     name: str
@@ -129,8 +127,7 @@ class StepMemory:
     """Allocated since the capture began and still there at the step's end: a line that climbs is a leak."""
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(NamedTuple):
     """What an op's allocations left behind at the ends of their steps."""
 
     op: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,8 +49,7 @@ class Node:
     """Neighbours that are not shown."""
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """A value that leads from one node to another, by their indices."""
 
     source: int
@@ -60,8 +60,7 @@ class Edge:
     """The instruction whose result it is, which may pick it from a tuple."""
 
 
-@dataclass(frozen=True)
-class Neighbourhood:
+class Neighbourhood(NamedTuple):
     """Nodes, those around others before what is in them, and edges between nodes that nothing is opened in."""
 
     nodes: list[Node]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.host import Host
 from ..model.per_host import per_host
@@ -18,8 +18,7 @@ _LINES = 50
 _SCOPED, _VMEM = "used_scoped_memory_configs", 1
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """Memory of a program in one memory space, in bytes."""
 
     program: int
@@ -65,8 +64,7 @@ def _program(module: Module, color: int) -> Program:
     )
 
 
-@dataclass(frozen=True)
-class Held:
+class Held(NamedTuple):
     """What is alive at the peak."""
 
     buffer: int
@@ -88,8 +86,7 @@ class Held:
     """Other values that use the same memory at other times."""
 
 
-@dataclass(frozen=True)
-class Detail:
+class Detail(NamedTuple):
     """The memory of one program in one memory space."""
 
     program: Program

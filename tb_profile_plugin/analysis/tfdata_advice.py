@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.iterators import CACHES, REPEATS, TRANSPARENT
 from . import tfdata_code as code
@@ -24,8 +24,7 @@ SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
 _BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing to do about a pipeline."""
 
     code: str

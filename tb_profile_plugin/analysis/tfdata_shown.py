@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.host import Host
 from ..model.per_host import per_host
@@ -11,8 +11,7 @@ from .tfdata import Node, Pipeline, TfData, pipelines, tf_data
 from .tfdata_workflow import Threads, threads
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """The pipelines of one host, their slowest requests node by node."""
 
     pipelines: Sequence[Pipeline]

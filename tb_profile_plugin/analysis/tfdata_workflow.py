@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ _POOL = "tf_"
 _SATURATED = 0.8
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """One question, answered."""
 
     id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..model.capabilities import gpu_capabilities
 from ..model.host import Host
@@ -18,8 +18,7 @@ _STEP, _OPTIMIZER, _ZERO = "ProfilerStep#", "Optimizer.step#", "Optimizer.zero_g
 _FILLS = ("aten::zero_", "aten::_foreach_zero_")
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(NamedTuple):
     """An option worth a try."""
 
     id: str

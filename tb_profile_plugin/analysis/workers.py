@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,8 +27,7 @@ _ALIKE = 0.005
 _NUMBERS = regex(r"(\d+)")
 
 
-@dataclass(frozen=True)
-class Worker:
+class Worker(NamedTuple):
     """One step on one worker; times in ps."""
 
     host: str
@@ -51,8 +50,7 @@ class Worker:
         return SHARES[int(self.parts_ps.argmax())]
 
 
-@dataclass(frozen=True)
-class PodStep:
+class PodStep(NamedTuple):
     """One step on all workers that have it."""
 
     number: int

@@ -52,6 +52,19 @@ def mask_of(wanted: Sequence[int], size: int) -> Array:
 
 
 @jit
+def ordered(codes: I32, counts: I64) -> tuple[I32, I64]:
+    """(order, first): int32[n] where codes stand, code after code; int64[codes + 1] where those of each begin."""
+    first = np.zeros(len(counts) + 1, np.int64)
+    for code in range(len(counts)):
+        first[code + 1] = first[code] + counts[code]
+    free, order = first.copy(), np.empty(len(codes), np.int32)
+    for i in range(len(codes)):
+        order[free[codes[i]]] = i
+        free[codes[i]] += 1
+    return order, first
+
+
+@jit
 def _places(codes: I32, wanted: Bool, count: Int) -> I64:
     """int64[count]: where codes stand that are wanted, which so many are."""
     answer = np.empty(count, np.int64)

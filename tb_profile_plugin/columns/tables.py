@@ -16,7 +16,18 @@ from ..problems import Problem
 from ..runtime.memo import lazy
 from . import kinds, pool, vocabulary
 from .codes import numbered
-from .lookup import SECRET, counted, first_equal, first_number, mask_of, number_pairs, owners, rows_of, whole_numbers
+from .lookup import (
+    SECRET,
+    counted,
+    first_equal,
+    first_number,
+    mask_of,
+    number_pairs,
+    ordered,
+    owners,
+    rows_of,
+    whole_numbers,
+)
 from .text import Text
 
 
@@ -115,9 +126,25 @@ class Events:
         """int64: how many there are of each name, up to the last one that is used."""
         return counted(self.name, int(self.name.max(initial=-1)) + 1)
 
+    @lazy
+    def order(self) -> tuple[Array, Array]:
+        """(int32[n] events in the order of their names, int64 where those of each name begin)."""
+        answer: tuple[Array, Array] = ordered(self.name, self.counts)
+        return answer
+
     def named(self, wanted: Sequence[int]) -> Array:
         """int64[k]: rows of events of these names."""
-        return rows_of(self.name, self.counts, wanted)
+        used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
+        if not used:
+            return np.empty(0, np.int64)
+        order, first = self.order
+        found = [order[first[name] : first[name + 1]] for name in used]
+        if len(found) == 1:
+            return found[0].astype(np.int64)
+        mask = np.zeros(len(self), bool)
+        for rows in found:
+            mask[rows] = True
+        return np.flatnonzero(mask)
 
     @lazy
     def end(self) -> Array:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis.roofline import Bound, Peaks, summed
 from ..analysis.xlaop import XlaOp, XlaOps
@@ -78,8 +77,7 @@ _HEADS = (
 )
 
 
-@dataclass(frozen=True)
-class _Record:
+class _Record(NamedTuple):
     """What a row says of an op, or of the whole program; times in ps."""
 
     total_ps: int

@@ -102,12 +102,9 @@ def _next_step(answer: Named) -> str:
 
 
 def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
-    labels = [label for label, _ in _COLUMNS.values()]
     steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
-    rows = []
-    for i, (name, whole, complete, host, begin) in enumerate(steps):
-        values = [column[i] for column in parts]
-        lines = [f"Step {name}, duration: {whole:.2f} ms"]
-        lines += [f"-{label}: {value:.2f} ms" for label, value in zip(reversed(labels), reversed(values), strict=True)]
-        rows.append([name, *values, "\n".join(lines), whole, not complete, host, begin])
-    return rows
+    text = "Step %s, duration: %.2f ms" + "".join(f"\n-{label}: %.2f ms" for label, _ in reversed(_COLUMNS.values()))
+    return [
+        [name, *values, text % (name, whole, *reversed(values)), whole, not complete, host, begin]
+        for (name, whole, complete, host, begin), values in zip(steps, zip(*parts, strict=True), strict=True)
+    ]

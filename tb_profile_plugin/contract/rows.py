@@ -11,9 +11,8 @@ The rule is the pages', and both are held to it by ``tests/rows.json``:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +32,7 @@ _LAST = np.iinfo(np.int64).max
 _SPACES = regex(r"[ \t\r\n]+")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Which rows, and in which order."""
 
     sort: Sequence[tuple[str, bool]] = ()

@@ -7,7 +7,7 @@ step or of any level above, nor a pause in which the device waits longer than it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from .host import Host
 from .instructions import instructions
 
 
-@dataclass(frozen=True)
-class Spans:
+class Spans(NamedTuple):
     """Slices sorted by begin, outer before inner."""
 
     begin: Array
@@ -33,8 +32,7 @@ class Spans:
     names: Sequence[str]
 
 
-@dataclass(frozen=True)
-class _Origin:
+class _Origin(NamedTuple):
     """Where an event on a device comes from, as paths from outside to inside; empty where it is not known."""
 
     module: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -129,8 +129,7 @@ class Lane:
         return at if at < len(self) and self.some[at] == event else -1
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """A device or the host's threads."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median_low
+from typing import NamedTuple
 
 from ..problems import Problem, ProblemError
 
@@ -12,8 +12,7 @@ MOST_NAMES = 1_000
 """Steps that a page can offer."""
 
 
-@dataclass(frozen=True)
-class Steps:
+class Steps(NamedTuple):
     """Of one side, in order of time; times are ps since its first event."""
 
     begin: Sequence[int]
@@ -37,8 +36,7 @@ class Steps:
         return place
 
 
-@dataclass(frozen=True)
-class Aligned:
+class Aligned(NamedTuple):
     """Which step lies over which; both are None where one side has none."""
 
     step: int | None

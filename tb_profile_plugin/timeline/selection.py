@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from ..model.trace import nest
 from .tiles import Rows, timeline, window
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(NamedTuple):
     """Some rows of a lane."""
 
     lane: int

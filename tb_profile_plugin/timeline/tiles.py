@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -69,8 +69,7 @@ class Slices:
     """uint8[n]: share of the span that the events fill, 255 for all of it."""
 
 
-@dataclass(frozen=True)
-class CounterColumns:
+class CounterColumns(NamedTuple):
     """A counter in a window: one entry per pixel column in which it changes."""
 
     begin: Array

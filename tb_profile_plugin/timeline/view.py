@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from ..store import slabs
 from .tiles import Rows, Timeline, timeline
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """A host as it is looked at."""
 
     host: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..analysis import advice, health, parts, steptime, tfdata_diagnosis
 from ..analysis.chosen import checked
@@ -100,8 +99,7 @@ _WORK = Table(
 )
 
 
-@dataclass(frozen=True)
-class _Kind:
+class _Kind(NamedTuple):
     """A kind of input work: its time is ``{id}_ps`` of `HostInput`."""
 
     id: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,8 +158,7 @@ _FACTS = (
 )
 
 
-@dataclass(frozen=True)
-class Memory:
+class Memory(NamedTuple):
     """A row of the memories: one of a host, at its peak."""
 
     host: str

@@ -74,3 +74,15 @@ def test_an_answer_from_the_cache_imports_no_decoder() -> None:
     answer, modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(json.loads(answer)) > 8
     assert {"numba", "numpy", "werkzeug", "grpc"}.isdisjoint(modules.split())
+
+
+def test_an_answer_imports_only_what_its_capture_needs() -> None:
+    capture = next(TRACES.glob("custom_loop/**/*.xplane.pb*"))
+    program = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); print(*sys.modules)"
+    command = [sys.executable, "-c", program, "tool", "overview_page", str(capture), "--no-cache"]
+    modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
+    own = {name.removeprefix("tb_profile_plugin.") for name in modules}
+    assert "analysis.opcosts" in own
+    programs = {"analysis.xlacosts", "analysis.xlaread", "analysis.cost", "analysis.roofline", "xspace.hlo.module"}
+    others = {"analysis.diagnosis.whatif", "analysis.kernelstats", "capture.options", "kineto.reader"}
+    assert (programs | others).isdisjoint(own)

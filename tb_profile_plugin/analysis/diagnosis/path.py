@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from .whatif import paths
 _NAMES = 20
 
 
-@dataclass(frozen=True)
-class OnPath:
+class OnPath(NamedTuple):
     """What the critical path is made of: by state, and by name where there is one."""
 
     state: str
@@ -29,8 +28,7 @@ class OnPath:
     """Share of these steps on whose path it is."""
 
 
-@dataclass(frozen=True)
-class PathFigures:
+class PathFigures(NamedTuple):
     """Means over hosts."""
 
     by_state: list[OnPath]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ MOST = 10.0
 """An op that takes more times as long is another program."""
 
 
-@dataclass(frozen=True)
-class Scaled:
+class Scaled(NamedTuple):
     """The typical step with one op changed. Times are ps, means over hosts and the steps that count."""
 
     op_ps: float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -82,8 +83,7 @@ def _overlap(work: DeviceWork, kind: str, rows: Array) -> Overlap:
     return Overlap(work.name, kind, len(rows), int((end - begin).sum()), hidden)
 
 
-@dataclass(frozen=True)
-class Collectives:
+class Collectives(NamedTuple):
     """Collectives of one device in order of time; columns of length n."""
 
     begin: Array
@@ -115,8 +115,7 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
     return Collectives(work.begin[rows], work.end[rows], event, kinds, keys)
 
 
-@dataclass(frozen=True)
-class LatePeers:
+class LatePeers(NamedTuple):
     """Collectives that were found on all of several hosts; columns by collective, matrices by collective and host."""
 
     hosts: list[str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ _IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFOR
 """Causes for which the next work had been launched, or that nothing tells of."""
 
 
-@dataclass(frozen=True)
-class Queue:
+class Queue(NamedTuple):
     """What was launched for one device and had not ended; a row from each change to the next."""
 
     device: str
@@ -45,8 +44,7 @@ class Queue:
         return answer
 
 
-@dataclass(frozen=True)
-class QueueFigures:
+class QueueFigures(NamedTuple):
     """One device over some windows together."""
 
     device: str

@@ -37,7 +37,7 @@ class Buffers(NamedTuple):
     id: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Allocations:
     """Stretches of memory that buffers are assigned to."""
 

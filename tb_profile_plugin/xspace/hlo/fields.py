@@ -24,7 +24,7 @@ MESSAGES = 1_000_000
 """Messages in one field of all messages of a type that are read, e.g. instructions."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ragged:
     """Lists of numbers, one per message."""
 
@@ -58,7 +58,7 @@ class Ragged:
         return Ragged(np.append(0, np.cumsum(counts)), self.values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Messages:
     """Messages of one type; their wanted fields in the order of the file, by number."""
 

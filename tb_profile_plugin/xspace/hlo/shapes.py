@@ -71,7 +71,7 @@ _LONG = 1000
 """And so many characters."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shapes:
     """Shapes with all shapes inside them; the first ones are the instructions' own, in their order."""
 

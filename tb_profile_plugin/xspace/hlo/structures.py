@@ -18,7 +18,7 @@ WINDOW, CONVOLUTION, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 30, 49, 87, 9
 """Numbers of the fields in an instruction."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Windows:
     """The dimensions of each instruction's window: dimensions ``first[i]:first[i + 1]`` are of instruction i."""
 
@@ -76,7 +76,7 @@ class Convolutions(NamedTuple):
         return Convolutions(np.stack(places), kernel, image, result)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slices:
     """Dimensions ``first[i]:first[i + 1]`` are of instruction i."""
 
