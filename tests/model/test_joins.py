@@ -6,7 +6,10 @@ from hypothesis import strategies as st
 
 from tb_profile_plugin.model.joins import join
 
-ids = st.lists(st.integers(-4, 4), max_size=40).map(lambda values: np.array(values, np.int64))
+few = st.integers(-4, 4)
+# Ids that are counted up, addresses, and numbers that are as large as any.
+numbers = few | few.map(lambda number: 64 * number) | few.map(lambda number: (number << 60) + number)
+ids = st.lists(numbers, max_size=40).map(lambda values: np.array(values, np.int64))
 
 
 @given(ids, ids, st.integers(0, 6))

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+from draw import host
 
 from tb_profile_plugin.columns.lookup import SECRET, digest, first_equal
 
@@ -57,3 +58,30 @@ def test_many_texts_alike_take_no_longer() -> None:
     ]
     seconds(words[:10])
     assert seconds(words) < 2
+
+
+STATS = """
+/host:CPU
+  one | a[0,9]{_p=7, _pt=2} b[1,1]{x=5} a[2,1]{_pt='no', _pt=3, _pt=4, _p=8u} c[4,1]{_p=9.5}
+  two | d[0,1] b[5,1]{_p=-1, x=6, _p=2}
+"""
+
+
+def test_numbers_of_stats_and_of_what_stands_beside_them() -> None:
+    """The first whole number counts; what is none is 0 where it is asked for, and unknown where it stands beside."""
+    plane = host(STATS).space.planes[0]
+    events, values, others = plane.number_pairs("_p", "_pt", -100)
+    assert events.tolist() == [0, 2, 3, 5, 5]
+    assert values.tolist() == [7, 8, 0, -1, 2]
+    assert others.tolist() == [2, 3, -100, -100, -100]
+    assert plane.numbers("_p", np.array([5, 3, 1, 0]), -100).tolist() == [-1, -100, -100, 7]
+    assert plane.numbers("unknown", np.array([5, 3]), -100).tolist() == [-100, -100]
+    assert [len(column) for column in plane.number_pairs("unknown", "_p", -100)] == [0, 0, 0]
+
+
+def test_events_by_their_names() -> None:
+    plane = host(STATS).space.planes[0]
+    assert plane.named("a".__eq__).tolist() == [0, 2]
+    assert plane.named({"b", "d"}.__contains__).tolist() == [1, 4, 5]
+    assert plane.named(lambda name: True).tolist() == [0, 1, 2, 3, 4, 5]
+    assert plane.named(lambda name: False).tolist() == []
