@@ -15,8 +15,8 @@ _SYNC = int(State.SYNC)
 _HOPS = 16
 """So many times a thread that waits for another one is followed to that one."""
 
-Pieces = tuple[I64, I8, I32, I32]
-"""Columns that are filled from the left: where each piece begins (ps), its state, its gap or node, its event."""
+Pieces = tuple[I64, I8, I32]
+"""Columns that are filled from the left: where each piece begins (ps), its state, its event."""
 Calls = tuple[I64, I64, I32, I32, I8, I8, I8]
 Threads = tuple[I64, I64, I32, I32, I32, Bool]
 Activities = tuple[I64, I64, I64, I8, I32]
@@ -64,7 +64,7 @@ def attributed(
     program: bool,
     instead: tuple[Array, Array],
 ) -> Pieces:
-    """(edges, state, gap, event) of a device's moments, as `gaps.Moments` has them.
+    """(edges, state, event) of a device's moments, as `gaps.Moments` has them.
 
     ``layers`` are (edges, layer) of its states, -1 for gaps; ``after`` the place of the event that ends each gap.
     ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
@@ -88,13 +88,13 @@ def attributed(
             break
         rows = _larger(rows, count)
     rows[0][count] = edges[-1]
-    begin, state, of_gap, event = rows
-    return begin[: count + 1], state[:count], of_gap[:count], event[:count]
+    begin, state, event = rows
+    return begin[: count + 1], state[:count], event[:count]
 
 
 def room(size: int) -> Pieces:
     """For so many."""
-    return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32), np.empty(size, np.int32)
+    return np.empty(size + 1, np.int64), np.empty(size, np.int8), np.empty(size, np.int32)
 
 
 def _larger(rows: Pieces, count: int) -> Pieces:
@@ -138,29 +138,27 @@ def _attributed(
     while at < len(layer):
         low, high, start = edges[at], edges[at + 1], count
         if layer[at] >= 0:
-            count = _put(rows, count, low, high, np.int64(layer[at]), -1, -1)
+            count = _put(rows, count, low, high, np.int64(layer[at]), -1)
         else:
             n = np.int64(after[gap])
             if n >= 0 and number[n] < 0:
                 unknown = np.int64(_BEFORE_CAPTURE if early[n] else _UNEXPLAINED)
-                count = _put(rows, count, low, high, unknown, gap, -1)
+                count = _put(rows, count, low, high, unknown, -1)
             else:
                 until = high if n < 0 else max(low, min(begin[n], high))
                 line = np.int64(loop) if n < 0 else np.int64(thread[n])
                 if until > low:
-                    count = _of_thread(
-                        rows, stack, reached, count, gap, line, low, until, threads, activity, instead, loop
-                    )
+                    count = _of_thread(rows, stack, reached, count, line, low, until, threads, activity, instead, loop)
                 if n >= 0:
                     launched = max(until, min(end[n], high))
-                    count = _put(rows, count, until, launched, _LAUNCH, gap, np.int64(number[n]))
+                    count = _put(rows, count, until, launched, _LAUNCH, np.int64(number[n]))
                     empty = end[n] > low or (program == 1 and inside[n] == 0)
                     most = np.int64(latency) if empty else usual[kind[n], inside[n]]
                     state = np.int64(_LATENCY if empty else _BETWEEN)
                     peer = awaited[n] if len(awaited) > 0 else nobody
                     while w < len(wide) and wide[w, 1] <= launched:
                         w += 1
-                    count = queued(rows, count, gap, launched, high, end[n], peer, wide, w, state, most)
+                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most)
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -174,7 +172,6 @@ def _of_thread(
     stack: I64Matrix,
     reached: I64Matrix,
     count: Int,
-    gap: Int,
     line: Int,
     low: Int,
     high: Int,
@@ -196,7 +193,7 @@ def _of_thread(
         depth -= 1
         line, at, stop, hops, k = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3], stack[depth, 4]
         if hops < 0:
-            count = _put(rows, count, at, stop, _DISPATCH, gap, line)
+            count = _put(rows, count, at, stop, _DISPATCH, line)
             continue
         last = first[line + 1] if line >= 0 else np.int64(0)
         if k < 0:
@@ -208,9 +205,9 @@ def _of_thread(
             if k < last and act_begin[k] <= at:
                 then, state, event = min(act_end[k], stop), np.int64(act_state[k]), np.int64(act_event[k])
                 if state == _SYNC:
-                    count = _waiting(rows, count, at, then, gap, event, instead)
+                    count = _waiting(rows, count, at, then, event, instead)
                 else:
-                    count = _put(rows, count, at, then, state, gap, event)
+                    count = _put(rows, count, at, then, state, event)
                 k += 1
                 at = then
                 continue
@@ -224,7 +221,7 @@ def _of_thread(
                 until, follow, hops_then = then, np.int64(loop), np.int64(_HOPS)
             else:
                 known = line >= 0 and (python[line] or line == loop)
-                count = _put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, gap, np.int64(-1))
+                count = _put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, np.int64(-1))
                 at = then
                 continue
             _set(stack, depth, line, then, stop, hops, k)
@@ -236,9 +233,7 @@ def _of_thread(
 
 
 @inlined
-def _waiting(
-    rows: Pieces, count: Int, at: Int, stop: Int, gap: Int, event: Int, instead: tuple[I64Matrix, I64Matrix]
-) -> Int:
+def _waiting(rows: Pieces, count: Int, at: Int, stop: Int, event: Int, instead: tuple[I64Matrix, I64Matrix]) -> Int:
     """A wait in a call: what is known instead of that time, the first before the second, and the wait of the rest."""
     first, second = instead
     i, k = first_until(first, at), first_until(second, at)
@@ -257,7 +252,7 @@ def _waiting(
                 then, state, teller = min(then, second[k, 1]), second[k, 2], second[k, 3]
             elif k < len(second):
                 then = min(then, second[k, 0])
-        count = _put(rows, count, at, then, state, gap, teller if teller >= 0 else event)
+        count = _put(rows, count, at, then, state, teller if teller >= 0 else event)
         at = then
     return count
 
@@ -302,7 +297,6 @@ def _next_after(times: I64, moment: Int, low: Int, high: Int) -> Int:
 def queued(
     rows: Pieces,
     count: Int,
-    gap: Int,
     at: Int,
     high: Int,
     since: Int,
@@ -332,7 +326,7 @@ def queued(
                 then = min(then, wide[w, 0])
         if state < 0:
             rest += then - at
-        count = _put(rows, count, at, then, state, gap, event)
+        count = _put(rows, count, at, then, state, event)
         at = then
     states = rows[1]
     for k in range(start, min(count, len(states))):
@@ -355,10 +349,10 @@ def first_until(wide: I64Matrix, at: Int) -> Int:
 
 
 @jit
-def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, owner: Int, event: Int) -> Int:
+def _put(rows: Pieces, count: Int, begin: Int, end: Int, state: Int, event: Int) -> Int:
     """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
     if end <= begin:
         return count
     if count < len(rows[1]):
-        rows[0][count], rows[1][count], rows[2][count], rows[3][count] = begin, state, owner, event
+        rows[0][count], rows[1][count], rows[2][count] = begin, state, event
     return count + 1

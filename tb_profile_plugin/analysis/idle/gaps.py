@@ -11,6 +11,7 @@ from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quant
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...runtime.memo import lazy
 from .. import hostnames
 from ..hostactivity import is_unrecorded
 from ..stretches import union
@@ -18,7 +19,7 @@ from .attribution import attributed, following
 from .classes import activity, are, event_classes
 from .devices import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
 from .layers import Stretches, Touching, first_kind, layered, together
-from .states import State
+from .states import CAUSES, State
 
 _MICROSECOND = 10**6
 BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
@@ -43,14 +44,19 @@ class Moments(Touching):
 
     state: Array
     """int8[k]: `State`."""
-    gap: Array
-    """int32[k]: number of the gap that an idle stretch is part of, else -1."""
     event: Array
     """int32[k]: number of the host's event that tells the cause, or -1."""
     gap_next: Array
     """int32[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
     latency_ps: int
     """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
+
+    @lazy
+    def gap(self) -> Array:
+        """int32[k]: number of the gap that an idle stretch is part of, else -1: between two gaps the device works."""
+        idle = self.state >= int(CAUSES[0])
+        number = np.cumsum(np.diff(idle, prepend=False) & idle, dtype=np.int32) - np.int32(1)
+        return np.where(idle, number, np.int32(-1))
 
 
 @per_host

@@ -30,6 +30,8 @@ _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
 _LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
 
+Lags = tuple[I64, I8, I32, I32]
+
 
 class Graph(NamedTuple):
     """The activities of a host; columns by node of ``dag``."""
@@ -39,7 +41,7 @@ class Graph(NamedTuple):
     event: Array
     state: Array
     """As `Activities` has them: int32[n], int32[n], int8[n]."""
-    lag: Pieces
+    lag: Lags
     """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
     each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
     for devices."""
@@ -90,7 +92,7 @@ def _activities(host: Host, events: Events) -> list[Array]:
     return [np.concatenate(columns) for columns in zip(events.activities(launches), threads, strict=True)]
 
 
-def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Pieces:
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
     """As `Graph.lag`."""
     latency = np.array([found.latency_ps for found in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
@@ -101,10 +103,10 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
     size = 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
-        rows = room(size)
-        count = _lagging(rows, order, dag.begin, dag.end, dag.binding, state, *told)
+        rows, node = room(size), np.empty(size, np.int32)
+        count = _lagging(rows, node, order, dag.begin, dag.end, dag.binding, state, *told)
         if count <= size:
-            begin, state, node, event = rows
+            begin, state, event = rows
             return begin[:count], state[:count], node[:count], event[:count]
         size = count
 
@@ -112,6 +114,7 @@ def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, o
 @jit
 def _lagging(
     rows: Pieces,
+    node: I32,
     order: I64,
     begin: I64,
     end: I64,
@@ -133,16 +136,19 @@ def _lagging(
         if binding[v] < 0 or end[binding[v]] >= begin[v]:
             continue
         since = end[binding[v]]
+        start = count
         w = first_until(wide, since)
         if i < len(launch):
             empty = launch[i] >= 0 and launch_end[i] >= since
             usual = np.int64(_LATENCY if empty else _BETWEEN)
             most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
             peer = awaited[i] if len(awaited) > 0 else nobody
-            count = queued(rows, count, np.int64(v), since, begin[v], launch_end[i], peer, wide, w, usual, most)
+            count = queued(rows, count, since, begin[v], launch_end[i], peer, wide, w, usual, most)
         elif state[v] == _SYNC:
             before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
-            count = queued(rows, count, np.int64(v), since, begin[v], before, nobody, wide, w, usual, most)
+            count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most)
+        for k in range(start, min(int(count), len(node))):
+            node[k] = v
     return count
 
 
