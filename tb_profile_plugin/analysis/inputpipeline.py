@@ -102,8 +102,7 @@ def enqueuing(host: Host) -> tuple[int, int]:
     if plane is None:
         return 0, 0
     parsed = [names.parse(name) for name in plane.names]
-    wanted = np.array([op.known and _enqueues(op.type) for op in parsed], bool)
-    events = np.flatnonzero(wanted[plane.events.name]) if wanted.any() else np.empty(0, np.int64)
+    events = plane.events.named([row for row, op in enumerate(parsed) if op.known and _enqueues(op.type)])
     same = plane.events.line[events][1:] == plane.events.line[events][:-1]
     busy = int(plane.events.duration[events][:-1][same].sum())
     return busy, int(np.diff(plane.events.begin[events])[same].sum())

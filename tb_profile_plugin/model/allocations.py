@@ -147,7 +147,7 @@ def allocations(host: Host) -> dict[str, Allocations]:
     if plane is None or not has_allocations(host):
         return {}
     kinds = np.array([_EVENTS.get(name, -1) for name in plane.names], np.int8)
-    events = np.flatnonzero(kinds[plane.events.name] >= 0)
+    events = plane.events.named(np.flatnonzero(kinds >= 0).tolist())
     events = events[np.argsort(plane.events.begin[events], kind="stable")]
     column = np.full(len(plane.stat_metadata.text.all), -1, np.int64)
     for row, name in enumerate(plane.stat_metadata.text.all):
