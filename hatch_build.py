@@ -1,10 +1,14 @@
-"""What a build makes and git does not hold: the messages' descriptors and the pages.
+"""What a build makes and git does not hold: the messages' descriptors, the pages, and compiled kernels.
 
-The build hook of hatchling runs both; ``python hatch_build.py protos frontend`` makes either in a source tree.
+The build hook of hatchling makes them all, and thereby a wheel for this machine. Where kernels cannot be compiled, or
+``TB_PROFILE_WHEEL=any`` says so, it is the wheel for any machine, whose kernels numba compiles at first use.
+``python hatch_build.py protos frontend`` makes either in a source tree.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +21,11 @@ ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "tb_profile_plugin"
 DESCRIPTORS = PACKAGE / "protos.binpb"
 STATIC = PACKAGE / "static"
+NOTICES = STATIC / "notices.txt"
+MADE_OF = STATIC / ".made-of"
+"""A digest of the sources that the pages were built from."""
+KERNELS = ROOT / "scripts" / "kernels"
+FOR_ANY_MACHINE = os.environ.get("TB_PROFILE_WHEEL") == "any"
 
 
 def build_protos() -> None:
@@ -40,6 +49,22 @@ def build_frontend() -> None:
             sys.exit(f"npm {verb[0]} failed in frontend/; its message is above.")
     if not (STATIC / "index.js").is_file():
         sys.exit("The frontend's build left no index.js in tb_profile_plugin/static.")
+    MADE_OF.write_text(sources_of_pages())
+
+
+def sources_of_pages() -> str:
+    """A digest of all that the pages are built from."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "frontend").rglob("*")):
+        name = path.relative_to(ROOT / "frontend")
+        if "node_modules" not in name.parts and path.is_file():
+            digest.update(f"{name.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def build_kernels() -> bool:
+    """Whether the library of compiled kernels for this machine is there, which is made where it is missing."""
+    return subprocess.run([sys.executable, str(KERNELS / "build.py"), "here"]).returncode == 0
 
 
 class BuildHook(BuildHookInterface[Any]):
@@ -47,10 +72,36 @@ class BuildHook(BuildHookInterface[Any]):
 
     PLUGIN_NAME = "custom"
 
+    def dependencies(self) -> list[str]:
+        """What kernels are compiled with, in the versions of developers."""
+        if FOR_ANY_MACHINE:
+            return []
+        sys.path.insert(0, str(KERNELS))
+        from link import c_compiler
+
+        wanted = ("numba==",) if c_compiler() else ("numba==", "ziglang==")
+        return [each for each in self.metadata.core.optional_dependencies["dev"] if each.startswith(wanted)]
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make both; hatchling takes them as the artifacts named in pyproject.toml."""
+        """Make all; hatchling takes them as the artifacts named in pyproject.toml and here."""
         build_protos()
-        build_frontend()
+        if not (MADE_OF.is_file() and MADE_OF.read_text() == sources_of_pages()):
+            build_frontend()
+        self.metadata.core.license_files.append(NOTICES.relative_to(ROOT).as_posix())
+        if FOR_ANY_MACHINE:
+            return
+        if not build_kernels():
+            self.app.display_warning("Kernels could not be compiled: numba compiles them when they are first used.")
+        elif version == "standard":
+            from packaging.requirements import Requirement
+            from packaging.tags import platform_tags
+
+            # Not one that promises to run on others' machines, too.
+            own = next(tag for tag in platform_tags() if not tag.startswith(("manylinux", "musllinux")))
+            build_data |= {"tag": f"py3-none-{own}", "pure_python": False}
+            build_data["artifacts"].append("/tb_profile_plugin/compiled/")
+            needed = self.metadata.core.dependencies
+            needed[:] = [each for each in needed if Requirement(each).name != "numba"]
 
 
 if __name__ == "__main__":

@@ -1,9 +1,13 @@
 import { defineConfig } from "vitest/config";
+import { writeNotices } from "./notices.ts";
+
+const notices = writeNotices("notices.txt");
 
 // TensorBoard imports index.js by name and calls render(); everything else is found relative to it,
 // so a path prefix or a proxy needs no configuration.
 export default defineConfig({
   base: "./",
+  plugins: [notices.page],
   build: {
     outDir: "../tb_profile_plugin/static",
     emptyOutDir: true,
@@ -22,6 +26,10 @@ export default defineConfig({
       },
     },
   },
-  worker: { format: "es", rollupOptions: { output: { entryFileNames: "static/[name]-[hash].js" } } },
+  worker: {
+    format: "es",
+    plugins: () => [notices.worker],
+    rollupOptions: { output: { entryFileNames: "static/[name]-[hash].js" } },
+  },
   test: { environment: "happy-dom", include: ["test/**/*.test.{ts,tsx}"] },
 });

@@ -1,10 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { writeNotices } from "./notices.ts";
 
 // A report is one file, opened from a disk: no modules, nothing that is loaded later.
 export default defineConfig({
   base: "./",
   publicDir: false,
+  plugins: [writeNotices("report.notices.txt").page],
   resolve: {
     alias: [
       {

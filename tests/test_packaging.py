@@ -1,61 +1,75 @@
-"""A clean checkout builds a source archive, that builds a pure wheel, and the wheel alone works."""
+"""A clean checkout builds a source archive, that builds the wheel of this machine, and the wheel alone works."""
 
-import os
+import json
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from checkout import ROOT, checkout, run
 
-ROOT = Path(__file__).resolve().parent.parent
+from tb_profile_plugin import __version__, jit
 
-
-def run(*command: str | Path, cwd: Path, **environment: str) -> str:
-    """Standard output of a command that must succeed."""
-    answer = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert answer.returncode == 0, answer.stdout
-    return answer.stdout
+INFO = f"tb_profile_plugin-{__version__}.dist-info"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the source archive of what git would hold."""
+    """Built from the source archive, with pages and kernels that lie here, which tests/test_newcomer.py makes anew."""
     work = tmp_path_factory.mktemp("build")
-    clean = work / "clean"
-    for name in run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split("\0"):
-        if name and (ROOT / name).is_file():
-            (clean / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, clean / name)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", work / "dist", cwd=clean)
-    (found,) = (work / "dist").glob("*.whl")
+    run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", work, cwd=checkout(work / "clean"))
+    with tarfile.open(work / f"tb_profile_plugin-{__version__}.tar.gz") as archive:
+        archive.extractall(work, filter="data")
+    source = work / f"tb_profile_plugin-{__version__}"
+    for name in ("static", "compiled"):
+        assert not (source / "tb_profile_plugin" / name).exists()
+        if (ROOT / "tb_profile_plugin" / name).is_dir():
+            shutil.copytree(ROOT / "tb_profile_plugin" / name, source / "tb_profile_plugin" / name)
+    run(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, cwd=source)
+    (found,) = work.glob("*.whl")
     return found
 
 
 @pytest.mark.slow
-def test_the_wheel_is_pure_and_holds_everything(wheel: Path) -> None:
-    assert wheel.name.endswith("-py3-none-any.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+@pytest.mark.skipif(jit.way != "native", reason="there is no library of kernels")
+def test_the_wheel_is_that_of_this_machine_and_holds_everything(wheel: Path) -> None:
+    assert re.fullmatch(rf"tb_profile_plugin-{__version__}-py3-none-(?!any)\w+\.whl", wheel.name)
+    archive = zipfile.ZipFile(wheel)
+    names = archive.namelist()
     for needed in [
         "tb_profile_plugin/static/index.html",
         "tb_profile_plugin/static/index.js",
         "tb_profile_plugin/protos.binpb",
         "tb_profile_plugin/docs/http.md",
+        f"tb_profile_plugin/compiled/{jit.library.PATH.name}",
     ]:
         assert needed in names
-    folders = {name.split("/")[0] for name in names}
-    assert len(folders) == 2 and "tb_profile_plugin" in folders
-    assert [name for name in names if "node_modules" in name or "__pycache__" in name or "compiled" in name] == []
-    # One more file of 0.1 MB, and the wheels for platforms are this.
-    assert wheel.stat().st_size < 2_800_000
+    assert {name.split("/")[0] for name in names} == {"tb_profile_plugin", INFO}
+    assert [name for name in names if "node_modules" in name or "__pycache__" in name] == []
+    metadata = archive.read(f"{INFO}/METADATA").decode()
+    assert "Requires-Dist: numba>" not in metadata and "Requires-Dist: numpy>" in metadata
+    assert "Root-Is-Purelib: false" in archive.read(f"{INFO}/WHEEL").decode()
+
+
+@pytest.mark.slow
+def test_the_wheel_hands_on_the_notices_of_what_is_bundled(wheel: Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    notices = archive.read(f"{INFO}/licenses/tb_profile_plugin/static/notices.txt").decode()
+    bundled = json.loads((ROOT / "frontend/package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert [name for name, version in bundled.items() if f"\n{name} {version} (" not in notices] == []
+    assert "License-File: tb_profile_plugin/static/notices.txt" in archive.read(f"{INFO}/METADATA").decode()
+
+
+@pytest.mark.slow
+def test_the_readme_knows_how_large_a_wheel_is(wheel: Path) -> None:
+    (megabytes,) = re.findall(r"a wheel of less than (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert int(megabytes) - 1 < wheel.stat().st_size / 1e6 < int(megabytes)
 
 
 @pytest.mark.slow
@@ -64,13 +78,40 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
     run(*pip, "--target", installed, wheel, cwd=tmp_path)
     code = (
-        "import tb_profile_plugin; from importlib.metadata import entry_points;"
+        "import sys; sys.modules['numba'] = None;"
+        "import tb_profile_plugin; from importlib.metadata import entry_points; from tb_profile_plugin import jit;"
         "from tb_profile_plugin.protos import message; message('tensorflow.profiler.XSpace')();"
         "entries = [each for each in entry_points(group='tensorboard_plugins') if 'tb_profile' in each.value];"
-        "print(tb_profile_plugin.__file__, entries[0].load().__name__)"
+        "print(tb_profile_plugin.__file__, entries[0].load().__name__, jit.way)"
     )
     answer = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(installed)).split()
-    assert answer == [str(installed / "tb_profile_plugin" / "__init__.py"), "Loader"]
+    assert answer[:2] == [str(installed / "tb_profile_plugin" / "__init__.py"), "Loader"]
+    assert answer[2:] == ["native"] or jit.way != "native"
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_without_kernels_it_is_the_wheel_for_any_machine(asked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    import hatch_build
+
+    for name in ("build_protos", "build_frontend"):
+        monkeypatch.setattr(hatch_build, name, lambda: None)
+    monkeypatch.setattr(hatch_build, "build_kernels", lambda: False)
+    monkeypatch.setattr(hatch_build, "FOR_ANY_MACHINE", asked)
+    said: list[str] = []
+    developers = {"dev": ["numba==1", "ziglang==2", "numba-stubs"]}
+    core = SimpleNamespace(dependencies=["numba>=0"], license_files=[], optional_dependencies=developers)
+    around: Any = SimpleNamespace(core=core, display_warning=said.append)
+    hook = hatch_build.BuildHook(str(ROOT), {}, around, around, "", "wheel", around)
+    build_data: dict[str, Any] = {"artifacts": []}
+    hook.initialize("standard", build_data)
+    assert build_data == {"artifacts": []} and core.dependencies == ["numba>=0"]
+    if asked:
+        assert hook.dependencies() == said == []
+    else:
+        assert hook.dependencies()[0] == "numba==1" and "numba compiles them when they are first used" in said[0]
+        monkeypatch.setenv("CC", "no-such-compiler")
+        assert hook.dependencies() == ["numba==1", "ziglang==2"]
 
 
 def test_without_npm_the_build_stops_with_one_sentence() -> None:
@@ -79,3 +120,15 @@ def test_without_npm_the_build_stops_with_one_sentence() -> None:
     )
     assert answer.returncode == 1
     assert answer.stderr.count("\n") == 1 and "needs npm" in answer.stderr
+
+
+def test_zig_links_for_this_machine_where_there_is_no_c_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts/kernels"))
+    import link
+
+    monkeypatch.setenv("CC", "no-such-compiler")
+    monkeypatch.setattr(link, "link", lambda code, platform: (code, platform.tag))
+    assert link.link_here(b"object", "aarch64-unknown-linux-gnu")[1].startswith("manylinux_2_17_aarch64")
+    assert link.link_here(b"object", "arm64-apple-darwin23.1.0") == (b"object", "macosx_11_0_arm64")
+    with pytest.raises(SystemExit, match="riscv64"):
+        link.link_here(b"object", "riscv64-unknown-linux-gnu")

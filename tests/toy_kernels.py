@@ -66,8 +66,9 @@ def main(path: str) -> None:
 
     from tb_profile_plugin.jit import jit
 
-    code = emit(compiled({f"{toy.__module__}:{toy.__name__}": jit(toy) for toy in TOYS}), llvm.get_process_triple())
-    Path(path).write_bytes(link_here(code))
+    triple = llvm.get_process_triple()
+    code = emit(compiled({f"{toy.__module__}:{toy.__name__}": jit(toy) for toy in TOYS}), triple)
+    Path(path).write_bytes(link_here(code, triple))
     try:
         list(signatures(vague))
     except Undeclared as error:

@@ -40,10 +40,24 @@ it("has the files that the server knows, and render() among them", () => {
 });
 
 it("names no other host; the addresses in it are names of XML vocabularies", () => {
-  const foreign = names().flatMap(
+  const loaded = names().filter((name) => name !== "notices.txt");
+  const foreign = loaded.flatMap(
     (name) => read(name).match(/(?:https?|wss?):\/\/[^"'`\s)]+|["'`]\/\/\w[^"'`\s]*/g) ?? [],
   );
   expect(foreign.filter((address) => !address.startsWith("http://www.w3.org/"))).toEqual([]);
+});
+
+it("hands on the notices of all packages that it holds, also those in workers and inside of others", () => {
+  const declared = Object.keys(
+    JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")).dependencies,
+  );
+  const notices = read("notices.txt");
+  expect([...notices.matchAll(/^=+\n(\S+) [\d.]+ \(.+\)$/gm)].map(([, name]) => name)).toEqual(
+    expect.arrayContaining([...declared, "zrender", "@preact/signals-core"]),
+  );
+  expect(notices).not.toMatch(/\) vit|vitest|typescript/i);
+  for (const told of ["The Apache Software Foundation (https://www.apache.org/).", "Jason Miller", "Mike Bostock"])
+    expect(notices).toContain(told);
 });
 
 it("makes no code of text and no worker of a blob", () => {

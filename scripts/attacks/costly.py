@@ -9,6 +9,7 @@ import re
 import subprocess
 import threading
 
+import evil
 import targets
 from attack import (
     COMMAND,
@@ -26,6 +27,8 @@ from attack import (
 
 _SECONDS, _MIB = 10, 500
 """Of the processor and of memory: what a capture of a few kilobytes may cost more than an ordinary one."""
+_NAMES_S = 20
+"""Of the processor: what four pages of a capture of 1 MB may cost; one quadratic pattern takes hours."""
 _SESSIONS = 65_000
 _SPACE = re.compile("[\\s\u00a0\u200b-\u200f\u2060\ufeff\x00]*")
 _STARTS = tuple("=+-@|\uff1d\uff0b\uff0d\uff20")
@@ -84,6 +87,34 @@ def _ask(server: Server, run: str) -> None:
     except Broken:
         # Its own fault; that nobody else is harmed is what is tried.
         return
+
+
+@attack("H5-names", "Names of 100 kB cost what their bytes cost, and keep nobody from being answered.")
+def long_names(server: Server) -> None:
+    """Captures full of them, of each class of letters, whose pages are asked for at once."""
+    logdir = _logdir(server)
+    runs = []
+    for i, unit in enumerate(evil.LONG[:: 1 if server.long else 4]):
+        runs.append(f"names/run{i}")
+        targets.put(logdir / "names", f"run{i}", "host.xplane.pb", targets.long_names(unit))
+        targets.put(logdir / "names", f"trace{i}", "host_1.1.pt.trace.json", targets.long_trace(unit))
+        runs.append(f"names/trace{i}")
+    server.lists(runs[-1])
+    before = server.worked()
+    left = [threading.Thread(target=_ask_all, args=(server, run), daemon=True) for run in runs]
+    for thread in left:
+        thread.start()
+    while any(thread.is_alive() for thread in left):
+        server.answers_others()
+        spent = server.worked() - before
+        check(spent < _NAMES_S * len(runs), f"{len(runs)} captures of 1 MB have taken {spent:.0f} s of the processor")
+        threading.Event().wait(0.5)
+
+
+def _ask_all(server: Server, run: str) -> None:
+    for tool in ("why", "overview_page", "kernel_stats", "framework_op_stats"):
+        answer = server.get("/data", run=run, tag=tool)
+        check(answer.status < 500, f"{tool} is answered with {answer.status}")
 
 
 @attack("H8-many", "Very many sessions keep nobody from being answered.", STANDALONE, TENSORBOARD, long=True)

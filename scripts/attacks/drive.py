@@ -13,8 +13,10 @@ import cachefiles  # noqa: F401
 import clients  # noqa: F401
 import commands  # noqa: F401
 import costly  # noqa: F401
+import others  # noqa: F401
 import searches  # noqa: F401
 import secrets_kept  # noqa: F401
+import together  # noqa: F401
 from attack import ATTACKS, COMMAND, STANDALONE, TENSORBOARD, Attack, Broken, Command, Server, Untried, running, started
 
 

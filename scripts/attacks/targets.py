@@ -83,6 +83,20 @@ def put(logdir: Path, run: str, name: str, content: bytes) -> Path:
     return folder / name
 
 
+_LONG = 100_000
+
+
+def long_names(unit: str) -> bytes:
+    """A capture in which names repeat these letters for 100 kB."""
+    content: bytes = evil.with_long_names(unit, _LONG).SerializeToString()
+    return content
+
+
+def long_trace(unit: str) -> bytes:
+    """The same as PyTorch's profiler writes it."""
+    return evil.trace_with_long_names(unit, _LONG).encode()
+
+
 def bombs() -> dict[str, bytes]:
     """Small compressed captures of very many parts of nothing, by what they hold."""
     planes = b"\x0a\x00"

@@ -1,15 +1,15 @@
 """Compiles the package's kernels ahead.
 
-`here` puts the library for this machine into the package, where there is a C compiler to link it. `wheels FOLDER` makes
-one with the library for each platform, of the wheel for any platform that lies in the folder.
+`here` puts the library for this machine into the package, or says why it cannot and ends with 1. `wheels FOLDER` makes
+a wheel with the library for each platform, of the wheel for any platform that lies in the folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,26 +18,30 @@ sys.path.insert(0, str(ROOT))
 
 def here() -> None:
     """The library in the package, made anew where it is missing or of other sources."""
+    if not find_spec("numba"):
+        sys.exit("There is no numba to compile the kernels with.")
     os.environ["TB_PROFILE_KERNELS"] = "numba"
     from tb_profile_plugin.jit import library
 
     if library.find():
         return
-    if sys.platform == "win32" or not shutil.which(os.environ.get("CC", "cc")):
-        print("There is no C compiler to link the kernels with: numba compiles them when they are first used.")
-        return
+    from link import c_compiler, link_here
+
+    if not (c_compiler() or find_spec("ziglang")):
+        sys.exit("There is neither a C compiler nor the package ziglang to link the kernels with.")
     print("Compiling the kernels ahead (about half a minute) …", flush=True)
     import llvmlite.binding as llvm
     from compile import compiled, kernels
     from emit import emit
-    from link import link_here
 
-    made = link_here(emit(compiled(kernels()), llvm.get_process_triple()))
+    triple = llvm.get_process_triple()
+    made = link_here(emit(compiled(kernels()), triple), triple)
     library.PATH.parent.mkdir(exist_ok=True)
     # A process that has the old one loaded keeps it.
     fresh = library.PATH.with_suffix(".new")
     fresh.write_bytes(made)
     fresh.replace(library.PATH)
+    library.PATH.with_name(library.PATH.name + library.SEAL).write_text(library.seal(made))
 
 
 def wheels(folder: Path) -> None:

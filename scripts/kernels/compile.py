@@ -12,7 +12,7 @@ import itertools
 import json
 import logging
 import os
-import pkgutil
+import re
 import sys
 import typing
 import zlib
@@ -44,6 +44,7 @@ from tb_profile_plugin import arrays
 logging.getLogger("tb_profile_plugin.jit").setLevel(logging.ERROR)
 
 PACKAGE = Path(tb_profile_plugin.__file__).parent
+_HOLDS_KERNELS = re.compile(r"^@jit$", re.MULTILINE)
 _WORD, _STATUS = ir.IntType(64), ir.IntType(32)
 _SCALARS = {types.int64: "i", types.uint64: "u", types.boolean: "?", types.none: "-"}
 
@@ -55,8 +56,12 @@ class Undeclared(Exception):
 def kernels() -> dict[str, Dispatcher]:
     """All kernels of the package by `module:name`, without those that are only compiled into others."""
     found = {}
-    for info in pkgutil.walk_packages([str(PACKAGE)], "tb_profile_plugin."):
-        for value in vars(importlib.import_module(info.name)).values():
+    for path in PACKAGE.rglob("*.py"):
+        # The other modules may need packages that are not there where the kernels are compiled.
+        if not _HOLDS_KERNELS.search(path.read_text(encoding="utf-8")):
+            continue
+        module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
+        for value in vars(module).values():
             if isinstance(value, Dispatcher) and value.targetoptions.get("inline") != "always":
                 found[f"{value.py_func.__module__}:{value.py_func.__name__}"] = value
     return dict(sorted(found.items()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,10 +44,24 @@ def link(code: bytes, platform: Platform) -> bytes:
     return _made(code, command, f"kernels{platform.suffix}")
 
 
-def link_here(code: bytes) -> bytes:
-    """The library of an object file, by this system's own C compiler."""
+def c_compiler() -> str:
+    """This system's own, which can link for it; empty where there is none."""
+    return "" if sys.platform == "win32" else shutil.which(os.environ.get("CC", "cc")) or ""
+
+
+def link_here(code: bytes, triple: str) -> bytes:
+    """The library of an object file for this machine, which LLVM names so: by its C compiler, or else by ziglang.
+
+    Raises `SystemExit` where there is no C compiler, and ziglang links for other machines only.
+    """
+    compiler = c_compiler()
+    if not compiler:
+        for platform in PLATFORMS:
+            if platform.triple.split("-")[:2] == triple.split("-")[:2]:
+                return link(code, platform)
+        raise SystemExit(f"There is no C compiler, and ziglang does not link for {triple}.")
     flags = ["-dynamiclib"] if sys.platform == "darwin" else ["-shared", "-nostdlib", "-s"]
-    return _made(code, [os.environ.get("CC", "cc"), *flags, "-o", "library", "kernels.o"], "library")
+    return _made(code, [compiler, *flags, "-o", "library", "kernels.o"], "library")
 
 
 def _made(code: bytes, command: list[str], name: str) -> bytes:

@@ -8,6 +8,8 @@ import re
 import zipfile
 from pathlib import Path
 
+from tb_profile_plugin.jit.library import SEAL, seal
+
 _FOLDER = "tb_profile_plugin/compiled/"
 
 
@@ -18,6 +20,7 @@ def with_library(plain: Path, tag: str, name: str, library: bytes) -> Path:
     record = next(info for info in files if info.filename.endswith(".dist-info/RECORD"))
     del files[record]
     files[_like(record, _FOLDER + name)] = library
+    files[_like(record, _FOLDER + name + SEAL)] = seal(library).encode()
     for info, content in files.items():
         if info.filename.endswith(".dist-info/METADATA"):
             files[info] = _changed(content, r"^Requires-Dist: numba[^;\n]*\n", "")

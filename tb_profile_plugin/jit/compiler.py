@@ -1,18 +1,28 @@
-"""Kernels compiled by numba when they are first called, and kept on disk where there is a place for that."""
+"""Kernels compiled by numba when they are first called, and kept in the user's cache directory if it can be written."""
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from numba import config as untyped
 from numba import njit
 from numba.core import event
+
+from ..settings import user_cache
+
+config: Any = untyped
 
 logger = logging.getLogger(__name__)
 
 _FIRST = "Compiling kernels, which takes long only the first time."
 _EACH = "Compiled code is kept nowhere, so that each start takes long: name a folder for it in NUMBA_CACHE_DIR."
+
+_FOLDER = config.CACHE_DIR or str(user_cache() / "numba")
+"""Where compiled code is kept; beside the package, as numba has it, it would outlive the package."""
 
 _ALLOCATE = {"arange", "copy", "empty", "full", "ones", "zeros"}
 
@@ -31,12 +41,25 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     _watch.kernels.add(function)
     # Counting references to arrays, per event and atomically, would take two thirds of a decoder's time.
     options |= {"nogil": True, "_nrt": allocates(function)}
+    if not _watch.kept:
+        return njit(**options)(function)
+    # Where other programs' code is kept stays theirs to say.
+    before, config.CACHE_DIR = config.CACHE_DIR, _FOLDER
     try:
         return njit(cache=True, **options)(function)
     except RuntimeError:
-        # numba finds no folder that it may write to.
+        # The folder is there, and numba cannot write to it.
         _watch.kept = False
         return njit(**options)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+def _writable(folder: str) -> bool:
+    """Whether files can be put into a folder, which is made where it is missing."""
+    with suppress(OSError):
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    return os.access(folder, os.W_OK)
 
 
 def allocates(function: Callable[..., Any]) -> bool:
@@ -50,7 +73,7 @@ class _Watch(event.Listener):
     def __init__(self) -> None:
         self.kernels: set[Callable[..., Any]] = set()
         self.compiled = self.running = 0
-        self.kept = True
+        self.kept = _writable(_FOLDER)
 
     def on_start(self, event: event.Event) -> None:
         if not self.compiled and not self.running:

@@ -25,6 +25,8 @@ import numpy as np
 
 _PACKAGE = Path(__file__).parent.parent
 PATH = _PACKAGE / "compiled" / ("kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
+SEAL = ".seal"
+"""Ending of the name of the file beside a library that holds its `seal`."""
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +46,18 @@ _Kind = Any
 """An `_Array`; ``i``, ``u`` or ``?`` for an int64, uint64 or bool; ``-`` for None; a tuple of kinds."""
 
 
+def seal(content: bytes) -> str:
+    """A library's length and CRC-32. Loading one that was cut may end the process, so that they are compared before."""
+    return f"{len(content)} {zlib.crc32(content):08x}\n"
+
+
 def find(strict: bool = True) -> Library | None:
-    """The library, where there is one for this platform that is made of these very sources."""
+    """The library, where there is one for this platform that is whole and made of these very sources."""
     try:
+        content, sealed = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
+        if not sealed.is_file() or sealed.read_text() != seal(content):
+            logger.warning("The library of kernels is not as it was built: it is not used. Install the package anew.")
+            return None
         found = Library(PATH, strict)
         current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
     except OSError:

@@ -52,6 +52,24 @@ print(json.dumps([before, seen, jit.compiling(), answer]))
     assert json.loads(again.stdout)[1] == [] and again.stderr == ""
 
 
+def test_compiled_code_is_kept_for_the_user_and_not_beside_the_package(tmp_path: Path) -> None:
+    code = """
+import json, numpy as np, numba
+before = numba.config.CACHE_DIR
+from tb_profile_plugin.columns import pool
+pool.payload(np.frombuffer(bytes([1, 65]), np.uint8), 0)
+theirs = numba.njit(cache=True)(pool.payload.py_func)
+print(json.dumps([before, numba.config.CACHE_DIR, pool.payload._cache.cache_path, theirs._cache.cache_path]))
+"""
+    environment = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "LOCALAPPDATA")}
+    environment |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": "", "TB_PROFILE_KERNELS": "numba", "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    before, after, ours, theirs = json.loads(ran.stdout)
+    assert before == after and str(tmp_path) not in theirs
+    (index,) = tmp_path.rglob("pool.payload-*.nbi")
+    assert index.parent == Path(ours) and index.parents[2].name == "tb-profile"
+
+
 def test_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "vm.xplane.pb").write_bytes(CAPTURE.read_bytes())
     client: Any = Client(App(Logdir(str(tmp_path))))
@@ -60,6 +78,23 @@ def test_the_page_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(jit, "compiling", lambda: 0.25)
     (told,) = client.get("/progress", query_string={"run": run}).get_json()["hosts"]
     assert told["fraction"] == 0.25 and "first time" in told["phase"]
+
+
+def test_compiling_ahead_needs_numba_and_numpy_only(tmp_path: Path) -> None:
+    """As where a wheel is built, or after an installation without the packages of developers."""
+    code = f"""
+import importlib.metadata, sys
+names = importlib.metadata.packages_distributions()
+for name in names.keys() - {{"numba", "numpy", "llvmlite", "tb_profile_plugin"}}:
+    sys.modules[name] = None
+sys.path.insert(0, {str(ROOT / "scripts/kernels")!r})
+from compile import kernels
+print(len(kernels()))
+"""
+    decorated = sum(
+        path.read_text(encoding="utf-8").count("\n@jit\n") for path in ROOT.glob("tb_profile_plugin/**/*.py")
+    )
+    assert int(ran(code, tmp_path).stdout) == decorated > 0
 
 
 def test_kernels_that_handle_new_arrays_count_references_and_the_decoders_do_not(tmp_path: Path) -> None:

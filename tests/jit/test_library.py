@@ -110,6 +110,27 @@ def test_what_nothing_was_compiled_for_is_told_or_runs_as_python(
         assert "plain Python" in caplog.text
 
 
+@pytest.mark.parametrize("kept", [0, 5000, 100_000, -100, -1])
+def test_a_library_that_was_cut_is_not_loaded(
+    kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = bytearray(library.PATH.read_bytes() if library.PATH.is_file() else os.urandom(200_000))
+    place = tmp_path / library.PATH.name
+    place.with_name(place.name + library.SEAL).write_text(library.seal(bytes(content)))
+    place.write_bytes(content[:kept])
+    monkeypatch.setattr(library, "PATH", place)
+    monkeypatch.setattr(library, "Library", None)
+    assert library.find() is None
+    content[len(content) // 2] ^= 1
+    place.write_bytes(content)
+    assert library.find() is None
+    place.with_name(place.name + library.SEAL).unlink()
+    assert library.find() is None
+    assert [record.message for record in caplog.records] == 3 * [
+        "The library of kernels is not as it was built: it is not used. Install the package anew."
+    ]
+
+
 def test_memory_is_given_back(kernel: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the last array that shows it, whichever thread has that."""
     # What other tests have left is given back now.

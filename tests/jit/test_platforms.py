@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tb_profile_plugin import jit
+from tb_profile_plugin.jit.library import SEAL, seal
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -71,6 +72,8 @@ def test_each_platform_has_its_wheel(made: dict[str, Path]) -> None:
     for tag, path in made.items():
         wheel = zipfile.ZipFile(path)
         assert f"tb_profile_plugin/compiled/{PLATFORMS[tag]}" in wheel.namelist()
+        sealed = wheel.read(f"tb_profile_plugin/compiled/{PLATFORMS[tag]}{SEAL}").decode()
+        assert sealed == seal(wheel.read(f"tb_profile_plugin/compiled/{PLATFORMS[tag]}"))
         assert str(ROOT).encode() not in wheel.read(f"tb_profile_plugin/compiled/{PLATFORMS[tag]}")
         metadata = wheel.read(INFO + "METADATA").decode()
         assert "numba>=" not in metadata and "numpy>=1" in metadata and "extra == 'dev'" in metadata
