@@ -17,7 +17,10 @@ from .view import View
 
 _DERIVED_LINE = -559038737 + 300
 """Ids of lines that only tell about streams are among those that are reserved for such lines."""
+_DERIVED = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
+"""What such lines are called."""
 _COPY = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
+_MEMSET = "Memset"
 _WHERE = regex(r"\((\w+) -> (\w+)\)")
 _SIZES = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
 
@@ -60,8 +63,7 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
     record = view.record
     stream = view.numbers(rows, "stream", default=-(1 << 62))
     stream = np.where(stream > -(1 << 62), stream, _last_number(view, record.tid)[record.tid[rows]])
-    derived = [code for code in np.unique(record.category).tolist() if "annotation" in view.word(code)]
-    told = np.where(view.role[rows] == categories.WORK, 0, np.where(np.isin(record.category[rows], derived), 1, 2))
+    told = np.where(view.role[rows] == categories.WORK, 0, _derived(view)[record.category[rows]])
     example, line = combine(told, stream)
     order = np.lexsort((stream[example], told[example]))
     line = np.argsort(order)[line]
@@ -69,12 +71,21 @@ def _draft(view: View, rows: Array, number: int) -> Draft:
     for i, at in enumerate(example[order].tolist()):
         name = int(stream[at])
         if told[at]:
-            lines.append((_DERIVED_LINE + i % 80, f"{'Annotations' if told[at] == 1 else 'Synchronisation'} #{name}"))
+            lines.append((_DERIVED_LINE + i % 80, f"{_DERIVED[told[at]]} #{name}"))
         else:
             lines.append((name, f"Stream #{name}({','.join(_kinds(view, rows[line == i]))})"))
     draft = view.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
     draft.stats += [*_kernel_details(view, draft), *_copy_details(view, draft)]
     return draft
+
+
+def _derived(view: View) -> Array:
+    """int8[texts]: the key of `_DERIVED` for each category of what only tells about streams."""
+    answer = np.full(len(view.record.pool_place), 2, np.int8)
+    for code in np.unique(view.record.category).tolist():
+        category = view.word(code)
+        answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
+    return answer
 
 
 def _kinds(view: View, rows: Array) -> list[str]:
@@ -84,18 +95,21 @@ def _kinds(view: View, rows: Array) -> list[str]:
         name = view.word(code)
         match = _COPY.match(name)
         parts = [part for part in match.groups() if part] if match else []
-        found.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith("Memset") else "Compute")
+        found.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
     return sorted(found)
 
 
 def _kernel_details(view: View, draft: Draft) -> list[Stat]:
-    """``kernel_details`` as CUPTI's tracer writes them, of what states a grid or a number of registers."""
+    """``kernel_details`` as CUPTI's tracer writes them, of all that it ran but copies; empty where none are stated.
+
+    AMD's tracers state no sizes of kernels that a graph launched.
+    """
     record = view.record
-    at = np.stack([view.arguments(draft.event, name) for name in _SIZES])
-    kernels = np.flatnonzero(((at[0] >= 0) | (at[2] >= 0)) & (view.role[draft.event] == categories.WORK))
+    kernel = np.array([not _COPY.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
+    kernels = np.flatnonzero(kernel[draft.named] & (view.role[draft.event] == categories.WORK))
     if not len(kernels):
         return []
-    at = at[:, kernels]
+    at = np.stack([view.arguments(draft.event[kernels], name) for name in _SIZES])
     value = np.where(at >= 0, record.value[at], -1)
     example, code = combine(*value)
     details = []

@@ -193,5 +193,11 @@ def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, places: dic
     )
 
 
+_LEAST, _MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+"""What traces in JSON state beyond these is no number of bytes or cores: it counts as that much."""
+
+
 def _bits(value: float) -> int:
-    return int(np.float64(value).view(np.int64)) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return int(np.float64(value).view(np.int64))
+    return min(max(value, _LEAST), _MOST)

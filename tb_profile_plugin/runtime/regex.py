@@ -11,6 +11,15 @@ def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     return cast("re.Pattern[AnyStr]", _Late(pattern, flags))
 
 
+def without_end(pattern: re.Pattern[str], text: str) -> str:
+    """The text without the pattern's last occurrence, where the text ends with that.
+
+    Searching for ``(?:pattern)$`` begins anew at each place of a long run, which takes quadratic time.
+    """
+    *_, last = (None, *pattern.finditer(text))
+    return text[: last.start()] if last and last.end() == len(text) else text
+
+
 class _Late:
     def __init__(self, *given: Any):
         self._given = given

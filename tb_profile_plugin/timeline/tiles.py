@@ -103,12 +103,14 @@ class Timeline:
     def slices(self, lanes: Sequence[tuple[int, int]], begin: int, end: int, width: int) -> Slices:
         """The visible slices of lanes, given as (place, rows from the top; 0 for all), in ``width`` columns of pixels.
 
-        What is narrower than a pixel is merged with its neighbours on the row.
+        What is narrower than a pixel is merged with its neighbours on the row. Counters have none: see `counter`.
         """
         column = max(1, (end - begin) // max(1, width))
         parts = []
         for i, (place, limit) in enumerate(lanes):
             lane, rows = self.lanes[place], self.rows[place]
+            if lane.kind == COUNTER:
+                continue
             for row in range(min(len(rows), limit or len(rows))):
                 part = slice(int(rows.first[row]), int(rows.first[row + 1]))
                 found = _visible(rows.order, part, lane, rows, begin, end, column)

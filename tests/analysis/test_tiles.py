@@ -112,6 +112,17 @@ def test_more_rows_than_can_be_shown_share_the_last(monkeypatch: pytest.MonkeyPa
     assert rows.row.tolist() == [0, 1, 2, 2, 2, 2]
 
 
+def test_a_counter_has_no_slices_wherever_it_stands() -> None:
+    points = " ".join(f"hbm[{i},0]{{bw={i}}}" for i in range(5000))
+    drawn = host(f"/device:GPU:0\n  _counters_ | {points}\n  s | k[0,1] l[2,5000]")
+    shown = timeline(drawn)
+    counter, stream = lane(drawn, "hbm"), lane(drawn, "s")
+    alone = shown.slices([(counter, 0)], 0, 100 * US, 100)
+    assert {len(getattr(alone, column)) for column in alone.__dataclass_fields__} == {0}
+    found = shown.slices([(counter, 0), (stream, 0), (counter, 1)], 0, 100 * US, 100)
+    assert (found.lane.tolist(), names(shown, found.name)) == ([1, 1], ["k", "l"])
+
+
 def test_a_counter_keeps_its_peaks() -> None:
     text = "/device:GPU:0\n  _counters_ | hbm[0,0]{bw=1} hbm[10,0]{bw=9} hbm[11,0]{bw=2} hbm[80,0]{bw=4}\n  s | k[0,1]"
     drawn = host(text)

@@ -10,6 +10,7 @@ from everything import ask_every_tool, work_out
 from torchtrace import BACKWARD, frame, launch, mark, memory, on_device, op, text
 
 from tb_profile_plugin import formats
+from tb_profile_plugin.problems import ProblemError
 
 FORWARD: dict[str, Any] = {"Sequence number": 1, "Fwd thread id": 0, "Input Dims": [[2, 2], []]}
 SIZE: dict[str, Any] = {"grid": [1, 2, 1], "block": [32, 1, 1], "registers per thread": 8, "shared memory": 4}
@@ -48,7 +49,11 @@ def damaged(data: bytes, rounds: int, seed: int) -> Iterator[bytes]:
 
 
 def look(data: bytes, deeply: bool) -> None:
-    space = formats.decode(data, "fuzz")
+    try:
+        space = formats.decode(data, "fuzz")
+    except ProblemError:
+        # So little of it is left that nothing tells what it was, which is said.
+        return
     for plane in space.planes:
         plane.facts()
         assert len(plane.display_names) == len(plane.categories) == len(plane.metadata)

@@ -69,7 +69,7 @@ def test_other_json_is_passed_over(tmp_path: Path) -> None:
 def test_what_lies_beside_an_xspace_is_not_shown_twice(tmp_path: Path) -> None:
     run = tmp_path / "plugins/profile/r1"
     run.mkdir(parents=True)
-    (run / "vm.xplane.pb").write_bytes(b"")
+    (run / "vm.xplane.pb").write_bytes(b"\x0a\x00")
     assert found(tmp_path, "plugins/profile/r1/vm.trace.json.gz", "plugins/profile/r1/perfetto_trace.json.gz") == {
         "r1": ("vm",)
     }

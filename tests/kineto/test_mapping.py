@@ -8,17 +8,19 @@ from torchtrace import BACKWARD, BASE_NS, MAIN, V100, frame, host, launch, mark,
 
 from tb_profile_plugin import formats
 from tb_profile_plugin.analysis import between, devicecopies, kernelstats
-from tb_profile_plugin.analysis.breakdown import breakdown
 from tb_profile_plugin.analysis.deviceops import device_ops, is_training
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.health import findings_of_host
 from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.analysis.parts import Part
+from tb_profile_plugin.compat.breakdown import parts_of_steps
+from tb_profile_plugin.compat.parts import Part
 from tb_profile_plugin.model import gradients, lanes
 from tb_profile_plugin.model.allocations import allocations
 from tb_profile_plugin.model.capabilities import gpu_capabilities
 from tb_profile_plugin.model.devices import host_device_type
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.recorded import versions
+from tb_profile_plugin.model.recorded import counted_kernels, versions
 from tb_profile_plugin.timeline.details import arrows_of
 
 STEP = (
@@ -35,13 +37,57 @@ STEP = (
 
 
 def test_a_step_ends_with_the_work_that_it_launched_on_any_thread() -> None:
-    one = host(*STEP, mark("ProfilerStep#4", 101, 50))
+    one = host(*STEP, mark("ProfilerStep#4", 101, 50), op("aten::mm", 110, 5))
     steps = one.steps_in_full()
     assert (steps.source, steps.number.tolist()) == ("profiler", [3, 4])
     assert ((steps.end - steps.begin) // 10**6).tolist() == [120, 31]
-    parts = breakdown(one, steps).part_ps[0] // 10**6
+    parts = parts_of_steps(one, steps)[0] // 10**6
     assert (parts[Part.COMPUTE_OTHER], parts[Part.INPUT_WAIT], parts.sum()) == (70, 20, 120)
     assert between.waits(one).total_ps == 0
+
+
+def test_from_the_last_step_to_the_profilers_stop_there_is_no_step() -> None:
+    """As `profile()` without a schedule ends; a step may also do nothing but launch a graph."""
+    end = (
+        frame("torch/profiler/profiler.py(99): stop", 160, 9),
+        on_host("cuda_runtime", "cudaDeviceSynchronize", 165, 9),
+    )
+    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *end).steps_in_full().number.tolist() == [3]
+    graph = on_host("cuda_runtime", "cudaGraphLaunch", 160, 5, correlation=9), on_device(9, 170, 10)
+    assert host(*STEP, mark("ProfilerStep#4", 150, 50), *graph).steps_in_full().number.tolist() == [3, 4]
+
+
+def test_pieces_of_a_serving_engines_iteration_are_no_steps() -> None:
+    """vLLM captures graphs of parts of its model, and launches them one after another while the last iteration runs."""
+    pieces = [
+        event
+        for i in range(6)
+        for event in (
+            frame("vllm/compilation/cuda_graph.py(208): __call__", 20 * i + 5, 10),
+            on_host("cuda_runtime", "hipGraphLaunch", 20 * i + 6, 5, correlation=i + 1),
+            on_device(i + 1, 300 + 100 * i, 90),
+        )
+    ]
+    name = "execute_8192_context_9(sq8155sk8430)_generation_37(sq37sk34489)"
+    steps = host(mark(name, 0, 130), *pieces).steps_in_full()
+    assert (steps.source, steps.name) == ("served", [f"{name} 0"])
+    assert (steps.begin[0] // 10**6, steps.end[0] // 10**6) == (300, 890)
+    sglang = [mark(f"step[DECODE bs={i}]", 100 * i, 90) for i in (1, 2, 3)]
+    assert host(op("aten::mm", 110, 5), *sglang).steps_in_full().source == "served"
+
+
+def test_kernels_that_cupti_counted_in_were_not_recorded() -> None:
+    """It runs each several times; ranges of equal length stand for them."""
+    ranges = [on_device(0, 100 * i, 100, "gemm", "cuda_profiler_range") for i in range(3)]
+    one = host(op("aten::mm", 0, 300), launch(1, 10, 280), *ranges)
+    assert list(one.gpus[0].lines.name) == ["Counted kernels #7"]
+    assert (device_ops(one).ops, kernelstats.kernel_stats([one]), counted_kernels(one)) == ([], [], 3)
+    found = diagnose([one])
+    assert (found.headline.sentence.code, [cause.id for cause in found.causes]) == ("headline.counted", ["counted"])
+    assert [problem.code for problem in findings_of_host(one) if problem.severity == "warning"] == [
+        "no_steps",
+        "counted",
+    ]
 
 
 def test_ops_know_their_kernels_by_the_launch() -> None:
@@ -58,6 +104,18 @@ def test_ops_know_their_kernels_by_the_launch() -> None:
 def test_the_op_that_a_kernel_names_counts_where_its_launch_is_missing() -> None:
     one = host(op("aten::mm", 0, 5, **{"External id": 9}), on_device(77, 10, 5, **{"External id": 9}))
     assert [each.name for each in device_ops(one).ops] == ["aten::mm"]
+
+
+def test_kernels_that_a_graph_launched_are_kernels_and_ops_though_they_state_no_size() -> None:
+    """AMD's tracer states nothing of them but their times."""
+    graph = on_host("cuda_runtime", "hipGraphLaunch", 0, 5, correlation=1)
+    alone = [on_device(1, 10 + 10 * i, 8, "triton_poi_fused_0", kind="Dispatch Task") for i in range(3)]
+    stated = on_device(2, 50, 4, grid=[2, 1, 1])
+    copy = on_device(2, 60, 4, "CopyDeviceToDevice", "gpu_memcpy")
+    one = host(op("aten::mm", 5, 5), graph, launch(2, 6), *alone, stated, copy, on_device(2, 70, 1, "Memset (Device)"))
+    kernels = {each.name: (each.occurrences, each.total_ps // 10**6) for each in kernelstats.kernel_stats([one])}
+    assert kernels == {"triton_poi_fused_0": (3, 24), "gemm": (1, 4)}
+    assert next((each.name, each.kernels) for each in device_ops(one).ops) == ("triton_poi_fused_0", 3)
 
 
 def test_modules_are_scopes_of_ops_and_of_their_gradients() -> None:
@@ -255,3 +313,10 @@ def test_an_op_leads_to_the_one_that_computes_its_gradient() -> None:
     assert not len(trace.links.source)
     (arrow,) = arrows_of(one, int(backward[0]))
     assert (arrow.source, arrow.target, arrow.kind) == (int(forward[0]), int(backward[0]), "forward and backward")
+
+
+@pytest.mark.parametrize("size", [2**63, 2**64, 10**30, -(2**63) - 1])
+def test_a_number_that_no_machine_has_counts_as_the_most_there_is(size: int) -> None:
+    stated = host(*STEP, deviceProperties=[{**V100, "totalGlobalMem": size}])
+    ((_, capabilities),) = gpu_capabilities(stated)
+    assert abs(capabilities.memory_bytes) == 2**63

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...runtime.regex import regex
 
-_ATTRIBUTE = regex(r"(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
+_ATTRIBUTE = regex(r"\b(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
 _LONG = 1 << 20
 
 
