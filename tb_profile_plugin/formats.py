@@ -7,9 +7,11 @@ The list here is all that others know of formats. Nothing large is imported befo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import kineto, xspace
+from . import foreign, kineto, xspace
+from .problems import ProblemError
 
 if TYPE_CHECKING:
     from .columns import XSpace
@@ -57,9 +59,22 @@ def host_of(name: str) -> str | None:
     return next((host for each in FORMATS if (host := each.host_of(name)) is not None), None)
 
 
-def captures(names: Iterable[str], looks_right: Callable[[str], bool] = lambda name: False) -> list[str]:
-    """Of one folder's file names those of captures, sorted; ``looks_right`` is asked where the name leaves it open."""
+def captures(
+    names: Iterable[str],
+    looks_right: Callable[[str], bool] = lambda name: False,
+    is_empty: Callable[[str], bool] = lambda name: False,
+) -> list[str]:
+    """Of one folder's file names those of captures, sorted; ``looks_right`` is asked where the name leaves it open.
+
+    A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
+    """
     of_format = [(name, each) for name in sorted(names) if (each := _format_of(name))]
+    made = {each.host_of(name) for name, each in of_format if each.is_by_product(name) and each.is_certain(name)}
+    of_format = [
+        (name, each)
+        for name, each in of_format
+        if each.is_by_product(name) or each.host_of(name) not in made or not is_empty(name)
+    ]
     firm = [each for name, each in of_format if each.is_certain(name) and not each.is_by_product(name)]
     return [
         name
@@ -90,9 +105,16 @@ def is_xspace(content: Any) -> bool:
 def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
     """The columns of a capture, by the format of its content; as an XSpace where no format recognises it.
 
-    Never raises for damaged input; raises `ProblemError` (422) for what is larger than the memory limit.
+    Never raises for damaged input; raises `ProblemError` (422) for what is no capture at all, see `foreign`, and for
+    what is larger than the memory limit.
     """
-    return (recognised(bytes(memoryview(buffer)[:HEAD])) or xspace).decode(buffer, where, progress)
+    head, name = bytes(memoryview(buffer)[:HEAD]), PurePath(where).name
+    found, named = recognised(head), not name or host_of(name) is not None
+    is_capture, is_text = not name or xspace.host_of(name) is not None, found not in (None, xspace)
+    problem = foreign.problem_of(head, where, is_capture, is_text)
+    if problem or not (found or named):
+        raise ProblemError(problem or foreign.unknown(where), 422)
+    return (found or xspace).decode(buffer, where, progress)
 
 
 def _format_of(name: str) -> Format | None:

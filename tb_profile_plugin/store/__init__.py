@@ -8,7 +8,7 @@ from pathlib import Path
 from .. import formats
 from ..problems import Problem, ProblemError
 from .content import read
-from .files import StoredFile, StoredSession, host_of, lost, stat_files
+from .files import StoredFile, StoredSession, emptied, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 from .walk import look
@@ -23,12 +23,14 @@ __all__ = [
     "StoredFile",
     "StoredSession",
     "Survey",
+    "emptied",
     "give_back",
     "lost",
     "read",
     "relocated",
     "resolve",
     "roots",
+    "sessions_at",
 ]
 
 
@@ -41,23 +43,28 @@ def resolve(path: str | os.PathLike[str]) -> StoredSession:
 
     Raises `ProblemError` (404) where there is none.
     """
+    return sessions_at(path)[0]
+
+
+def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
+    """The same, and behind a logdir's newest session its older ones."""
     if isinstance(path, str) and is_url(path):
         return _resolve_url(path)
     place = Path(path).expanduser().absolute()
     if place.is_file():
-        return _single(place)
+        return (_single(place),)
     if not place.is_dir():
         remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
         raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
     groups = list(formats.sessions(look(os.fspath(place)).captures, True, lambda name: head(place / name)))
     files = stat_files(place, groups[0][1]) if len(groups) == 1 else ()
-    return StoredSession(place.name, place, files) if files else _newest(str(place))
+    return (StoredSession(place.name, place, files),) if files else _below(str(place))
 
 
-def _newest(logdir: str) -> StoredSession:
+def _below(logdir: str) -> tuple[StoredSession, ...]:
     survey = Logdir(logdir).survey()
     if survey.sessions:
-        return survey.sessions[0]
+        return survey.sessions
     near = f" Near misses: {'; '.join(survey.near_misses[:3])}." if survey.near_misses else ""
     remedy = f"Captures end in .xplane.pb or .pt.trace.json and lie anywhere below.{near}"
     raise ProblemError(Problem("no_sessions", "There is no capture below this folder.", remedy, logdir), 404)
@@ -74,14 +81,14 @@ def _single(path: Path) -> StoredSession:
     return StoredSession(host, path.parent, (StoredFile(host, path, facts.st_size, facts.st_mtime_ns),))
 
 
-def _resolve_url(url: str) -> StoredSession:
+def _resolve_url(url: str) -> tuple[StoredSession, ...]:
     file = single(url)
     if file:
-        return StoredSession(file.host, url.rpartition("/")[0], (file,))
+        return (StoredSession(file.host, url.rpartition("/")[0], (file,)),)
     tree = RemoteTree()
     root = url.rstrip("/")
     here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
     groups = list(formats.sessions(here.captures, run=True)) if here else []
     if len(groups) == 1:
-        return StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1]))
-    return _newest(url)
+        return (StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1])),)
+    return _below(url)

@@ -55,17 +55,7 @@ logger = logging.getLogger(__name__)
 
 def folder() -> Path:
     """Where all entries lie, whether or not it exists."""
-    named = settings.read(settings.CACHE_DIR)
-    if named:
-        return Path(named, _FOLDER)
-    home = os.path.expanduser("~")
-    if sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Caches")
-    elif os.name == "nt":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
-    return Path(base, "tb-profile", _FOLDER)
+    return Path(settings.read(settings.CACHE_DIR) or settings.user_cache(), _FOLDER)
 
 
 def limit() -> int:

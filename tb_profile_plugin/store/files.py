@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import formats
+from .. import formats, xspace
 from ..runtime.regex import regex
 
 _BESIDE = regex(
@@ -86,6 +86,18 @@ def lost(session: StoredSession) -> tuple[str, ...]:
         taken = {Path(file.path).name for file in session.files}
         matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in taken]
         return tuple(sorted({_readable(match["host"]) for match in matches if match} - set(session.hosts)))
+    return ()
+
+
+def emptied(session: StoredSession) -> tuple[str, ...]:
+    """Hosts whose own capture lies empty beside the file that is read in its place; on this machine only."""
+    folder = session.folder
+    if not isinstance(folder, Path):
+        return ()
+    with suppress(OSError), os.scandir(folder) as entries:
+        empty = {xspace.host_of(entry.name) for entry in entries if not entry.stat().st_size}
+        others = [file for file in session.files if xspace.host_of(file.path.name) is None]
+        return tuple(file.host for file in others if file.host in empty)
     return ()
 
 

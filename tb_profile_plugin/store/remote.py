@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import posixpath
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ _PIECE = 16 << 20
 """Bytes asked for at a time."""
 _READERS = 8
 """Requests that are under way together."""
+_DEEPEST, _MOST_FOLDERS, _MOST_ENTRIES, _LISTING = 24, 10_000, 500_000, 16 << 20
+"""Of a web server's pages, which may lead in circles: folders in folders, folders, files, and bytes of a page."""
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """What only writing raises; such errors name no file."""
 
@@ -58,7 +61,7 @@ class RemoteTree:
         """The same at once; raises `ProblemError` where the URL cannot be read."""
         with _translate_errors(root):
             files, base = _open(root)
-            found: dict[str, dict[str, Any]] = files.find(base, detail=True)
+            found = _linked(files, base) if _is_web(root) else files.find(base, detail=True)
             prefix = base.rstrip("/") + "/"
             facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": each for name, each in found.items()}
             if not facts:
@@ -85,6 +88,61 @@ class RemoteTree:
     def head(self, folder: str, name: str) -> bytes:
         """Nothing: files are not fetched for how they begin."""
         return b""
+
+
+def _linked(files: Any, base: str) -> dict[str, dict[str, Any]]:
+    """What a web server's pages lead to, by address, page after page and no deeper than `_DEEPEST`.
+
+    Raises `ProblemError` where there is more than anybody's captures are.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    pages, known = [base], {base.rstrip("/")}
+    for _ in range(_DEEPEST):
+        below: list[str] = []
+        for page in pages:
+            cancellation.check()
+            # As elsewhere, what cannot be listed is passed over, but for the folder that was named.
+            with nullcontext() if page == base else suppress(OSError):
+                for each in files.ls(page, detail=True):
+                    name = each["name"].rstrip("/")
+                    if each["type"] != "directory":
+                        found[each["name"]] = each
+                    elif name not in known:
+                        known.add(name)
+                        below.append(each["name"])
+            if len(known) > _MOST_FOLDERS or len(found) > _MOST_ENTRIES:
+                raise _endless(base, f"more than {_MOST_FOLDERS:,} folders or {_MOST_ENTRIES:,} files")
+        pages = below
+    return found
+
+
+def _is_web(url: str) -> bool:
+    return url.partition("://")[0].lower() in ("http", "https")
+
+
+def _endless(url: str, what: str) -> ProblemError:
+    message = f"The web server lists {what}."
+    return ProblemError(Problem("endless", message, "Name a folder closer to the captures.", url), 502)
+
+
+@functools.cache
+def _bounded_response() -> type:
+    """A web server's answer, of which as much is read as a list of files may take; files are read by other methods."""
+    from aiohttp import ClientResponse
+
+    class Bounded(ClientResponse):
+        async def text(self, encoding: str | None = None, errors: str = "strict") -> str:
+            pieces, size = [], 0
+            async for piece in self.content.iter_any():
+                pieces.append(piece)
+                size += len(piece)
+                if size > _LISTING:
+                    self.close()
+                    raise _endless(str(self.url), f"files on a page of more than {_LISTING >> 20} MiB")
+            self._body = b"".join(pieces)
+            return await super().text(encoding, errors)
+
+    return Bounded
 
 
 def single(url: str) -> StoredFile | None:
@@ -182,9 +240,12 @@ def _gives_parts(files: Any, path: str) -> bool:
 
 def _open(url: str) -> tuple[Any, str]:
     """The file system of a URL, with the credentials that its package finds by itself, and the path in it."""
+    from fsspec.config import conf
     from fsspec.core import url_to_fs
 
-    files, path = url_to_fs(url, use_listings_cache=False)
+    configured = conf.get(url.partition("://")[0], {}).get("client_kwargs", {})
+    bounds = {"client_kwargs": {**configured, "response_class": _bounded_response()}} if _is_web(url) else {}
+    files, path = url_to_fs(url, use_listings_cache=False, **bounds)
     files.invalidate_cache()
     return files, path
 

@@ -6,6 +6,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,10 +93,11 @@ def folder_of(
     folders: tuple[str, ...] = (),
     links: tuple[str, ...] = (),
     looks_right: Callable[[str], bool] = lambda name: False,
+    is_empty: Callable[[str], bool] = lambda name: False,
 ) -> Folder:
-    """A folder by the names of its files; ``looks_right`` is asked about those whose name leaves open what they are."""
+    """A folder by the names of its files; `formats.captures` says what it asks about them."""
     found = sorted(names)
-    captures = formats.captures(found, looks_right)
+    captures = formats.captures(found, looks_right, is_empty)
     strays = tuple(name for name in found if _STRAY.search(name))
     event_files = sum(".tfevents." in name for name in found)
     return Folder(path, tuple(captures), strays, event_files, folders, links)
@@ -121,4 +123,9 @@ def look(path: str) -> Folder:
     def looks_right(name: str) -> bool:
         return formats.recognised(head(Path(path, name))) is not None
 
-    return folder_of(path, names, tuple(folders), tuple(links), looks_right)
+    def is_empty(name: str) -> bool:
+        with suppress(OSError):
+            return os.stat(os.path.join(path, name)).st_size == 0
+        return False
+
+    return folder_of(path, names, tuple(folders), tuple(links), looks_right, is_empty)

@@ -1,9 +1,12 @@
+import json
 import os
 import time
 from pathlib import Path
 
 import pytest
 
+import tb_profile_plugin
+from tb_profile_plugin.analysis import health
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.store import Logdir, resolve, roots
 from tb_profile_plugin.store import logdir as logdir_module
@@ -63,6 +66,22 @@ def test_hosts_come_from_the_file_names(tmp_path: Path) -> None:
     assert session.hosts == ("10.0.0.1_6009", "b", "c", "localhost")
     assert {file.path.name for file in session.files if file.host == "c"} == {"c.xplane.pb"}
     assert session.size == 4
+
+
+def test_an_empty_capture_leaves_its_place_to_the_trace_that_was_made_of_it(tmp_path: Path) -> None:
+    """As captures of more than 2 GiB end."""
+    run = tmp_path / "plugins/profile/r1"
+    trace = {"traceEvents": [{"ph": "X", "pid": 1, "tid": 2, "name": "work", "ts": 1, "dur": 50}]}
+    put(run / "vm.xplane.pb", content=b"")
+    put(run / "vm.trace.json", content=json.dumps(trace).encode())
+    put(tmp_path / "plugins/profile/alone/vm.xplane.pb", content=b"")
+    stored = {session.name: [file.path.name for file in session.files] for session in Logdir(str(tmp_path)).sessions()}
+    assert stored == {"r1": ["vm.trace.json"], "alone": ["vm.xplane.pb"]}
+    (opened,) = resolve(run).files
+    assert opened.path.name == "vm.trace.json"
+    session = tb_profile_plugin.open(run)
+    found = {problem.code: problem.message for problem in health.findings(session, session.select())}
+    assert "empty_capture" not in found and "vm" in found["empty_beside"]
 
 
 def test_newest_first(tmp_path: Path) -> None:

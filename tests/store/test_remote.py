@@ -294,3 +294,52 @@ def test_a_cache_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest
     file = resolve(f"{memory}/other").files[0]
     assert problem_of(lambda: read(file)) == ("unwritable", 507)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["CACHEDIR.TAG"]
+
+
+class Circles(Handler):
+    """Pages that lead to themselves, to ever more pages, or never end, by the first part of their path."""
+
+    def send_head(self):  # type: ignore[no-untyped-def]
+        self.asked.append(self.path)
+        kind = self.path.split("/")[1]
+        if kind == "endless":
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            for number in range(10_000):
+                self.wfile.write(b"".join(b'<a href="%d-%d/">x</a>' % (number, i) for i in range(1000)))
+            return None
+        links = {"circle": ["again/"], "wider": [f"{i}/" for i in range(20)]}[kind]
+        body = "".join(f'<a href="{link}">x</a>' for link in [*links, "vm.xplane.pb"]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+        return None
+
+
+@pytest.fixture
+def circles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(remote, "_MOST_FOLDERS", 300)
+    monkeypatch.setattr(remote, "_LISTING", 1 << 20)
+    for base in web_server(tmp_path, Circles):
+        yield base.removesuffix("/logs")
+
+
+def test_a_folder_that_leads_to_itself_ends(circles: str) -> None:
+    survey = Logdir(f"{circles}/circle").survey()
+    assert survey.sessions and not survey.near_misses
+    assert len([path for path in Circles.asked if path.endswith("again/")]) == remote._DEEPEST - 1
+
+
+def test_pages_that_lead_to_ever_more_pages_are_told(circles: str) -> None:
+    (miss,) = Logdir(f"{circles}/wider").survey().near_misses
+    assert "more than 300 folders" in miss and "closer to the captures" in miss
+    assert len(Circles.asked) < 50
+
+
+def test_a_page_that_never_ends_is_told(circles: str) -> None:
+    (miss,) = Logdir(f"{circles}/endless").survey().near_misses
+    assert "a page of more than 1 MiB" in miss
