@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,10 +24,17 @@ _MARKS = {"done": "✓", "failed": "✗", "stopped": "–"}
 
 def declare(verb: argparse.ArgumentParser) -> None:
     """Declare the verb's options."""
-    places = "ADDRESS[,ADDRESS…] LOGDIR"
-    verb.add_argument("places", metavar=places, nargs="*", help="profiler servers as host:port, and where to write")
+    places = "ADDRESS… LOGDIR"
+    verb.add_argument(
+        "places",
+        metavar=places,
+        nargs="*",
+        help="profiler servers as host:port (a space or a comma between several), and where to write",
+    )
     defaults = Options()
-    verb.add_argument("--duration", type=_length, default=defaults.duration_ms, help="e.g. 2s or 500ms (default: 1s)")
+    verb.add_argument(
+        "--duration", type=_length, default=defaults.duration_ms, help="e.g. 2s, 500ms or 5m (default: 1s)"
+    )
     verb.add_argument("--delay", type=_length, default=defaults.delay_ms, help="wait before it begins (default: 0)")
     for name in (*_LEVELS, "retries"):
         limits = RANGES[name]
@@ -57,20 +66,23 @@ def capture(asked: argparse.Namespace) -> None:
     if asked.demo:
         _demo(asked, options)
         return
-    servers = _servers(asked)
     if asked.recorder in ("start", "stop"):
         from . import recorder
 
+        servers = _servers(asked, asked.places)
         (recorder.start if asked.recorder == "start" else recorder.stop)(servers, options)
         say(f"The flight recorder {'runs' if asked.recorder == 'start' else 'is off'}: {_names(servers)}")
-    elif len(asked.places) < 2:
+        return
+    *places, logdir = asked.places or [""]
+    servers = _servers(asked, places or [logdir])
+    if not places or _is_address(logdir):
         raise _usage("A LOGDIR is missing.")
-    elif asked.recorder == "snapshot":
+    if asked.recorder == "snapshot":
         from . import recorder
 
-        _tell(asked.places[1], recorder.snapshot(servers, asked.places[1], asked.run))
+        _tell(logdir, recorder.snapshot(servers, logdir, asked.run))
     else:
-        _capture(servers, options, asked.places[1], asked.run)
+        _capture(servers, options, logdir, asked.run)
 
 
 def _demo(asked: argparse.Namespace, options: Options) -> None:
@@ -91,16 +103,23 @@ def _demo(asked: argparse.Namespace, options: Options) -> None:
         _capture(parse(address), options, logdir, asked.run)
 
 
-def _servers(asked: argparse.Namespace) -> Sequence[Address]:
-    if not asked.places:
+def _servers(asked: argparse.Namespace, places: Sequence[str]) -> Sequence[Address]:
+    if not any(places):
         raise _usage("An ADDRESS is missing.")
     if asked.tpu:
+        if len(places) > 1:
+            raise _usage("One TPU is captured at a time.")
         from .tpu import resolve
 
-        return resolve(asked.places[0])
+        return resolve(places[0])
     from .address import parse
 
-    return parse(asked.places[0])
+    return parse(",".join(places))
+
+
+def _is_address(place: str) -> bool:
+    """Whether it was meant as another profiler server: no such folder is there, and it names a port."""
+    return not os.path.exists(place) and re.fullmatch(r"[^/\\]*:\d{1,5}", place) is not None
 
 
 def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str) -> None:
@@ -114,7 +133,12 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
         show_progress("")
         warn("Stopping; what was recorded is kept. Ctrl+C again gives it up.")
         job.stop()
-        _follow(job)
+        try:
+            _follow(job)
+        except KeyboardInterrupt:
+            # The interpreter waits for the threads that wait for the profiler.
+            job.give_up()
+            raise
     state = job.state()
     for worker in state["workers"]:
         said = _size(worker["size"]) if worker["state"] == "done" else worker["problem"]["message"]

@@ -10,16 +10,20 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from ..problems import Problem
 from .address import parse
 from .job import ping
 
 _FRAMEWORKS = ("tensorflow", "tensorflow-cpu", "tf-nightly", "jax", "jaxlib", "torch_xla")
+_OURS = "tb-profile-plugin"
 _CUDA_DRIVERS = {11: (450, 80), 12: (525, 60), 13: (580, 65)}
 """The oldest driver that runs programs of each CUDA, by its first two numbers."""
 _SYS_ADMIN = 1 << 21
@@ -101,25 +105,34 @@ def _frameworks() -> Iterator[Problem]:
         remedy = "Capture with tb-profile or from the page: the same options take effect there."
         message = "The Python API of TensorFlow 2.21 ignores ProfilerOptions (tracer levels, delay) without an error."
         yield Problem("options_dropped", message, remedy, severity="warning")
-    for name in found:
-        yield from _unmet(name)
+    yield from _unmet([*found, _OURS])
 
 
-def _unmet(name: str) -> Iterator[Problem]:
-    """Requirements of a package that what is installed does not fulfil."""
-    for line in metadata.requires(name) or []:
-        try:
+def _unmet(names: Sequence[str]) -> Iterator[Problem]:
+    """Requirements of packages that what is installed does not fulfil; what would, fulfils those of all of them."""
+    wanted = [(name, each) for name in names for each in _requirements(name)]
+    for name, one in wanted:
+        have = _version(one.name)
+        if have and not one.specifier.contains(have, prereleases=True):
+            together = SpecifierSet()
+            for _, other in wanted:
+                if canonicalize_name(other.name) == canonicalize_name(one.name):
+                    together &= other.specifier
+            message = f"{name} wants {one.name} {one.specifier}, and {have} is installed."
+            yield Problem("versions", message, f'Run pip install "{one.name}{together}".', severity="warning")
+
+
+def _requirements(name: str) -> Iterator[Requirement]:
+    """What an installed package needs here, but for its extras."""
+    try:
+        lines = metadata.requires(name) or []
+    except metadata.PackageNotFoundError:
+        return
+    for line in lines:
+        with suppress(InvalidRequirement):
             wanted = Requirement(line)
-        except InvalidRequirement:
-            continue
-        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
-            continue
-        have = _version(wanted.name)
-        if have and not wanted.specifier.contains(have, prereleases=True):
-            message = f"{name} wants {wanted.name} {wanted.specifier}, and {have} is installed."
-            yield Problem(
-                "versions", message, f'Run pip install "{wanted.name}{wanted.specifier}".', severity="warning"
-            )
+            if not wanted.marker or wanted.marker.evaluate({"extra": ""}):
+                yield wanted
 
 
 def _gpu(root: Path) -> Iterator[Problem]:
@@ -127,7 +140,7 @@ def _gpu(root: Path) -> Iterator[Problem]:
     if not driver.is_dir():
         yield _fine("no_gpu", "There is no NVIDIA driver here: captures of this machine show its host.")
         return
-    version = re.search(r"Kernel Module.*?\s(\d+)\.(\d+)", _text(driver / "version"))
+    version = re.search(r"Kernel Module.{0,200}?\s(\d+)\.(\d+)", _text(driver / "version"))
     yield _fine("driver", f"NVIDIA driver {'.'.join(version.groups()) if version else 'of unknown version'}.")
     cuda = int((_version("nvidia-cuda-cupti-cu12") or _version("nvidia-cuda-cupti") or "0").split(".")[0])
     oldest = _CUDA_DRIVERS.get(cuda)
@@ -157,7 +170,7 @@ def _cached_libraries() -> list[str]:
     if not ldconfig:
         return []
     listed = subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=False).stdout
-    return re.findall(r"libcupti\.so\S*.*=> (\S+)", listed)
+    return re.findall(r"libcupti\.so.{0,200}=> (\S+)", listed)
 
 
 def _in_path() -> list[str]:

@@ -38,6 +38,11 @@ class Job:
         """End early and keep what was recorded until now."""
         self._stop.set()
 
+    def give_up(self) -> None:
+        """After `stop`: wait for nothing more."""
+        for worker in self.workers:
+            worker.give_up()
+
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; whether it has come."""
         return self._over.wait(timeout_s)

@@ -65,14 +65,14 @@ def read(values: Mapping[str, str]) -> Options:
 
 
 def milliseconds(text: str) -> int:
-    """A length of time as written on a command line: ``2s``, ``500ms``, or plain milliseconds.
+    """A length of time as written on a command line: ``2s``, ``500ms``, ``5m``, or plain milliseconds.
 
     Raises ValueError for anything else.
     """
-    match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)(ms|s|)", text.strip())
+    match = re.fullmatch(r"(-?[0-9]+(?:\.[0-9]+)?)(ms|s|m|min|)", text.strip())
     if not match:
-        raise ValueError(f"{text!r} is no length of time: write 2s, 500ms or 1500")
-    return round(float(match[1]) * (1000 if match[2] == "s" else 1))
+        raise ValueError(f"{text!r} is no length of time: write 2s, 500ms, 5m or 1500")
+    return round(float(match[1]) * {"s": 1000, "m": 60_000, "min": 60_000}.get(match[2], 1))
 
 
 def _words(name: str) -> str:

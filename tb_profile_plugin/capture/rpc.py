@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -79,6 +80,9 @@ class Server:
                 other = port_probe.name(self.address)
                 if other:
                     raise self.failed("not_a_profiler", f"{other} answers there, no profiler.", _START_IT) from error
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                what = f"Something listens there, but said nothing within {_ANSWER_S:g} s."
+                raise self.failed("silent", what, f"{_START_IT} If it did, the program hangs.") from error
             raise self.explain(error) from error
 
     def _connect(self) -> None:
@@ -217,6 +221,10 @@ def request(options: Options, address: Address, session: str, root: str, at_ns: 
 
 
 _TOOL_DATA, _EMPTY, _XSPACE = 6, 7, 8
+_OF_SPACE = range(1, 6)
+"""Fields of an XSpace: planes and texts."""
+_LOOKED_AT = 10_000
+"""Of those fields that are walked over: captures have some ten planes."""
 
 
 def answer(data: bytes) -> Answer:
@@ -237,11 +245,20 @@ def answer(data: bytes) -> Answer:
                     and bytes(name).endswith(b"xplane.pb")
                 ):
                     files.append(content)
+        found = [part for part in parts or files if len(part)]
+        for part in found:
+            _check_space(part)
     except (IndexError, ValueError) as error:
         remedy = "Check that the port is the profiler's."
         raise ProblemError(Problem("bad_answer", "The answer cannot be read.", remedy), 502) from error
-    found = [part for part in parts or files if len(part)]
     return Answer(empty, tuple(found))
+
+
+def _check_space(data: memoryview) -> None:
+    """Raise IndexError or ValueError for what is no XSpace, so that nothing is kept that no page can show."""
+    for field, value in islice(_fields(data), _LOOKED_AT):
+        if field not in _OF_SPACE or not isinstance(value, memoryview):
+            raise ValueError(f"field {field} in a capture")
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:

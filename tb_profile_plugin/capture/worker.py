@@ -53,6 +53,11 @@ class Worker:
         self._options = options
         self._target = target
         self._stop = stop
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Wait no longer for what there is after the stop."""
+        self._given_up.set()
 
     def reach(self) -> bool:
         """Whether a profiler answers; where not, the worker has failed."""
@@ -111,10 +116,11 @@ class Worker:
                 self._now(COLLECTING)
                 give_up = now + _STOP_S
                 self._terminate(server)
-            elif give_up is not None and now > give_up:
+            elif give_up is not None and (now > give_up or self._given_up.is_set()):
                 call.cancel()
                 remedy = "Its capture ends by itself, and what it holds is lost."
-                raise server.failed("not_stopped", f"Nothing came within {_STOP_S:g} s of the stop.", remedy)
+                waited = _STOP_S + now - give_up
+                raise server.failed("not_stopped", f"Nothing came within {waited:.0f} s of the stop.", remedy)
             elif now > self.progress.until and self.progress.state == CAPTURING:
                 self._now(COLLECTING)
         try:

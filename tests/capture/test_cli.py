@@ -1,4 +1,5 @@
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from tb_profile_plugin import cli
-from tb_profile_plugin.capture import address, tpu
+from tb_profile_plugin.capture import address, rpc, tpu
 from tb_profile_plugin.problems import ProblemError
 
 Fakes = Callable[..., Any]
@@ -47,6 +48,24 @@ def test_a_missing_worker_is_a_problem_though_the_rest_is_kept(
     assert len(list(tmp_path.rglob("*.xplane.pb"))) == 1
 
 
+def test_a_space_stands_between_addresses_as_well_as_a_comma(fake: Fakes, tmp_path: Path) -> None:
+    """A second address was a folder of its name, and the folder meant was left empty."""
+    logdir = tmp_path / "logs"
+    assert cli.main(["capture", fake().address, fake().address, str(logdir), "--duration", "100ms"]) == 0
+    assert len(list(logdir.rglob("*.xplane.pb"))) == 2
+
+
+def test_what_hangs_is_not_told_to_capture_for_a_shorter_time(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rpc, "_ANSWER_S", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert cli.main(["capture", place, str(tmp_path), "--retries", "0"]) == 1
+    said = capsys.readouterr().err
+    assert "Something listens there, but said nothing" in said and "shorter" not in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -60,6 +79,8 @@ def test_a_missing_worker_is_a_problem_though_the_rest_is_kept(
         (["localhost:{port}", "{}", "--retries", "0"], "Nothing listens there"),
         (["localhost:{port}", "--recorder", "start"], "Nothing listens there"),
         (["localhost:{port}", "--recorder", "snapshot"], "A LOGDIR is missing"),
+        (["localhost:{port}", "localhost:6010"], "A LOGDIR is missing"),
+        (["localhost:1", "{}", "--duration", "11m"], "Duration cannot be 660000"),
     ],
 )
 def test_what_is_wrong_is_told(

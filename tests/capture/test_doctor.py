@@ -91,6 +91,28 @@ def test_frameworks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "versions" not in codes(doctor.machine(tmp_path))
 
 
+def test_a_remedy_breaks_no_bound_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = {
+        "tensorflow": ["tensorboard<2.16,>=2.15", "protobuf<5,>=3.20", "protobuf>=9; extra == 'x'", "no requirement!"],
+        "tb-profile-plugin": ["tensorboard>=2.15", "Protobuf>=4.25.8,!=5.26.*"],
+    }
+    monkeypatch.setattr(metadata, "requires", needs.get)
+    have = {"tensorflow": "2.15.1", "tensorboard": "2.16.2", "protobuf": "5.29.0", "Protobuf": "5.29.0"}
+    monkeypatch.setattr(doctor, "_version", lambda name: have.get(name, ""))
+    found = {problem.message: problem.remedy for problem in doctor.machine(tmp_path) if problem.code == "versions"}
+    assert found == {
+        "tensorflow wants tensorboard <2.16,>=2.15, and 2.16.2 is installed.": (
+            'Run pip install "tensorboard<2.16,>=2.15".'
+        ),
+        "tensorflow wants protobuf <5,>=3.20, and 5.29.0 is installed.": (
+            'Run pip install "protobuf!=5.26.*,<5,>=3.20,>=4.25.8".'
+        ),
+    }
+    have["protobuf"] = have["Protobuf"] = "4.25.3"
+    (told,) = [problem for problem in doctor.machine(tmp_path) if problem.message.startswith("tb-profile-plugin wants")]
+    assert "protobuf" in told.remedy.lower() and "<5" in told.remedy
+
+
 def test_another_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 

@@ -53,7 +53,9 @@ def check(capture: Capture, steps: int, at_most: int | None = None) -> None:
     assert steps <= found["steps_complete"] + found["steps_incomplete"] <= (at_most or steps), found
     assert found["step_median_ms"] > 0
     assert answer["headline"]["text"]
-    assert sum(column(answer, "parts", "average_ms")) == pytest.approx(found["step_average_ms"])
+    if len(capture.hosts) == 1:
+        # Steps are as the slowest host lived them, parts are means over hosts.
+        assert sum(column(answer, "parts", "step_ms")) == pytest.approx(found["step_average_ms"])
     assert capture.answer("input_pipeline_analyzer")["headline"]["text"]
 
 

@@ -109,6 +109,17 @@ def test_a_server_that_does_not_stop_is_given_up(fake: Fakes, tmp_path: Path, mo
     assert files(tmp_path) == []
 
 
+def test_who_does_not_wait_for_what_was_recorded_need_not(fake: Fakes, tmp_path: Path) -> None:
+    server = fake(hangs=True)
+    job = Job(address.parse(server.address), SHORT, tmp_path, "r1")
+    job.start()
+    assert not job.wait(0.5)
+    job.stop()
+    assert not job.wait(0.5)
+    job.give_up()
+    assert job.wait(1) and codes(job) == ["not_stopped"] and not files(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("status", "details", "code"),
     [
@@ -153,6 +164,12 @@ def test_an_empty_trace_is_asked_for_again_and_then_told(fake: Fakes, tmp_path: 
     assert job.problem and "Nothing happened" in job.problem.message
     assert len(server.requests) == 2
     assert not (tmp_path / "plugins").exists()
+
+
+@pytest.mark.parametrize("sent", [b"<html>no capture</html>", b"\x0a\xff\xff\x7fcut", b"\x08\x01", b"\x7fELF" * 99])
+def test_what_is_no_capture_is_not_kept(sent: bytes, fake: Fakes, tmp_path: Path) -> None:
+    assert codes(run(fake(capture=sent).address, tmp_path)) == ["bad_answer"]
+    assert not files(tmp_path)
 
 
 def test_an_answer_larger_than_grpc_allows_by_default(fake: Fakes, tmp_path: Path) -> None:
@@ -281,7 +298,7 @@ def test_a_server_behind_tls(talker: Talkers, certificate: Path) -> None:
 
 def test_a_server_that_says_nothing(talker: Talkers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc, "_ANSWER_S", 1.0)
-    assert problem_at(talker(b""))[0] in ("late", "connection_lost")
+    assert problem_at(talker(b""))[0] in ("silent", "connection_lost")
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"\x42\x05ab", b"\x43\x00", b"\x80" * 20, b"\x42"])
@@ -291,10 +308,10 @@ def test_an_answer_that_is_none(data: bytes) -> None:
 
 
 def test_an_answer_in_parts_and_in_the_oldest_form() -> None:
-    parts = rpc.answer(b"\x42\x01a\x38\x00\x42\x02bc")
-    assert (parts.empty, b"".join(parts.capture), parts.size) == (False, b"abc", 3)
-    old = rpc.answer(b"\x32\x12\x0a\x0cvm.xplane.pb\x12\x02ab\x32\x06\x0a\x01x\x12\x01y")
-    assert b"".join(old.capture) == b"ab"
+    parts = rpc.answer(b"\x42\x03\x22\x01a\x38\x00\x42\x04\x22\x02bc")
+    assert (parts.empty, b"".join(parts.capture), parts.size) == (False, b"\x22\x01a\x22\x02bc", 7)
+    old = rpc.answer(b"\x32\x13\x0a\x0cvm.xplane.pb\x12\x03\x22\x01a\x32\x06\x0a\x01x\x12\x01y")
+    assert b"".join(old.capture) == b"\x22\x01a"
     assert rpc.answer(b"\x38\x01").empty
 
 

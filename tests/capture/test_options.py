@@ -34,7 +34,9 @@ def test_what_is_out_of_range_names_its_option(name: str, text: str) -> None:
     assert raised.value.problem.remedy
 
 
-@pytest.mark.parametrize(("text", "ms"), [("2s", 2000), ("0.5s", 500), ("500ms", 500), ("1500", 1500), ("-1", -1)])
+@pytest.mark.parametrize(
+    ("text", "ms"), [("2s", 2000), ("0.5s", 500), ("500ms", 500), ("1500", 1500), ("-1", -1), ("5m", 300_000)]
+)
 def test_lengths_of_time(text: str, ms: int) -> None:
     assert milliseconds(text) == ms
 
