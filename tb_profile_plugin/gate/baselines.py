@@ -36,7 +36,9 @@ def others(place: Path) -> bool:
 def _files(place: Path, wanted: str) -> list[Path]:
     if not place.is_dir():
         return []
-    found = [path for path in place.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
+    named = [path for path in place.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
+    # A pipe, or a link to a device, would be waited for, or read, for ever.
+    found = [path for path in named if path.is_file()]
     return sorted(found, key=lambda path: path.name)
 
 

@@ -39,6 +39,13 @@ class Outcome:
     high: float | None = None
     limit: float | None = None
     kind: str = ""
+    tells: float | None = None
+    """The least change that these runs would tell; None of what is no change of a time."""
+
+    @property
+    def enforceable(self) -> bool:
+        """Whether these runs could keep the budget at all: without any change they would."""
+        return self.tells is None or self.limit is None or self.tells <= abs(self.limit)
 
     @property
     def over(self) -> bool:
@@ -73,10 +80,11 @@ def decide(config: Config, new: Side, base: Side | None, missing_passes: bool = 
     cases = [_case(each, config, new, base, runs) for each in config.budgets]
     noisy = [case for case in cases if case.varies and not case.why]
     levels = _levels(noisy, config.alpha)
+    better = "more --rounds" if base and Sides(base, new).by_turns else "tb-profile check --ab"
     answer = []
     for case in cases:
         passes = case.why == _NO_BASELINE and missing_passes
-        answer.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes))
+        answer.append(_outcome(case, levels.get(id(case), config.alpha / 2), passes, better))
     return answer if _proves(config, new, base) else [_held_back(each, config) for each in answer]
 
 
@@ -139,7 +147,7 @@ def _distance(case: _Case) -> tuple[float, tuple[float, float] | None]:
     return -distance if case.metric.higher else distance, measured.spread
 
 
-def _outcome(case: _Case, level: float, passes: bool) -> Outcome:
+def _outcome(case: _Case, level: float, passes: bool, better: str) -> Outcome:
     budget, measured = case.budget, case.measured
     what = _what(budget)
     if case.why or measured is None:
@@ -148,7 +156,8 @@ def _outcome(case: _Case, level: float, passes: bool) -> Outcome:
     value = written(measured.value, measured.kind)
     limit = written(case.limit, measured.kind)
     low, high = _interval(measured, level)
-    told = measured.value, low, high, case.limit, measured.kind
+    tells = _tells(case, measured, level)
+    told = measured.value, low, high, case.limit, measured.kind, tells
     higher = case.metric.higher
     if not case.varies:
         over = measured.value < case.limit if higher else measured.value > case.limit
@@ -161,11 +170,23 @@ def _outcome(case: _Case, level: float, passes: bool) -> Outcome:
         return Outcome(budget, "broken", f"{what} is {between}, {'less' if higher else 'more'} than {limit}.", *told)
     if low >= case.limit if higher else high <= case.limit:
         return Outcome(budget, "met", f"{what} is {between}, {most} {limit}.", *told)
-    return Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *told)
+    unclear = Outcome(budget, "unclear", f"{what} is {between}: that it is {most} {limit} is not clear.", *told)
+    if tells is None or unclear.enforceable:
+        return unclear
+    reach = f"These runs tell {written(tells, measured.kind)} or more and cannot enforce {limit}"
+    return replace(unclear, text=f"{unclear.text} {reach}: {better} may, counts such as launches can.")
 
 
 def _what(budget: Budget) -> str:
     return f"The change of {budget.metric}" if budget.max_change else budget.metric
+
+
+def _tells(case: _Case, measured: Measured, level: float) -> float | None:
+    """Half of the interval around no change at all."""
+    if not case.budget.max_change or measured.spread is None:
+        return None
+    same = replace(measured, value=0.0, logarithm=None if measured.logarithm is None else 0.0)
+    return _interval(same, level)[1]
 
 
 def _interval(measured: Measured, level: float) -> tuple[float | None, float | None]:

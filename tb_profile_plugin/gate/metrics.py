@@ -147,11 +147,6 @@ def _cause(digest: Digest, id: str) -> Fraction:
     return Fraction(sum(each.per_step_ps for each in digest.causes if each.id == id))
 
 
-def _most_have(digest: Digest, _choice: str) -> float | None:
-    counts = [digest.steps.launches[i] for i in digest.steps.kept]
-    return max(sorted(set(counts)), key=counts.count) if counts else None
-
-
 def _launches(digest: Digest, pattern: str) -> float:
     return sum(op.launches for op in _ops(digest, pattern)) / len(digest.steps.kept)
 
@@ -221,7 +216,11 @@ METRICS = {
     ),
     "precision.32": Metric("Of the compute, what works on 32-bit arrays.", SHARE, exact=_precision("32-bit")),
     "precision.64": Metric("Of the compute, what works on 64-bit arrays.", SHARE, exact=_precision("64-bit")),
-    "launches": Metric("Ops and kernels that begin in a step: the count that most steps have.", COUNT, _most_have),
+    "launches": Metric(
+        "Ops and kernels that begin in a step: the count that most steps have.",
+        COUNT,
+        lambda digest, _: digest.steps.usual_launches,
+    ),
     "launches:<glob>": Metric("The same of ops of that name or origin: the mean over the steps.", COUNT, _launches),
     "compiles": Metric(
         "Outermost events that trace, lower or compile in steps that count.",

@@ -15,6 +15,7 @@ from .config import ERROR
 from .decide import Outcome, State
 
 VERSION = 1
+_TOLD = ("state", "text", "value", "low", "high", "limit", "kind", "tells")
 _SIGNS: dict[State, str] = {"met": "✓", "broken": "✗", "unclear": "?", "unjudged": "–"}
 _XML = str.maketrans(
     {code: f"\\x{code:02x}" for code in range(32) if chr(code) not in "\t\n"} | {0xFFFE: "?", 0xFFFF: "?"}
@@ -23,7 +24,7 @@ _XML = str.maketrans(
 
 def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
     """For a terminal; with what a comparison with the baseline found, where there is one."""
-    lines = [f"{_SIGNS[each.state]} {each.text}" for each in outcomes]
+    lines = [line(each) for each in outcomes]
     why = []
     if told:
         why = [f"Against the baseline: {told.text}", *(f"  why   {reason}" for reason in told.reasons)]
@@ -31,10 +32,17 @@ def text(outcomes: Sequence[Outcome], told: Verdict | None = None) -> str:
     return "".join(f"{shown(line)}\n" for line in (*lines, summary(outcomes), *why))
 
 
+def line(outcome: Outcome) -> str:
+    """One of them, with its sign."""
+    return f"{_SIGNS[outcome.state]} {outcome.text}"
+
+
 def summary(outcomes: Sequence[Outcome]) -> str:
     """In a line."""
     counts = Counter(each.state for each in outcomes)
     told = [f"{counts[state]} {state}" for state in _SIGNS if counts[state]]
+    if beyond := sum(each.state == "unclear" and not each.enforceable for each in outcomes):
+        told.append(f"{beyond} of them not enforceable by these runs")
     return f"{len(outcomes)} budget{'' if len(outcomes) == 1 else 's'}: {', '.join(told)}."
 
 
@@ -49,7 +57,7 @@ def as_json(outcomes: Sequence[Outcome], exit_code: int, told: Verdict | None = 
                 "metric": each.budget.metric,
                 "severity": each.budget.severity,
                 "change": each.budget.max_change is not None,
-                **{name: getattr(each, name) for name in ("state", "text", "value", "low", "high", "limit", "kind")},
+                **{name: getattr(each, name) for name in _TOLD},
             }
             for each in outcomes
         ],

@@ -1,12 +1,14 @@
 """For pytest, which loads it by name: the fixture ``profile_budget`` profiles steps and holds them to budgets.
 
-Nothing else is imported before a test asks for it. The framework is the one that the test has imported.
+Nothing else is imported before a test asks for it. The framework is the one that the test has imported. What became of
+each budget stands in a section of its own at the end, also of those that pass without having been proven.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from .decide import Outcome
 
 MARKER = "profile_budget"
+_TITLE = "profile budgets"
 _METRICS = {"memory_peak": "memory.peak:*", "memory_growth": "memory.growth:*", "device_idle": "device.idle"}
 """Metrics whose names are none of Python's."""
 
@@ -35,6 +38,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line("markers", f"{MARKER}(**limits): what profiled steps of a test may take, e.g. launches=410")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what became of each budget."""
+    from ..terminal import shown
+
+    ended = [
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "teardown"
+    ]
+    # They travel as properties of reports: so they come from other processes, and into JUnit's file, too.
+    lines = [f"{each.nodeid}: {text}" for each in ended for key, text in each.user_properties if key == MARKER]
+    if lines:
+        terminalreporter.section(_TITLE)
+        for line in lines:
+            terminalreporter.write_line(shown(line))
+
+
+class UnprovenBudget(pytest.PytestWarning):
+    """A budget that passes because nothing proves that it is broken, nor that it is met."""
 
 
 def _bound(name: str) -> str:
@@ -77,10 +102,13 @@ class Metric:
 class Run:
     """Steps that are profiled: see docs/check.md."""
 
-    def __init__(self, name: str, steps: int, warmup: int, folder: Path, config: pytest.Config):
+    def __init__(self, name: str, steps: int, warmup: int, folder: Path, node: pytest.Item, framework: str):
         self.name, self._steps, self._warmup = name, steps, warmup
-        self._folder, self._config = folder, config
-        self._profiler = _profiler()
+        self._folder, self._node = folder, node
+        self._root: str | None = node.config.getoption("--profile-baseline")
+        self._updates: bool = node.config.getoption("--profile-update")
+        self._strict: bool = node.config.getoption("--profile-strict")
+        self._profiler = _profiler(framework)
         self._profiling = ExitStack()
         self._side: Side | None = None
         self._base: Side | None = None
@@ -125,15 +153,31 @@ class Run:
         return Metric(self, name)
 
     def check(self, table: dict[str, Any]) -> None:
-        """Hold the run to a budget; raises AssertionError where it is broken."""
+        """Hold the run to a budget; raises AssertionError where it is broken, or no baseline at all is there."""
         __tracebackhide__ = True
+        from . import output
         from .config import Config, budget
         from .decide import BROKEN, decide, exit_code
 
-        outcomes = decide(Config(budgets=(budget(table),)), self.side, self._base, missing_passes=True)
-        self.outcomes += outcomes
-        if exit_code(outcomes, bool(self._config.getoption("--profile-strict"))) == BROKEN:
+        outcomes = decide(Config(budgets=(budget(table),)), self.side, self._base)
+        for each in outcomes:
+            self.outcomes.append(each)
+            self._node.user_properties.append((MARKER, output.line(each)))
+            if each.state == "unclear" or (each.state == "unjudged" and not self._updates):
+                warnings.warn(UnprovenBudget(f"{each.text}{self._missing(each)}"), stacklevel=3)
+        if exit_code(outcomes, self._strict) == BROKEN:
             raise AssertionError(" ".join(each.text for each in outcomes))
+
+    def _missing(self, outcome: Outcome) -> str:
+        """What to do for a baseline where a change has none; raises AssertionError where those named are not there."""
+        __tracebackhide__ = True
+        if self._base or not outcome.budget.max_change:
+            return ""
+        if not self._root:
+            return " Name a folder of baselines with --profile-baseline."
+        if not any(Path(self._root).glob("*/*.json")):
+            raise AssertionError(f"{outcome.text} {self._root} holds none at all: make them with --profile-update.")
+        return f" {self._root} has none of {self.name!r} on such a machine: make one with --profile-update."
 
     def _finish(self) -> None:
         from ..compare.load import load, source
@@ -144,16 +188,14 @@ class Run:
         self._profiling.close()
         digest = load(source(str(self._folder)), Kept(False))
         self._side = side([(self.name, digest)])
-        root = self._config.getoption("--profile-baseline")
-        known = baselines.read(baselines.folder(Path(root), self.name), digest) if root else []
+        known = baselines.read(baselines.folder(Path(self._root), self.name), digest) if self._root else []
         self._base = side(known) if known else None
 
     def _keep(self) -> None:
         from . import baselines
 
-        root = self._config.getoption("--profile-baseline")
-        if root and self._config.getoption("--profile-update"):
-            baselines.write(baselines.folder(Path(root), self.name), list(self.side.digests))
+        if self._root and self._updates:
+            baselines.write(baselines.folder(Path(self._root), self.name), list(self.side.digests))
 
 
 class _Profiler:
@@ -163,34 +205,60 @@ class _Profiler:
         self.trace, self.mark, self.block = trace, mark, block
 
 
-def _profiler() -> _Profiler:
-    jax, tensorflow = sys.modules.get("jax"), sys.modules.get("tensorflow")
-    if jax is not None:
-        return _Profiler(
-            lambda folder: jax.profiler.trace(str(folder)),
-            lambda number: jax.profiler.StepTraceAnnotation("train", step_num=number),
-            lambda value: jax.block_until_ready(value),
-        )
-    if tensorflow is not None:
-        profiler = tensorflow.profiler.experimental
-        return _Profiler(
-            lambda folder: profiler.Profile(str(folder)),
-            lambda number: profiler.Trace("train", step_num=number, _r=1),
-            lambda value: tensorflow.nest.map_structure(lambda each: getattr(each, "numpy", lambda: each)(), value),
-        )
-    raise RuntimeError("profile_budget profiles JAX or TensorFlow: import one of them in the test.")
+def _jax(jax: Any) -> _Profiler:
+    return _Profiler(
+        lambda folder: jax.profiler.trace(str(folder)),
+        lambda number: jax.profiler.StepTraceAnnotation("train", step_num=number),
+        jax.block_until_ready,
+    )
+
+
+def _tensorflow(tensorflow: Any) -> _Profiler:
+    profiler = tensorflow.profiler.experimental
+    return _Profiler(
+        lambda folder: profiler.Profile(str(folder)),
+        lambda number: profiler.Trace("train", step_num=number, _r=1),
+        lambda value: tensorflow.nest.map_structure(lambda each: getattr(each, "numpy", lambda: each)(), value),
+    )
+
+
+def _torch(torch: Any) -> _Profiler:
+    def block(value: Any) -> Any:
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        return value
+
+    profiler = torch.profiler
+    return _Profiler(
+        lambda folder: profiler.profile(on_trace_ready=profiler.tensorboard_trace_handler(str(folder))),
+        # As its own profiler marks them where it has a schedule.
+        lambda number: profiler.record_function(f"ProfilerStep#{number}"),
+        block,
+    )
+
+
+_FRAMEWORKS = {"jax": _jax, "tensorflow": _tensorflow, "torch": _torch}
+
+
+def _profiler(framework: str) -> _Profiler:
+    """Of the framework, or of the first of them that is imported."""
+    for name in [framework] if framework else _FRAMEWORKS:
+        if name in _FRAMEWORKS and name in sys.modules:
+            return _FRAMEWORKS[name](sys.modules[name])
+    known = ", ".join(_FRAMEWORKS)
+    raise RuntimeError(f"profile_budget profiles {known}: import {framework or 'one of them'} in the test.")
 
 
 @pytest.fixture
 def profile_budget(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Called with a name, ``steps`` and ``warmup``: a context that gives the `Run`."""
+    """Called with a name, ``steps``, ``warmup`` and a ``framework`` where several are imported: gives the `Run`."""
 
     @contextmanager
-    def budget(name: str, steps: int = 30, warmup: int = 5) -> Iterator[Run]:
+    def budget(name: str, steps: int = 30, warmup: int = 5, framework: str = "") -> Iterator[Run]:
         kept = request.config.getoption("--profile-keep")
         place = nullcontext(str(Path(kept) / name)) if kept else tempfile.TemporaryDirectory(prefix="tb-profile-")
         with place as folder:
-            run = Run(name, steps, warmup, Path(folder), request.config)
+            run = Run(name, steps, warmup, Path(folder), request.node, framework)
             with run._profiling:
                 yield run
             run._finish()

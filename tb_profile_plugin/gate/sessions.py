@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from ..settings import expect
-from ..terminal import show_progress
+from ..terminal import show_progress, warn
 
 if TYPE_CHECKING:
     from ..analysis.digest.record import Digest
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_steps(verb: argparse.ArgumentParser) -> None:
     """Options of every verb that reads digests."""
-    verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
+    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events to count as steps")
     verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
 
@@ -42,6 +43,10 @@ def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequ
 
     kept = Kept(not asked.no_cache)
     sources = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    for name, one in zip(chain(*named), chain(*sources), strict=True):
+        if one.older:
+            remedy = "Name each run folder to take more."
+            warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is taken. {remedy}")
     found = [[one._replace(digest=kept_digest(one, kept)) for one in names] for names in sources]
     _expect([one for names in found for one in names])
     labels = _labels(found, named)

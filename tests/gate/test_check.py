@@ -1,6 +1,8 @@
 """The verbs compare and check as they are called: exit codes, files, baselines, and what hostile names become."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,7 +16,7 @@ import xmlschema
 from tb_profile_plugin import cli
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.gate import baselines, output
+from tb_profile_plugin.gate import baselines, interleave, load, output
 from tb_profile_plugin.gate.config import Budget
 from tb_profile_plugin.gate.decide import Outcome
 from tb_profile_plugin.problems import ProblemError
@@ -188,6 +190,34 @@ def test_two_commands_by_turns(config: Path, tmp_path: Path, capfd: pytest.Captu
     assert check("--ab", command, command, TRACE, "--config", config) == 2
 
 
+def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 10 s of processors' time in each run the command has 4; the second run shares them with another program."""
+    at = [load.Load(0, 0, 0), load.Load(4, 10, 4), load.Load(4, 10, 4), load.Load(13, 20, 8)]
+    told: list[str] = []
+
+    def run(later: float) -> None:
+        moments = iter([*at[:3], at[3]._replace(busy=later)])
+        monkeypatch.setattr(load, "now", lambda: next(moments, None))
+        commands = [f"'{sys.executable}' -c pass"] * 2
+        told.clear()
+        interleave.captures(commands, 1, tmp_path / str(later), told.append)
+
+    run(13)
+    assert told[-1].startswith("Other processes took 0% of the machine beside the first command, 50% beside the second")
+    run(8.5)
+    assert not any("Other processes" in each for each in told)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what processors do")
+def test_own_work_is_not_that_of_others() -> None:
+    before = load.now()
+    subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
+    after = load.now()
+    assert before and after and after.own > before.own and after.busy >= before.busy
+    assert load.of_others(load.Load(0, 0, 0), load.Load(10, 20, 4)) == pytest.approx(0.3)
+    assert load.of_others(None, after) is None and load.of_others(after, after) is None
+
+
 def compare(*arguments: object) -> int:
     return cli.main(["compare", *map(str, arguments)])
 
@@ -207,6 +237,19 @@ def test_compare_by_its_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert compare("--base", one, "--new", other, "--format", "markdown", "--out", tmp_path / "c.md") == 0
     assert (tmp_path / "c.md").read_text().splitlines()[1].startswith("▲ **Slower by 10 %")
     assert compare(TRACE, f"{TRACE}#steps=0-4") == 0
+
+
+def test_of_a_folder_of_runs_the_newest_is_taken_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place, run in enumerate(("r1", "r2", "r3")):
+        made = tmp_path / "logs" / "plugins" / "profile" / run
+        shutil.copytree(next((TRACES / "jax_steps").rglob("*.xplane.pb*")).parent, made)
+        for file in made.iterdir():
+            os.utime(file, (10**9 + place, 10**9 + place))
+    assert compare(TRACE, tmp_path / "logs") == 0
+    said = f"{tmp_path / 'logs'} holds 3 sessions; only the newest, r3, is taken. Name each run folder to take more."
+    assert capsys.readouterr().err.splitlines() == [said]
+    assert compare(TRACE, tmp_path / "logs" / "plugins" / "profile" / "r1") == 0
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tb_profile_plugin.analysis.digest.record import Digest, Memory
 from tb_profile_plugin.compare.side import Side, side
 from tb_profile_plugin.gate.config import Budget, Config, budget, load
 from tb_profile_plugin.gate.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
+from tb_profile_plugin.gate.output import summary
 from tb_profile_plugin.gate.quantity import BYTES, COUNT, SHARE, TIME, Quantity, written
 from tb_profile_plugin.problems import ProblemError
 
@@ -58,6 +59,31 @@ def test_a_change_is_broken_only_by_captures_enough() -> None:
     assert judged(table | {"max-change": "+50 us"}, captures(3, 10**8), captures(3, seed=1)).state == "broken"
     assert judged(table | {"metric": "part.compute"}, captures(3, 10**8), captures(3, seed=1)).state == "broken"
     assert judged(table | {"metric": "op:(oth*"}, captures(3, 10**8), captures(3, seed=1)).state == "broken"
+
+
+def test_a_budget_below_what_runs_tell_is_called_so() -> None:
+    """Runs that differ by tens of percent cannot hold anything to 2 %, whatever they show."""
+    noise = (1.0, 1.6, 0.7, 1.3)
+    made = [
+        one(*(digests.digest([round(each * f) for each in A], origin_ns=9 * which + i) for i, f in enumerate(noise)))
+        for which in (0, 1)
+    ]
+    table = {"metric": "step", "max-change": "+2%"}
+    found = judged(table, *made)
+    assert found.state == "unclear" and not found.enforceable and found.tells and 0.3 < found.tells < 3
+    assert found.text.endswith("and cannot enforce 2 %: tb-profile check --ab may, counts such as launches can.")
+    assert summary([found]) == "1 budget: 1 unclear, 1 of them not enforceable by these runs."
+    turns = [
+        one(*(replace(each, facts=each.facts | {"origin_ns": 2 * i + w}) for i, each in enumerate(side.digests)))
+        for w, side in enumerate(made)
+    ]
+    wild = one(*(replace(each, steps=replace(each.steps, ps=[ps * f for ps in each.steps.ps]))
+                 for f, each in zip((1, 3, 1, 2), turns[1].digests, strict=True)))  # fmt: skip
+    assert "more --rounds may" in judged(table, wild, turns[0]).text
+    wide = judged(table | {"max-change": "+500%"}, *made)
+    assert wide.state == "met" and wide.enforceable
+    near = judged({"metric": "step", "max": "1.005 ms"}, one(digests.digest(A)))
+    assert near.state == "unclear" and near.enforceable and "enforce" not in near.text
 
 
 def test_what_cannot_be_judged_is_code_4() -> None:

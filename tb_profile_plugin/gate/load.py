@@ -1,0 +1,43 @@
+"""What other processes take of the machine while one runs: what makes equal programs unequal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+_STAT = Path("/proc/stat")
+_IDLE = (3, 4)
+"""Among the kernel's times of all processors together: idle, and waiting for disks."""
+_GUESTS = 8
+"""From here on it repeats times that it has told before."""
+
+
+class Load(NamedTuple):
+    """Processors' time until now, in s."""
+
+    busy: float
+    """Of all processes, also of those of other virtual machines on these processors."""
+    whole: float
+    own: float
+    """Of processes that this one started and that have ended."""
+
+
+def now() -> Load | None:
+    """Where the kernel tells (Linux); None elsewhere."""
+    try:
+        times = [int(each) for each in _STAT.read_text(encoding="ascii").split("\n", 1)[0].split()[1 : 1 + _GUESTS]]
+    except (OSError, ValueError):
+        return None
+    per_second, own = os.sysconf("SC_CLK_TCK"), os.times()
+    idle = sum(times[place] for place in _IDLE if place < len(times))
+    whole = sum(times)
+    return Load((whole - idle) / per_second, whole / per_second, own.children_user + own.children_system)
+
+
+def of_others(before: Load | None, after: Load | None) -> float | None:
+    """The share of all processors that others had; None where it is not known."""
+    if not (before and after) or after.whole <= before.whole:
+        return None
+    others = (after.busy - before.busy) - (after.own - before.own)
+    return max(0.0, others / (after.whole - before.whole))
