@@ -25,6 +25,7 @@ FACTS = {
     "problems": [],
     "errors": [],
 }
+_WORK = ("compute", "exposed_collective", "exposed_copy")
 
 
 def digest(
@@ -61,7 +62,7 @@ def digest(
         list(ps),
         list(ps),
         reason,
-        [len(columns)] * len(ps),
+        [sum(key.partition("/")[0] in _WORK for key in columns)] * len(ps),
         [0] * len(ps),
         list(ps),
         [0] * len(ps),

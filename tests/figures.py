@@ -3,17 +3,41 @@
 from collections import Counter
 from typing import Any
 
-from tb_profile_plugin.analysis import bottlenecks, steptime
+from tb_profile_plugin.analysis import steptime
+from tb_profile_plugin.analysis.idle.states import State
 from tb_profile_plugin.analysis.ops import OpTable
+from tb_profile_plugin.compat.bottlenecks import Bottleneck, bottlenecks
+from tb_profile_plugin.compat.parts import COMMUNICATION, INPUT, Part
+from tb_profile_plugin.compat.steps import parts_of
 from tb_profile_plugin.model.host import Host
+
+OLD_PARTS = {
+    "compile": (Part.COMPILE,),
+    "input": INPUT,
+    "output": (Part.OUTPUT,),
+    "kernel_launch": (Part.KERNEL_LAUNCH,),
+    "host_compute": (Part.HOST_COMPUTE,),
+    "device_to_device": (Part.DEVICE_TO_DEVICE,),
+    "host_offload": (Part.HOST_OFFLOAD,),
+    "collectives": COMMUNICATION,
+    "device_compute_16": (Part.COMPUTE_16,),
+    "device_compute_32": (Part.COMPUTE_32,),
+    "device_compute_other": (Part.COMPUTE_OTHER,),
+    "unrecorded": (Part.UNRECORDED,),
+    "waiting": (Part.WAITING,),
+    "python": (Part.PYTHON,),
+    "other": (Part.OTHER,),
+}
+"""The parts that the old shapes are sums of."""
 
 
 def steps(*hosts: Host, event: str = "") -> list[dict[str, Any]]:
-    """Each step: its name, its time and its parts in µs; parts of 0 are left out."""
+    """Each step: its name, its time and its old parts in µs; parts of 0 are left out."""
     times = steptime.slowest(hosts, event)
+    part_ps = parts_of(times, hosts, event)
     answer = []
     for i, name in enumerate(times.name):
-        parts = {share.id: float(times.ms(*share.parts)[i]) * 1000 for share in steptime.SHARES}
+        parts = {id: int(part_ps[i, list(parts)].sum()) / 1e6 for id, parts in OLD_PARTS.items()}
         row = {"name": name, "time": times.duration_ps[i] / 1e6}
         answer.append(row | {key: round(value, 6) for key, value in parts.items() if value})
     return answer
@@ -29,9 +53,16 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
     return {op.name: (op.occurrences, op.total_ps / 1e6, op.self_ps / 1e6) for op in table.ops}
 
 
-def judged(*hosts: Host) -> dict[str, bottlenecks.Bottleneck]:
-    """The classification of their steps."""
-    return bottlenecks.bottlenecks(steptime.slowest(hosts), uses_tf_data=False)
+def states(*hosts: Host, event: str = "") -> list[dict[str, float]]:
+    """Each step: the states that it consists of, by name, in µs; states of 0 are left out."""
+    rows = steptime.slowest(hosts, event).state_ps.tolist()
+    return [{State(state).name: ps / 1e6 for state, ps in enumerate(row) if ps} for row in rows]
+
+
+def judged(*hosts: Host, uses_tf_data: bool = False) -> dict[str, Bottleneck]:
+    """The old classification of their steps."""
+    times = steptime.slowest(hosts)
+    return bottlenecks(parts_of(times, hosts, "")[times.counted], uses_tf_data)
 
 
 def facts(answer: dict[str, Any]) -> dict[str, Any]:

@@ -18,11 +18,16 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it("is one file that loads nothing and ends no element", () => {
-  expect(readdirSync(folder)).toEqual(["report.js"]);
+  expect(readdirSync(folder).sort()).toEqual(["report.js", "report.notices.txt"]);
   expect(bundle()).not.toMatch(/<\/script|<!--/i);
   expect(bundle()).not.toMatch(/\bimport\s*["'(]\s*["']/);
   const foreign = bundle().match(/(?:https?|wss?):\/\/[^"'`\s)]+/g) ?? [];
   expect(foreign.filter((address) => !address.startsWith("http://www.w3.org/"))).toEqual([]);
+});
+
+it("has its notices beside it, the graphs' layout among them", () => {
+  const notices = readFileSync(join(folder, "report.notices.txt"), "utf8");
+  for (const name of ["echarts", "zrender", "preact", "@dagrejs/dagre"]) expect(notices).toContain(`\n${name} `);
 });
 
 it("keeps its budget: 400 KB, gzipped", () => {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from ..model import names
 from ..model.capabilities import gpu_capabilities
 from ..model.host import Host
+from .devicekinds import DeviceKind
+from .diagnosis.typical_times import Typical
+from .idle.states import State
 from .ops import Op, OpTable
-from .parts import DEVICE_COMPUTE, Part
-from .steptime import PS_PER_MS, StepTimes
+from .steptime import PS_PER_MS
 from .tfdata import pipelines
 from .tfdata_shape import lacks_prefetch, last
 
@@ -40,20 +40,18 @@ class Evidence(NamedTuple):
     """What the rules look at."""
 
     hosts: Sequence[Host]
-    steps: StepTimes
-    """Where no step was found, each host's whole capture."""
+    typical: Typical
     host_ops: OpTable
     device_ops: OpTable
-    span: str = "step time"
-    """What shares are shares of, in words."""
 
-    def gain(self, *parts: Part) -> float:
-        """Average time of the parts per step, ms."""
-        return self.steps.average_ms * self.steps.percent(*parts) / 100
+    @property
+    def span(self) -> str:
+        """What shares are shares of, in words."""
+        return "step time" if self.typical.counted else "the capture"
 
     def per_step(self, ops: Iterable[Op]) -> float:
         """Total time of the ops per step, ms."""
-        return sum(op.total_ps for op in ops) / PS_PER_MS / max(len(self.steps), 1)
+        return sum(op.total_ps for op in ops) / PS_PER_MS / max(len(self.typical.steps), 1)
 
 
 def hints(evidence: Evidence) -> list[Hint]:
@@ -64,7 +62,7 @@ def hints(evidence: Evidence) -> list[Hint]:
 
 def _no_prefetch(e: Evidence) -> Hint | None:
     without = [each for host in e.hosts for each in pipelines(host) if lacks_prefetch(each)]
-    percent = e.steps.percent(Part.INPUT_WAIT)
+    percent = 100 * e.typical.share(State.INPUT)
     if percent < 5 or not without:
         return None
     ends = ", ".join(sorted({each.stages[last(each)].label for each in without}))
@@ -73,14 +71,14 @@ def _no_prefetch(e: Evidence) -> Hint | None:
         "prefetch",
         "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
         text,
-        e.gain(Part.INPUT_WAIT),
+        float(e.typical.state_ps[State.INPUT]) / PS_PER_MS,
         "input_pipeline_analyzer",
         "warn",
     )
 
 
 def _precision(e: Evidence) -> Hint | None:
-    half, single = e.steps.percent(Part.COMPUTE_16), e.steps.percent(Part.COMPUTE_32)
+    half, single, _ = precision_shares(e.typical)
     if any(can.tensor_cores is False for host in e.hosts for _, can in gpu_capabilities(host)):
         return None
     if half + single <= 0 or half / (half + single) >= 0.1:
@@ -91,7 +89,7 @@ def _precision(e: Evidence) -> Hint | None:
         "precision",
         "Use 16-bit floats where the model allows it",
         text,
-        e.gain(Part.COMPUTE_32) / 2,
+        float(e.typical.kind_ps[DeviceKind.COMPUTE_32]) / PS_PER_MS / 2,
         "kernel_stats",
         "info",
     )
@@ -129,9 +127,8 @@ def uses_tf_data(table: OpTable) -> bool:
     return any(op.framework in (names.TFDATA, "InputPipeline") for op in table.ops)
 
 
-def precision_percent(steps: StepTimes) -> tuple[float, float, float]:
-    """Shares (0–100) of device compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
-    shares = np.array([steps.percent(part) for part in DEVICE_COMPUTE])
-    whole = shares.sum()
-    half, single, rest = (100 * shares / whole if whole else shares).tolist()
+def precision_shares(typical: Typical) -> tuple[float, float, float]:
+    """Shares (0–1) of device compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
+    times = typical.kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
+    half, single, rest = (times / (times.sum() or 1.0)).tolist()
     return half, single, rest

@@ -6,19 +6,19 @@ from ..problems import Problem, ProblemError
 from ..runtime.regex import regex
 
 TYPICAL, ALL = "typical", "all"
-"""Choices of steps; the third is a range of their places in order of time, such as ``5-20``."""
+"""Choices of steps; the third is a range of their numbers, as pages show them, such as ``5-20``."""
 
 KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
 """Why a step is not among those that figures go over; `KEPT` where it is."""
 
-PLACES = regex(r"(\d{1,9})-(\d{1,9})")
-"""The first and the last place."""
+NUMBERS = regex(r"(\d{1,18})-(\d{1,18})")
+"""The first and the last number."""
 
 
 def checked(wanted: str) -> str:
     """The choice as it is meant; raises `ProblemError` for what is none."""
-    found = PLACES.fullmatch(wanted)
+    found = NUMBERS.fullmatch(wanted)
     if wanted in (TYPICAL, ALL) or (found and int(found[1]) <= int(found[2])):
         return wanted
-    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last place, such as 5-20."
+    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last number, such as 5-20."
     raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))

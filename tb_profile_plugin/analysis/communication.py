@@ -85,7 +85,7 @@ def _ranges_around(host: Host, events: Array) -> list[int]:
 def communicates(host: Host) -> bool:
     """Whether any event of a host is a collective, by the names alone."""
     threads = host.cpu.names if host.cpu else []
-    names = [name for plane in host.devices for name in plane.names] if host.devices else threads
+    names = [name for plane in host.devices for name in plane.heads] if host.devices else threads
     return any(kind_of(name) == Kind.COLLECTIVE for name in names) or any(RANGE.match(name) for name in threads)
 
 

@@ -76,7 +76,7 @@ def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
     """Kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was launched by itself."""
     rows, op = rows[op >= 0], op[op >= 0]
     name = plane.events.name[rows]
-    uses = np.array([kernels.uses_tensor_core(text) for text in plane.names], bool)
+    uses = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
     size = len(ops)
     on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
     whole = ~halves(plane)[name]
@@ -121,7 +121,8 @@ def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
     """Of each device int32[events], the op of each event or -1, and the ops that these index.
 
     An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
-    by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own.
+    by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own,
+    and so are PyTorch's kernels without one, such as those that a graph launched.
     """
     return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
 
@@ -137,6 +138,9 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
     found_copies = copies(host)[plane.name]
     copied = np.full(len(plane.events), -1, np.int64)
     copied[found_copies.row] = found_copies.kind
+    told_by_name = np.zeros(len(plane.events), bool)
+    if framework(host) == PYTORCH:
+        told_by_name[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
     example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
     found: dict[tuple[str, str, str], Op] = {}
     keys: list[tuple[str, str, str] | None] = []
@@ -148,7 +152,7 @@ def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
         if host.gpus and hlo[event]:
             text = called.get((int(hlo.codes[event]), int(program[event])), "")
         op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
-        op = op or _beside_xla(plane.names[name], int(copied[event]))
+        op = op or _without_op(plane.names[name], int(copied[event]), bool(told_by_name[event]))
         keys.append((op.name, op.module, op.framework) if op else None)
         if op:
             one = found.setdefault((op.name, op.module, op.framework), op)
@@ -184,11 +188,13 @@ def _op(
     return None
 
 
-def _beside_xla(name: str, copy: int) -> Op | None:
-    """What a device does for no op that the capture names: copies, and collectives of a library."""
+def _without_op(name: str, copy: int, kernel: bool) -> Op | None:
+    """What a device does for no op that the capture names: copies, collectives of a library, and a ``kernel``."""
     if copy >= 0:
         return Op(name, names.COPIES[copy], names.COPIES[copy], framework=names.MEMCPY)
-    return Op(name, "Collective", "collective") if kernels.is_collective(name) else None
+    if kernels.is_collective(name):
+        return Op(name, "Collective", "collective")
+    return Op(name, "Kernel", "kernel", framework=names.PYTORCH) if kernel else None
 
 
 class _Column:

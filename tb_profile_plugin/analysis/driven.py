@@ -19,7 +19,7 @@ _TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
 """TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
 _RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
 """The run of a program or of ops."""
-_KERNEL = regex(r"(?:cu|cuda|hip)\w*Launch\w*Kernel")
+_KERNEL = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
 
 
 class Driven(NamedTuple):
@@ -48,7 +48,7 @@ def _number(plane: Plane) -> str:
 
 def _threads(plane: Plane) -> int:
     """Devices that have threads of their own on which something ran."""
-    runs = np.array([_RUN.match(name) is not None for name in plane.names], bool)
+    runs = np.array([_RUN.match(name) is not None for name in plane.heads], bool)
     devices: set[str] = set()
     for line, name in enumerate(plane.lines.name):
         own = _TENSORFLOW_THREAD.match(name)
@@ -60,7 +60,7 @@ def _threads(plane: Plane) -> int:
 
 def _launched(plane: Plane) -> int:
     """Devices that launches of kernels name."""
-    launches = np.array([_KERNEL.match(name) is not None for name in plane.names], bool)
+    launches = np.array([_KERNEL.match(name) is not None for name in plane.heads], bool)
     column = plane.stat("device_id")
     kernel = launches[plane.events.name[column.owner]]
     found: Array = distinct(column.numbers[kernel])

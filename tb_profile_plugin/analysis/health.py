@@ -16,7 +16,7 @@ from ..model.facts import events
 from ..model.host import Host, window
 from ..model.per_host import per_host
 from ..model.ranks import missing, rank
-from ..model.recorded import levels, one_op_of, versions
+from ..model.recorded import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
 from ..xspace.hlo import PROGRAMS
@@ -39,8 +39,10 @@ _ALL = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
 AFFECTS: dict[str, tuple[str, ...]] = {
     "clocks_apart": (CLOCKS,),
     "clocks_unknown": (CLOCKS,),
+    "counted": _ALL,
     "damaged_capture": _ALL,
     "devices_unrecorded": (AVERAGE, DEVICE),
+    "gpu_unused": (),
     "hosts_missing": _ALL,
     "impossible_times": (*_ALL, CLOCKS),
     "incomplete_steps": (AVERAGE,),
@@ -135,6 +137,12 @@ def _missing(session: Session) -> Iterator[Problem]:
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
 
+    emptied = store.emptied(session.stored)
+    if emptied:
+        message = f"The *.xplane.pb is empty, so the Chrome trace beside it is read: {_listed(emptied)}."
+        remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
+        yield Problem("empty_beside", message, remedy, session.name, "warning")
+
 
 def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
     lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
@@ -175,7 +183,18 @@ def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
 
 
 def _devices(host: Host) -> Iterator[Problem]:
-    if host.gpus and not host.devices:
+    if counted_kernels(host):
+        message = (
+            f"CUPTI counted in {counted_kernels(host):,} kernels and recorded none: it ran each several times, and the "
+            "program waited for that, so that its times are those of counting."
+        )
+        then = "Capture again without metrics of CUPTI (profiler_metrics) to see times."
+        yield Problem("counted", message, then, host.name, "warning")
+    elif leaves_gpu_unused(host):
+        message = "The capture names a GPU, and the program computes on the CPU: TensorFlow could not use the GPU."
+        then = "Install TensorFlow with CUDA, and look for what tf.config.list_physical_devices('GPU') says."
+        yield Problem("gpu_unused", message, then, host.name, "warning")
+    elif host.gpus and not host.devices:
         message = (
             f"The capture names a device ({host_device_type(host)}) but holds no event of it: what ran there was not "
             "recorded, and steps are the host's."

@@ -9,11 +9,6 @@ from ..runtime.regex import regex
 MARKERS = ("train", "test", "TraceContext")
 CALLS = ("EagerKernelExecute", "FunctionRun")
 """Calls that wait for what they lead to, which is recorded elsewhere or not at all."""
-FRAMES = (
-    *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
-    "CollectiveExecutor::RunClosure",
-)
-"""Events that only enclose: what they are part of tells more."""
 EXECUTORS = ("ExecutorState::", "ExecutorDoneCallback")
 """Begins of the names of what TensorFlow's executors do between ops, and all that small ops leave."""
 _ASKING = regex(r"iteratorgetnext|enumerate\(Data(?:Loader|Pipe)", re.IGNORECASE)
@@ -31,8 +26,9 @@ _SLEEPING = regex(r"\$time sleep$|\$\S+ sleep$|\$?<built-in function sleep>$")
 _WAITING = regex(r".*(?:Await\b|\b[Ww]ait\b|WaitFor|Synchronize$|block_until_ready)")
 """Waiting for other threads or for a device, by names of frameworks, drivers and Python's frames."""
 
-_ALL_DONE = regex(r"(?:cu|cuda|hip)(?:Device|Ctx|Stream)Synchronize$")
-"""Calls of a driver that return when all that was launched is done, on the device or on a stream."""
+_DEVICE_DONE = regex(r"(?:cu|cuda|hip)(?:Device|Ctx)Synchronize$")
+_STREAM_DONE = regex(r"(?:cu|cuda|hip)(?:Stream|Event)Synchronize$")
+"""Calls of a driver that return when all that was launched is done, on its devices or on a stream."""
 
 
 _TORCH_STEP = "ProfilerStep#"
@@ -59,9 +55,14 @@ def is_waiting(name: str) -> bool:
     return bool(_WAITING.match(name))
 
 
-def waits_for_all(name: str) -> bool:
+def waits_for_devices(name: str) -> bool:
     """Whether a call waits until all that was launched is done."""
-    return bool(_ALL_DONE.match(name))
+    return bool(_DEVICE_DONE.match(name))
+
+
+def waits_for_stream(name: str) -> bool:
+    """Whether a call waits for what was launched on one stream."""
+    return bool(_STREAM_DONE.match(name))
 
 
 def asks_for_input(name: str) -> bool:

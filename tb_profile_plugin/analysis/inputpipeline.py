@@ -10,10 +10,10 @@ import numpy as np
 from ..model import iterators, names
 from ..model.host import Host
 from ..model.per_host import per_host
+from .devicekinds import DeviceKind
+from .diagnosis.typical_times import Typical
 from .hostops import host_ops
 from .ops import INPUT_PIPELINE, Op, merged
-from .parts import Part
-from .steptime import StepTimes
 from .tfdata_functions import READERS, transforming_ps
 
 ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"
@@ -60,7 +60,7 @@ def kind_of(op: Op) -> str:
     return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
 
 
-def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
+def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
     """Input ops of the hosts, and the split of input time.
 
     What the enqueuing thread spends outside of enqueuing is taken as the time that the rest of the pipeline costs;
@@ -73,7 +73,7 @@ def host_input(hosts: Sequence[Host], steps: StepTimes) -> HostInput:
         spent[kind] += op.self_ps
     spent[PREPROCESSING] += sum(_functions(host) for host in hosts)
     rest = spent[DEMANDED] + spent[ADVANCED] + spent[PREPROCESSING]
-    ratio = _enqueue_ratio(hosts, steps)
+    ratio = _enqueue_ratio(hosts, typical)
     enqueue = float(spent[ENQUEUE])
     outside = enqueue * (1 - ratio) / ratio if ratio and enqueue else float(rest)
     shares = [outside * spent[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
@@ -108,7 +108,7 @@ def enqueuing(host: Host) -> tuple[int, int]:
     return busy, int(np.diff(plane.events.begin[events])[same].sum())
 
 
-def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
+def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
     """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
     busy = between = 0
     for host in hosts:
@@ -117,4 +117,6 @@ def _enqueue_ratio(hosts: Sequence[Host], steps: StepTimes) -> float:
         between += from_one_to_next
     if between > 0:
         return min(1.0, busy / between)
-    return min(1.0, steps.percent(Part.INPUT_COPY) / 100)
+    copied = float(typical.kind_ps[DeviceKind.TO_DEVICE])
+    step = float(typical.step_ps.sum())
+    return copied / step if typical.counted and step else 0.0

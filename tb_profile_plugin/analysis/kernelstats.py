@@ -168,15 +168,12 @@ def _launches_of(host: Host, plane: Plane, op_of: Array, ops: list[Op]) -> Itera
     example, group = combine(plane.events.name[rows], detail, op)
     equations, vendor = _equations(plane), plausible.vendor(plane.facts())
     for at, figures in zip(example.tolist(), _figures(plane.events.duration[rows], group, len(example)), strict=True):
-        text = details[detail[at]]
-        if not text:
-            continue
         name = plane.names[plane.events.name[rows[at]]]
         mine = ops[op[at]] if op[at] >= 0 else None
         eligible = kernels.uses_tensor_core(name) or int(rows[at]) in equations
         eligible |= mine is not None and kernels.is_eligible(mine.name, mine.type)
         eligible &= not kernels.changes_layout(name)
-        launch = plausible.launch(kernels.parse_launch(text), vendor)
+        launch = plausible.launch(kernels.parse_launch(details[detail[at]]), vendor)
         yield name, mine.name if mine else "", launch, mine is not None and eligible, figures
 
 

@@ -3,177 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, median
 from ..model.host import Host
-from ..model.per_host import per_host
-from ..problems import DEVICE, HOST, INPUT
 from ..runtime.memo import lazy
-from .breakdown import breakdown, whole_capture
 from .chosen import ALL
-from .parts import COMMUNICATION, Part
+from .diagnosis.figures import figures
+from .idle.states import CATEGORIES, Category, State
 from .typical import Choice, choose
 
 PS_PER_MS = 1e9
 
 
-class Share(NamedTuple):
-    """A reported part of the step."""
-
-    id: str
-    label: str
-    parts: tuple[Part, ...]
-    doc: str
-    depends: tuple[str, ...] = ()
-    """What of a capture it rests on, see `problems`."""
-
-
-SHARES = (
-    Share("compile", "Compilation", (Part.COMPILE,), "Compiling functions while no device works.", (HOST,)),
-    Share(
-        "input",
-        "Input",
-        (Part.INPUT_WAIT, Part.INPUT_COPY),
-        "Waiting for the input pipeline, and copies from host to device.",
-        (HOST, INPUT),
-    ),
-    Share("output", "Output", (Part.OUTPUT,), "Copies from device to host.", (DEVICE,)),
-    Share(
-        "kernel_launch",
-        "Kernel launch",
-        (Part.KERNEL_LAUNCH,),
-        "The host launches kernels while no device works.",
-        (HOST,),
-    ),
-    Share(
-        "host_compute",
-        "Host compute",
-        (Part.HOST_COMPUTE,),
-        "Other work of the host for this step while no device works.",
-        (HOST,),
-    ),
-    Share(
-        "device_to_device",
-        "Device to device",
-        (Part.DEVICE_TO_DEVICE,),
-        "Copies on and between devices.",
-        (DEVICE,),
-    ),
-    Share(
-        "host_offload",
-        "Host memory",
-        (Part.HOST_OFFLOAD,),
-        "The program waits for arrays that it reads from its host's memory or writes there.",
-        (DEVICE,),
-    ),
-    Share(
-        "collectives",
-        "Collectives",
-        COMMUNICATION,
-        "Collective communication: between devices (NCCL, all-reduce), or by the host while nothing else works.",
-        (DEVICE, HOST),
-    ),
-    Share(
-        "device_compute_16",
-        "Device compute 16-bit",
-        (Part.COMPUTE_16,),
-        "Kernels known to compute in 16-bit floats.",
-        (DEVICE,),
-    ),
-    Share(
-        "device_compute_32",
-        "Device compute 32-bit",
-        (Part.COMPUTE_32,),
-        "Kernels known to compute in 32-bit floats.",
-        (DEVICE,),
-    ),
-    Share(
-        "device_compute_other",
-        "Device compute other",
-        (Part.COMPUTE_OTHER,),
-        "Kernels of other or unknown precision.",
-        (DEVICE,),
-    ),
-    Share(
-        "unrecorded",
-        "Device not recorded",
-        (Part.UNRECORDED,),
-        "The host waits in a call while the capture names a device but holds no event of it.",
-        (DEVICE, HOST),
-    ),
-    Share(
-        "waiting",
-        "Waiting",
-        (Part.WAITING,),
-        "The host waits in a call of the framework or the driver, or sleeps, while nothing else of the step runs.",
-        (HOST,),
-    ),
-    Share(
-        "python",
-        "Python",
-        (Part.PYTHON,),
-        "Only Python's own frames run: code between calls of the framework.",
-        (HOST,),
-    ),
-    Share("other", "All others", (Part.OTHER,), "No event was recorded on the step's threads."),
-)
-"""Every part of a step once, in the order of the overview's table; each step's shares sum to the step."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class StepTimes:
-    """Steps and their parts, in order of step number and time."""
+    """Steps and the states that they consist of, in order of step number and time."""
 
     name: list[str]
     host: list[str]
+    place: Array
+    """int64[n]: of each step among those of its host."""
     number: Array
     """int64[n]."""
     begin: Array
     """int64[n] ps."""
     complete: Array
     """bool[n]: the others are left out of averages."""
-    part_ps: Array
-    """int64[n, len(Part)]: sums to the step's duration."""
+    state_ps: Array
+    """int64[n, len(State)]: sums to the step's duration."""
     wanted: str = ALL
     """Which steps averages go over, as `typical.choose` takes it."""
 
     def __len__(self) -> int:
         return len(self.number)
 
+    def rows(self, places: Array) -> StepTimes:
+        """Some of the steps, in the order of their places here (int64[m])."""
+        picked = places.tolist()
+        return StepTimes(
+            [self.name[i] for i in picked],
+            [self.host[i] for i in picked],
+            self.place[places],
+            self.number[places],
+            self.begin[places],
+            self.complete[places],
+            self.state_ps[places],
+            self.wanted,
+        )
+
     @lazy
     def duration_ps(self) -> Array:
         """int64[n]."""
-        answer: Array = self.part_ps.sum(axis=1)
+        answer: Array = self.state_ps.sum(axis=1)
         return answer
 
     @lazy
     def choice(self) -> Choice:
         """Which steps averages go over, and why not the others."""
-        return choose(self.duration_ps, self.part_ps[:, Part.COMPILE], self.complete, self.wanted)
+        compiling = self.state_ps[:, State.COMPILE]
+        return choose(self.duration_ps, compiling, self.complete, self.number, self.wanted)
 
     @property
     def counted(self) -> Array:
         """int64[m]: the steps that averages go over."""
         return self.choice.kept
 
-    @property
-    def average_ms(self) -> float:
-        """Of the counted steps; 0 without steps."""
-        return float((self.duration_ps[self.counted] / PS_PER_MS).mean()) if len(self) else 0.0
-
-    def ms(self, *parts: Part) -> Array:
-        """float64[n]: time in these parts, all steps."""
-        answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
+    def ms(self, *states: State) -> Array:
+        """float64[n]: time in these states, all steps."""
+        answer: Array = self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
         return answer
 
-    def percent(self, *parts: Part) -> float:
-        """Share of these parts in the time of the counted steps, 0–100; 0 without steps."""
-        whole = int(self.part_ps[self.counted].sum())
-        return 100.0 * int(self.part_ps[self.counted][:, list(parts)].sum()) / whole if whole else 0.0
+    def by_category(self) -> Array:
+        """int64[n, len(CATEGORIES)] ps."""
+        return by_category(self.state_ps)
+
+    def percent(self, *states: State) -> float:
+        """Share of these states in the time of the counted steps, 0–100; 0 without steps."""
+        whole = int(self.state_ps[self.counted].sum())
+        return 100.0 * int(self.state_ps[self.counted][:, list(states)].sum()) / whole if whole else 0.0
+
+
+def by_category(state_ps: Array) -> Array:
+    """[…, len(CATEGORIES)]: times by state (their last axis) as sums by category, in the type of the times."""
+    return np.stack([state_ps[..., list(category.states)].sum(axis=-1) for category in CATEGORIES], axis=-1)
+
+
+def largest_category(times: Array) -> Category:
+    """The category that takes most; ``times`` has one for each of `CATEGORIES`."""
+    return CATEGORIES[int(times.argmax())]
 
 
 class Summary(NamedTuple):
@@ -196,37 +117,15 @@ def summary(samples: Array) -> Summary:
     return Summary(float(samples.mean()), median(samples), deviation, low, high)
 
 
-@per_host(keep=True)
-def step_parts(host: Host, step_event: str = "") -> Array:
-    """int64[steps, len(Part)] ps: what each step of a host consists of."""
-    return breakdown(host, host.steps_in_full(step_event)).part_ps
-
-
 def host_steps(host: Host, step_event: str = "", wanted: str = ALL) -> StepTimes:
     """The steps of one host."""
-    steps = host.steps_named(step_event)
-    part_ps = step_parts(host, step_event)
-    return StepTimes(steps.name, [host.name] * len(steps), steps.number, steps.begin, steps.complete, part_ps, wanted)
+    steps, count = host.steps_named(step_event), len(host.steps_named(step_event))
+    state_ps = figures(host, step_event).step_ps
+    hosts, places = [host.name] * count, np.arange(count)
+    return StepTimes(steps.name, hosts, places, steps.number, steps.begin, steps.complete, state_ps, wanted)
 
 
-@per_host(keep=True)
-def whole_parts(host: Host, step_event: str = "") -> Array | None:
-    """int64[1, len(Part)] ps: what the whole capture of a host consists of; None where it has steps to go by."""
-    return None if len(host.steps_named(step_event)) else whole_capture(host).part_ps
-
-
-def whole(hosts: Sequence[Host], step_event: str = "") -> StepTimes:
-    """Each host's whole capture as if it were a step: for captures in which no host has steps."""
-    parts = [part for host in hosts if (part := whole_parts(host, step_event)) is not None]
-    begin = np.array([host.window[0] for host in hosts], np.int64)
-    count = len(hosts)
-    names = ["capture"] * count
-    return StepTimes(
-        names, [h.name for h in hosts], np.zeros(count, np.int64), begin, np.ones(count, bool), np.concatenate(parts)
-    )
-
-
-NEEDS = (Host.steps_named, step_parts)
+NEEDS = (Host.steps_named, figures)
 """Per-host functions that `slowest` and `over_hosts` merge."""
 
 
@@ -238,26 +137,19 @@ def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> S
     joined = StepTimes(
         [name for steps in each for name in steps.name],
         [host for steps in each for host in steps.host],
+        np.concatenate([steps.place for steps in each]),
         np.concatenate([steps.number for steps in each]),
         np.concatenate([steps.begin for steps in each]),
         np.concatenate([steps.complete for steps in each]),
-        np.concatenate([steps.part_ps for steps in each]),
+        np.concatenate([steps.state_ps for steps in each]),
+        wanted,
     )
     order = np.lexsort((-joined.duration_ps, joined.number))
     number = joined.number[order]
     first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
     _, place = np.unique(joined.number, return_inverse=True)
     complete = np.bincount(place.reshape(-1), ~joined.complete) == 0
-    picked = first.tolist()
-    return StepTimes(
-        [joined.name[i] for i in picked],
-        [joined.host[i] for i in picked],
-        joined.number[first],
-        joined.begin[first],
-        complete,
-        joined.part_ps[first],
-        wanted,
-    )
+    return replace(joined.rows(first), complete=complete)
 
 
 class HostSteps(NamedTuple):

@@ -12,8 +12,8 @@ from ..arrays import Array
 from ..model.host import Host
 from ..model.per_host import per_host
 from . import steptime
+from .idle.states import State
 from .inputcost import InputCost
-from .parts import Part
 from .tfdata import SLOW_PS, TfData
 from .tfdata_diagnosis import Diagnosis
 from .tfdata_functions import handed_over_ps
@@ -244,9 +244,9 @@ def _steps(steps: steptime.StepTimes) -> Check:
     question = "How much of each step waits for input?"
     if not len(steps):
         return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
-    waiting = steps.part_ps[steps.counted, Part.INPUT_WAIT]
+    waiting = steps.state_ps[steps.counted, State.INPUT]
     average = steps.duration_ps[steps.counted].mean()
-    share = steps.percent(Part.INPUT_WAIT)
+    share = steps.percent(State.INPUT)
     level = "ok" if share < 5 else "warn" if share < 20 else "bad"
     evidence = (
         f"{duration(waiting.mean())} of an average step of {duration(average)}; {duration(waiting.max())} at most."

@@ -163,7 +163,7 @@ class _Ops:
         cores = np.zeros(len(trace), bool)
         for first, plane in trace.parts:
             if plane.name.startswith(vocabulary.DEVICE):
-                known = np.array([kernels.uses_tensor_core(name) for name in plane.names], bool)
+                known = np.array([kernels.uses_tensor_core(name) for name in plane.heads], bool)
                 cores[first : first + len(plane.events)] = known[plane.events.name]
         size = len(self.plane.events)
         return _sums(source, ps, size), _sums(source, np.where(cores[target], ps, 0), size)

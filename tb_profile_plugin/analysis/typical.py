@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, median
-from .chosen import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, PLACES, TYPICAL, UNUSUAL, WARM_UP
+from ..problems import Problem, ProblemError
+from .chosen import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, NUMBERS, TYPICAL, UNUSUAL, WARM_UP
 
 _COMPILING = 0.01
 """Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
@@ -38,23 +39,35 @@ class Choice(NamedTuple):
         return np.array([place for place, reason in enumerate(self.reason) if reason in reasons], np.int64)
 
 
-def choose(duration: Array, compiling: Array, complete: Array, wanted: str = TYPICAL) -> Choice:
+def choose(duration: Array, compiling: Array, complete: Array, number: Array, wanted: str = TYPICAL) -> Choice:
     """The steps in order of time that figures go over.
 
-    ``duration`` and ``compiling`` are int64[n] ps, ``complete`` bool[n]; steps that the capture cuts count only where
-    all are cut, or where they are asked for by their places. Where a range holds no step, all are kept.
+    ``duration`` and ``compiling`` are int64[n] ps, ``complete`` bool[n], ``number`` int64[n] as shown; steps that the
+    capture cuts count only where all are cut, or where they are asked for by their numbers. Raises `ProblemError` for a
+    range of numbers that no step has.
     """
     places = np.arange(len(duration))
-    asked = PLACES.fullmatch(wanted)
+    asked = NUMBERS.fullmatch(wanted)
     if asked:
-        kept = (places >= int(asked[1])) & (places <= int(asked[2]))
-        return _choice(places[kept] if kept.any() else places, len(places), NOT_CHOSEN)
+        kept = np.flatnonzero((number >= int(asked[1])) & (number <= int(asked[2])))
+        if not len(kept):
+            raise ProblemError(_no_such_steps(wanted, number))
+        return _choice(kept, len(places), NOT_CHOSEN)
     whole = places[complete] if complete.any() else places
     if wanted == ALL or not len(whole):
         return _choice(whole, len(places), CUT)
     reason = np.full(len(places), CUT, object)
     reason[whole] = _told(duration[whole], compiling[whole])
     return Choice(np.flatnonzero(reason == KEPT), reason.tolist())
+
+
+def _no_such_steps(wanted: str, number: Array) -> Problem:
+    message = f"steps={wanted} chooses no step: none has such a number."
+    if not len(number):
+        return Problem("no_such_steps", message, "No steps were found: name the events to count as step_event.")
+    first, last = int(number.min()), int(number.max())
+    there = f"numbers go from {first} to {last}" if first < last else f"the only number is {first}"
+    return Problem("no_such_steps", message, f"Choose among the steps that there are: {there}.")
 
 
 def _choice(kept: Array, count: int, other: str) -> Choice:

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..arrays import I64, Bool
 from ..model.host import Host
+from ..model.lanes import natural
 from ..model.ranks import labels
-from ..runtime.regex import regex
 from .chosen import TYPICAL
-from .steptime import SHARES, Share, host_steps
+from .idle.states import CATEGORIES, Category
+from .steptime import host_steps, largest_category
 from .typical import choose
 from .words import duration
 
@@ -24,7 +25,6 @@ _ROBUST = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
 _ALIKE = 0.005
 """Workers that differ by less take equally long."""
-_NUMBERS = regex(r"(\d+)")
 
 
 class Worker(NamedTuple):
@@ -36,18 +36,18 @@ class Worker(NamedTuple):
     begin_ps: int
     """Since the worker's first event."""
     complete: bool
-    parts_ps: I64
-    """int64[len(SHARES)]: sums to the step."""
+    category_ps: I64
+    """int64[len(CATEGORIES)]: sums to the step."""
 
     @property
     def total_ps(self) -> int:
         """The whole step."""
-        return int(self.parts_ps.sum())
+        return int(self.category_ps.sum())
 
     @property
-    def largest(self) -> Share:
-        """The part that takes most of it."""
-        return SHARES[int(self.parts_ps.argmax())]
+    def largest(self) -> Category:
+        """What takes most of it."""
+        return largest_category(self.category_ps)
 
 
 class PodStep(NamedTuple):
@@ -82,11 +82,11 @@ class PodStep(NamedTuple):
         spread = _ROBUST * float(np.median(np.abs(totals - self.median_ps)))
         return (totals > self.median_ps * (1 + _LEAST)) & (totals > self.median_ps + _SPREADS * spread)
 
-    def excess(self, worker: Worker) -> tuple[Share, float]:
-        """The part in which a worker exceeds the median worker most, and by how many ps; of two, the other one."""
+    def excess(self, worker: Worker) -> tuple[Category, float]:
+        """In what a worker exceeds the median worker most, and by how many ps; of two, the other one."""
         others = [each for each in self.workers if each is not worker] if len(self.workers) == 2 else self.workers
-        more = worker.parts_ps - np.median([each.parts_ps for each in others], axis=0)
-        return SHARES[int(more.argmax())], float(more.max())
+        more = worker.category_ps - np.median([each.category_ps for each in others], axis=0)
+        return largest_category(more), float(more.max())
 
     @property
     def slowest(self) -> Worker:
@@ -114,31 +114,27 @@ def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
     """The steps that any host has, by number, each on the hosts that have it."""
     found: dict[int, tuple[str, list[Worker]]] = {}
     label = labels(hosts)
-    for host in sorted(hosts, key=lambda host: _natural(label[host.name])):
+    for host in sorted(hosts, key=lambda host: natural(label[host.name])):
         steps = host_steps(host, step_event)
-        parts = np.stack([steps.part_ps[:, list(share.parts)].sum(axis=1) for share in SHARES], axis=1)
+        times = steps.by_category()
         for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
             begin = int(steps.begin[i]) - host.window[0]
-            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), parts[i])
+            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), times[i])
             found.setdefault(number, (name, []))[1].append(worker)
     return [PodStep(number, *found[number]) for number in sorted(found)]
 
 
 def left_out(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
-    compiling = [share.id for share in SHARES].index("compile")
+    compiling = [category.id for category in CATEGORIES].index("compile")
     slowest = [step.slowest for step in steps]
-    durations, compiles, complete = (
+    durations, compiles, complete, numbers = (
         np.array(each)
         for each in (
             [worker.total_ps for worker in slowest],
-            [int(worker.parts_ps[compiling]) for worker in slowest],
+            [int(worker.category_ps[compiling]) for worker in slowest],
             [step.complete for step in steps],
+            [step.number for step in steps],
         )
     )
-    return choose(durations, compiles, complete, TYPICAL).reason if len(steps) else []
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Sorts ``worker-2`` before ``worker-10``."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in _NUMBERS.split(name) if part]
+    return choose(durations, compiles, complete, numbers, TYPICAL).reason if len(steps) else []

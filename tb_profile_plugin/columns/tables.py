@@ -263,6 +263,11 @@ class Plane:
         """Event names by metadata row."""
         return self.metadata.text.all
 
+    @property
+    def heads(self) -> list[str]:
+        """Of each name as much as is looked at to tell what an event is."""
+        return self.metadata.text.heads
+
     @lazy
     def display_names(self) -> list[str]:
         """Event display names by metadata row; the name where there is none."""
@@ -278,14 +283,13 @@ class Plane:
     @lazy
     def _stat_rows(self) -> dict[str, list[int]]:
         rows: dict[str, list[int]] = {}
-        for row, name in enumerate(self.stat_metadata.text.all):
-            if row:
-                rows.setdefault(name, []).append(row)
+        for row, name in enumerate(self.stat_metadata.text.all[1:], 1):
+            rows.setdefault(name, []).append(row)
         return rows
 
     def named(self, wanted: Callable[[str], bool]) -> Array:
-        """int64[k]: rows of the events whose name is wanted."""
-        return self.events.named([row for row, name in enumerate(self.names) if wanted(name)])
+        """int64[k]: rows of the events whose name is wanted, by its head."""
+        return self.events.named([row for row, name in enumerate(self.heads) if wanted(name)])
 
     def has_stat(self, name: str) -> bool:
         """Whether the plane knows a stat of that name, used or not."""
@@ -334,8 +338,7 @@ class Plane:
     def _column(self, stats: Stats, name: str) -> StatColumn:
         wanted = self._stat_rows.get(name, [])
         if not wanted or not len(stats.name):
-            none = np.empty(0, np.int64)
-            return StatColumn(self, stats, none, none)
+            return StatColumn(self, stats, *np.empty((2, 0), np.int64))
         rows = stats.named(wanted)
         return StatColumn(self, stats, rows, stats.owners(rows))
 

@@ -10,6 +10,12 @@ import numpy as np
 from ..arrays import Array
 from ..runtime.memo import lazy
 
+LONGEST_HEAD = 4096
+"""Characters of a name that tell what it names: the longest that compilers make of templates come to some thousands.
+
+Names themselves stay whole, as they are what ops and kernels are known, shown, searched and exported by.
+"""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Text:
@@ -45,3 +51,8 @@ class Text:
                 text = seen[piece] = piece.decode("utf-8", "replace")
             answer[row] = text
         return answer
+
+    @lazy
+    def heads(self) -> list[str]:
+        """The first `LONGEST_HEAD` characters of each."""
+        return [text if len(text) <= LONGEST_HEAD else text[:LONGEST_HEAD] for text in self.all]

@@ -40,6 +40,8 @@ ASYNC = "_a"
 CORRELATION_ID = "correlation_id"
 CORRELATION = "correlation"
 """The same in PyTorch's traces, where also what only waits for work has one."""
+STREAM, WAIT_ON_STREAM = "stream", "wait_on_stream"
+"""Of PyTorch's events of synchronisation: the stream that waits, and the one that it waits for."""
 SEQUENCE_NUMBER, FORWARD_THREAD = "Sequence number", "Fwd thread id"
 """Of PyTorch's ops: which node of autograd they made or run; which thread made it, of those that run it."""
 EXTERNAL_ID = "External id"
@@ -50,6 +52,7 @@ ID, PARENT_ID, ELEMENT_ID = "id", "parent_id", "element_id"
 
 # Stats: steps.
 STEP_NUM, STEP_NAME, ITER_NUM, GRAPH_TYPE = "step_num", "step_name", "iter_num", "graph_type"
+ALLOCATOR_NAME = "allocator_name"
 
 FRAMEWORK = "framework"
 """Fact of the `METADATA` plane: which framework ran the program, as formats other than XSpace state it."""
@@ -68,7 +71,9 @@ CATEGORY = "category"
 TORCH_OPS = ("cpu_op", "Operator")
 TORCH_RANGE = "user_annotation"
 TORCH_INSTANT = "cpu_instant_event"
-"""Such categories: ops, ranges that a program names, and moments such as those of allocations."""
+TORCH_COUNTED = "cuda_profiler_range"
+"""Such categories: ops, ranges that a program names, moments such as those of allocations, and kernels in which CUPTI
+counted, whose times are not theirs."""
 
 # Stats: devices.
 KERNEL_DETAILS, MEMCPY_DETAILS = "kernel_details", "memcpy_details"

@@ -81,6 +81,9 @@ class OpRow:
     new_kernels: str
     base_sums: list[int]
     new_sums: list[int]
+    base_count: int | None = None
+    """How often it runs in a step, if that is the same in all captures."""
+    new_count: int | None = None
     p_adjusted: float | None = None
     marked: bool = False
 
@@ -150,6 +153,7 @@ def compare(base: Side, new: Side, runs: Runs | None = None) -> Comparison:
     pairs = matched([each.ops for each in base.digests], [each.ops for each in new.digests])
     if base.items == new.items:
         found = facts_of.ordered([*facts_of.shapes(pairs), *found])
+    found = facts_of.ordered([*found, *facts_of.unrelated(pairs)])
     steps = sides.both(lambda side: side.mean([sum(part.sum_ps for part in each.parts) for each in side.digests]))
     whole = Difference(*steps)
     scales = sides.both(_scales)
@@ -294,7 +298,15 @@ def _op(id: int, pair: Pair, sides: Sides, scales: tuple[_Scales, _Scales]) -> O
         _kernels(sides.new, pair.new),
         base.sums,
         new.sums,
+        _count(sides.base, base),
+        _count(sides.new, new),
     )
+
+
+def _count(side: Side, column: _Column) -> int | None:
+    """How often an op runs in a step, or for an item; None where that differs, or is no whole number."""
+    (one, *others) = set(side.means(column.launches))
+    return None if others or one.denominator > 1 else one.numerator
 
 
 def _column(side: Side, ops: Sequence[tuple[int, DigestOp]]) -> _Column:

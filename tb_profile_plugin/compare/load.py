@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..analysis.chosen import TYPICAL
 from ..analysis.digest.record import VERSION, Digest
 from ..problems import Problem, ProblemError
-from ..store import PAGES, StoredSession, resolve
+from ..store import PAGES, StoredSession, sessions_at
 from ..store.kept import Kept, pack, unpack
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ class Source(NamedTuple):
     host: str = ""
     step_event: str = ""
     steps: str = TYPICAL
+    older: int = 0
+    """Sessions of the same logdir that were left, since its newest one is taken."""
 
     @property
     def question(self) -> tuple[object, ...]:
@@ -42,7 +44,7 @@ _CHOICES = ("host", "steps", "step_event")
 def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
     """What a text names; raises `ProblemError` for what is not there, or a choice that does not exist."""
     path, mark, choices = text.rpartition("#") if "=" in text.rpartition("#")[2] else (text, "", "")
-    chosen = {"step_event": step_event, "steps": steps}
+    chosen: dict[str, Any] = {"step_event": step_event, "steps": steps}
     for each in choices.split("&") if mark else ():
         name, _, value = each.partition("=")
         if name not in _CHOICES:
@@ -58,8 +60,8 @@ def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
         from ..analysis.digest import embedded
 
         return Source(file.stem, None, embedded.read(file))
-    stored = resolve(path)
-    return Source(stored.name, stored, None, **chosen)
+    stored, *older = sessions_at(path)
+    return Source(stored.name, stored, None, **chosen, older=len(older))
 
 
 def kept_digest(one: Source, kept: Kept) -> Digest | None:

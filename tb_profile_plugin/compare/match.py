@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..analysis.digest.record import OTHERS, DigestOp
 from ..runtime.memo import lazy
-from ..runtime.regex import regex
+from ..runtime.regex import regex, without_end
 
 EXACT, ORIGIN, BODY, LINE, NONE = range(5)
 TIERS = ("exact", "same origin", "same body", "same line", "on one side")
@@ -20,7 +20,7 @@ SURE = BODY
 """Tiers up to this one count as matched with certainty."""
 
 _NUMBER = regex(r"_\d+$")
-_NUMBERS = regex(r"(?:_\d+)+$")
+_NUMBERS = regex(r"(?:_\d+)+")
 _NUMBERED = regex(r"\.\d+$")
 _COPY = regex(r"\.(?:clone|remat\d*|sunk|cloned)(?:\.\d+)?$")
 _LINE = regex(r":\d+\)$")
@@ -47,7 +47,7 @@ class Scopes:
         for path in self.paths:
             around = ""
             for part in _LOOPS.sub("", path).split("/"):
-                kind = _NUMBERS.sub("", part)
+                kind = without_end(_NUMBERS, part)
                 # By length, then by digits, numbers of any length are in order.
                 numbers = [(len(each), each) for each in part[len(kind) :].split("_")]
                 around, outer = f"{around}/{part}", around

@@ -13,6 +13,7 @@ from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.record import LATE_PEER, NOTHING, OTHERS
 from ..analysis.words import duration
 from .causes import Cause, causes, late_hosts
+from .certain import certain
 from .change import ALPHA, NOTHING_LEFT, Change, steps_needed
 from .engine import Comparison, OpRow
 from .facts import PYTHON_TRACER, QUESTION, Fact
@@ -71,7 +72,7 @@ def verdict(found: Comparison, threshold: float = THRESHOLD, hosts: Hosts = ({},
     """Of a comparison; differences below the ``threshold`` do not matter."""
     code, certainty = _judged(found, threshold)
     why, reasons = _why(found, hosts) if code in ("slower", "faster") else ([], [])
-    text = _text(found, code, certainty) + _unusual(found)
+    text = _text(found, code, certainty, threshold) + _unusual(found)
     return Verdict(code, certainty, text, why, reasons, [*_doubts(found, code, threshold)])
 
 
@@ -118,7 +119,7 @@ def _proven(found: Comparison, change: Change) -> bool:
     return fewest > 3 if change.permutation is None else change.permutation <= ALPHA
 
 
-def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
+def _text(found: Comparison, code: Code, certainty: Certainty, threshold: float) -> str:
     change, stopped = found.judged, found.stopped
     if stopped:
         values = f": {stopped.base} and {stopped.new}" if stopped.base or stopped.new else ""
@@ -127,7 +128,7 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         return "Not comparable: there are no steps."
     times = _times(found)
     if change.low is None or change.high is None:
-        return f"Cannot tell: too few steps. {times}"
+        return f"{_untold(found, 'too few steps', threshold)}. {times}"
     between = f"{percent(change.low)} to {percent(change.high)}"
     if code == "same":
         more = max(abs(change.low), abs(change.high))
@@ -135,7 +136,9 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
     if code == "unclear":
         told = change.far or change.separate or not change.low <= 0 <= change.high
         machine = told and (change.runs or _apart(change)) and is_of_the_machine(found, change)
-        return f"Cannot tell: {_machine(found, change) if machine else _unclear(change, between)}. {times}"
+        return (
+            f"{_untold(found, _machine(found, change) if machine else _unclear(change, between), threshold)}. {times}"
+        )
     size, ends = abs(change.estimate), sorted((abs(change.low), abs(change.high)))
     # Between two captures it is so; what is not proven is that it is so between the programs.
     word = f"Probably {code}" if certainty == "probable" and change.runs else code.capitalize()
@@ -149,6 +152,12 @@ def _text(found: Comparison, code: Code, certainty: Certainty) -> str:
         return f"{sentence}{only}{'' if change.runs else among}. {times}"
     low, high = (_times_as(each) if many else percent(each) for each in ends)
     return f"{sentence} ({low} to {high}){only}. {times}"
+
+
+def _untold(found: Comparison, reason: str, threshold: float) -> str:
+    """That the step cannot be judged, after what is certain nevertheless."""
+    told = "; ".join(certain(found, threshold))
+    return f"Certain: {told}. Not certain for the step as a whole: {reason}" if told else f"Cannot tell: {reason}"
 
 
 def _machine(found: Comparison, change: Change) -> str:
@@ -233,7 +242,7 @@ def _why(found: Comparison, hosts: Hosts) -> tuple[list[str], list[str]]:
         ids.append(part.id)
         sentence = f"{LABELS[part.id]}: {_size(delta)}"
         op, more = _told_of(_told_apart(found, part.id), delta)
-        more = more or (_unrecorded(found, delta) if part.id == "python" else "")
+        more = more or (_untraced(found) if part.id == "unrecorded" else "")
         ids += [op] if op else []
         sentence += f". {more}" if more else ""
         reasons.append(sentence)
@@ -260,13 +269,10 @@ def _told_of(ops: Sequence[OpRow], delta: Fraction) -> tuple[str, str]:
     )
 
 
-def _unrecorded(found: Comparison, delta: Fraction) -> str:
-    """What to say where most of the difference in Python is time of which nothing is recorded."""
-    rows = [op for op in found.ops if op.part == "python" and NOTHING in (op.base_name, op.new_name)]
-    if sum((op.difference.delta for op in rows), Fraction(0)) / delta < _MAIN:
-        return ""
+def _untraced(found: Comparison) -> str:
+    """What would tell what runs where nothing was recorded; empty where that was on already."""
     off = all(each.facts["levels"].get(PYTHON_TRACER) == 0 for each in found.sides.new.digests)
-    return f"Nothing is recorded of most of it{': the Python tracer, which is off, would name it' if off else ''}"
+    return "The Python tracer, which is off, would name it" if off else ""
 
 
 def _alone(ops: Sequence[OpRow]) -> tuple[Fraction, Fraction]:

@@ -29,7 +29,15 @@ class Document(NamedTuple):
     """Of a file that it would be: ``txt``, ``dot``, ``pb`` …"""
 
 
+RENAMED = {"tensorflow_stats": "framework_op_stats"}
+"""What tools are called now by the names that older scripts know."""
+
 _FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__))
+
+
+def wants_csv(tqx: str) -> bool:
+    """Whether the parameter ``tqx`` asks for a table as CSV: ``out:csv``, beside whatever else it says."""
+    return "out:csv" in tqx.replace(" ", "").split(";")
 
 
 def document(tool: Tool, session: Session, host: str, given: Mapping[str, str]) -> Document | None:
@@ -44,7 +52,7 @@ def document(tool: Tool, session: Session, host: str, given: Mapping[str, str]) 
     return render(tool.hosts(session, host)[0], given)
 
 
-def answer(tool: Tool, session: Session, host: str = "", **options: str) -> Json:
+def answer(tool: Tool, session: Session, host: str = "", /, **options: str) -> Json:
     """The tool's answer in its old shape; its named answer where it has no old one.
 
     Raises `ProblemError` as `Tool.run` does.

@@ -8,7 +8,7 @@ from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.host import Host
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
-from .steptable import step_table
+from .steptable import old_steps, step_table
 
 _OPS = (
     Old("opName", "name", "Input Op"),
@@ -46,7 +46,7 @@ def input_pipeline_analyzer(answer: Named, hosts: Sequence[Host], options: Mappi
     advice = [[_linked(work[id][2] or _NOTHING)] for id in _WORK]
     return [
         data_table(),
-        step_table(answer, hosts, options),
+        step_table(answer, hosts, old_steps(answer, hosts, options)),
         data_table(old_heads(answer, "input_ops", _OPS), old_rows(answer, "input_ops", _OPS), times, docs),
         data_table([head("link", "link", "string")], advice),
         diagnostics(answer),

@@ -12,7 +12,7 @@ from ..model.capabilities import gpu_capabilities
 from ..model.devices import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import Host
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
-from .steptable import bottleneck, step_table
+from .steptable import OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
     Old("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),
@@ -52,13 +52,13 @@ _STATEMENTS = {
 
 def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    hardware = hardware_type(answer.fact("device_type"))
+    hardware, steps = hardware_type(answer.fact("device_type")), old_steps(answer, hosts, options)
     shared = answer.fact("shared_steps") or 0
     return [
-        _analysis(answer, hosts, hardware),
-        step_table(answer, hosts, options),
+        _analysis(answer, hosts, hardware, steps),
+        step_table(answer, hosts, steps),
         _run_environment(answer),
-        _recommendation(answer, hardware, hosts),
+        _recommendation(answer, hardware, hosts, steps),
         _inference_latency(),
         {},
         diagnostics(answer),
@@ -69,7 +69,7 @@ def overview_page(answer: Named, hosts: Sequence[Host], options: Mapping[str, st
     ]
 
 
-def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
+def _analysis(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSteps) -> Json:
     on_gpu = hardware == GPU
     rate = "GFLOPs/Sec" if on_gpu else "Bf16 Normalized Flop Rate(GFLOPs/Sec)"
     counts = "blank where the capture holds no counts."
@@ -88,14 +88,14 @@ def _analysis(answer: Named, hosts: Sequence[Host], hardware: str) -> Json:
         Old("selfTimeMs", "self_ms"),
         Old("occurrences", "occurrences"),
     )
-    placement = _placement(answer, hosts, hardware)
+    placement = _placement(answer, hosts, hardware, steps)
     docs = {key: answer.doc(of) for key, of in _PLACEMENT.items() if key in placement and key not in _WITHOUT_DOC}
     places = answer.values("top_ops", "place")
     rows = [row for row, place in zip(old_rows(answer, "top_ops", columns), places, strict=True) if place == ON_DEVICE]
     return data_table(old_heads(answer, "top_ops", columns), rows, placement, docs)
 
 
-def _placement(answer: Named, hosts: Sequence[Host], hardware: str) -> dict[str, str]:
+def _placement(answer: Named, hosts: Sequence[Host], hardware: str, steps: OldSteps) -> dict[str, str]:
     constant = {"host_trace_level": "0", "remark_color": "", "remark_text": ""}
     found = {key: _percent(answer.fact(of)) for key, of in _PLACEMENT.items()} | constant
     if hardware == GPU:
@@ -140,7 +140,7 @@ def _run_environment(answer: Named) -> Json:
     return data_table(columns, [], properties, docs)
 
 
-def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host]) -> Json:
+def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host], steps: OldSteps) -> Json:
     columns = [head(key, key, "string") for key in ("tip_type", "link", "description")]
     timeline = "TPU core" if hardware == TPU else "GPU" if hardware == GPU else "CPU"
     host_text, device_text = "Next steps for reducing the Host time", "Next steps for reducing the Device time"
@@ -155,7 +155,7 @@ def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host]) -> Json
         ("doc", f"{label}: {address}", "Other useful resources")
         for label, address in answer.rows("guides", "label", "address")
     ]
-    level, statement = bottleneck(answer, "input")
+    level, statement = steps.bottleneck("input")
     properties = {
         "bottleneck": level,
         "statement": statement,
@@ -163,7 +163,7 @@ def _recommendation(answer: Named, hardware: str, hosts: Sequence[Host]) -> Json
         "precision_statement": _precision(answer.fact("compute_16_share"), hosts),
     }
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
-        properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = bottleneck(answer, part)
+        properties[f"{name}_bottleneck"], properties[f"{name}_statement"] = steps.bottleneck(part)
     evidence = dict(answer.rows("hints", "id", "evidence"))
     properties |= {key: evidence.get(id, "") for key, id in _STATEMENTS.items()}
     return data_table(columns, rows, properties)

@@ -7,18 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..analysis.steptime import StepTimes, host_steps
+from ..arrays import Array
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.host import Host
 from .datatable import sentence
-from .steps import PARTS
+from .steps import PARTS, step_parts
 
 _CORES_PER_HOST = 1000
 
 
 def pod_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    each = [_records(host, host_steps(host, options["step_event"])) for host in hosts]
+    each = [
+        _records(host, host_steps(host, options["step_event"]), step_parts(host, options["step_event"]))
+        for host in hosts
+    ]
     maps = []
     for number in sorted(set().union(*each)):
         cores = {str(_CORES_PER_HOST * i + 1): records[number] for i, records in enumerate(each) if number in records}
@@ -36,12 +40,12 @@ def pod_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str])
     }
 
 
-def _records(host: Host, steps: StepTimes) -> dict[int, Json]:
+def _records(host: Host, steps: StepTimes, part_ps: Array) -> dict[int, Json]:
     """One worker's steps by number.
 
     Ours are ``stepName``, ``complete`` and ``beginMs``, which counts from the worker's first event.
     """
-    spent = np.stack([steps.part_ps[:, list(parts)].sum(axis=1) for parts in PARTS.values()], axis=1)
+    spent = np.stack([part_ps[steps.place][:, list(parts)].sum(axis=1) for parts in PARTS.values()], axis=1)
     rows = zip(steps.number.tolist(), steps.name, spent.tolist(), steps.duration_ps.tolist(), strict=True)
     return {
         number: {

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from ..analysis.steptime import slowest, summary
+from ..analysis.steptime import PS_PER_MS, StepTimes, slowest, summary
+from ..arrays import Array
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.devices import device_type, hardware_type
 from ..model.host import Host
+from .bottlenecks import Bottleneck, bottlenecks
 from .datatable import data_table, head
-from .steps import PARTS
+from .parts import Part
+from .steps import PARTS, parts_of
 
 _IDS = (
     "deviceComputeTimeMs",
@@ -48,7 +52,39 @@ _DOCS = {
 _LEVELS = {"high": "host", "moderate": "both", "no": "device"}
 
 
-def step_table(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
+class OldSteps(NamedTuple):
+    """The steps with their parts as the existing plugin has them."""
+
+    steps: StepTimes
+    part_ps: Array
+    """int64[n, len(Part)]."""
+    bottlenecks: dict[str, Bottleneck]
+
+    @property
+    def counted_ps(self) -> Array:
+        """int64[m, len(Part)]: of the steps that averages go over."""
+        answer: Array = self.part_ps[self.steps.counted]
+        return answer
+
+    def ms(self, parts: Sequence[Part]) -> Array:
+        """float64[n]: time in these parts."""
+        answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
+        return answer
+
+    def bottleneck(self, part: str) -> tuple[str, str]:
+        """How much a part holds the steps up, in the words of the old tables, and the statement about it."""
+        level, statement = self.bottlenecks[part]
+        return (_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
+
+
+def old_steps(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> OldSteps:
+    """The steps that an answer is about."""
+    steps = slowest(hosts, options["step_event"], options["steps"])
+    part_ps = parts_of(steps, hosts, options["step_event"])
+    return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
+
+
+def step_table(answer: Named, hosts: Sequence[Host], found: OldSteps) -> Json:
     """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
     columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
     for key, (label, parts) in _COLUMNS.items():
@@ -61,20 +97,18 @@ def step_table(answer: Named, hosts: Sequence[Host], options: Mapping[str, str])
         head("host", "Host", "string", doc="The host on which this step took longest."),
         head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
     ]
-    # Our steps tell the precisions of the device's compute apart, of which these columns know only the sum.
-    steps = slowest(hosts, options["step_event"], options["steps"])
-    sums = {key: steps.ms(*parts) for key, (_, parts) in _COLUMNS.items()}
+    sums = {key: found.ms(parts) for key, (_, parts) in _COLUMNS.items()}
     properties = {
         "hardware_type": hardware_type(device_type(hosts)),
         "step_time_graph_column_ids": ",".join(["stepnum", *_COLUMNS, " tooltip"]),
-        "summary_nextstep": _next_step(answer),
-        "input_conclusion": bottleneck(answer, "input")[1],
+        "summary_nextstep": _next_step(answer, found),
+        "input_conclusion": found.bottleneck("input")[1],
     }
     for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
-        statement = bottleneck(answer, part)[1]
+        statement = found.bottleneck(part)[1]
         properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
     for name, times in zip(_SUMMARIES, sums.values(), strict=True):
-        figures = summary(times[steps.counted])
+        figures = summary(times[found.steps.counted])
         properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
         properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
     for name, fact in (
@@ -85,16 +119,9 @@ def step_table(answer: Named, hosts: Sequence[Host], options: Mapping[str, str])
     return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
 
 
-def bottleneck(answer: Named, part: str) -> tuple[str, str]:
-    """How much a part holds the steps up, in the words of the old tables, and the statement about it."""
-    rows = answer.rows("bottlenecks", "part", "level", "statement")
-    level, statement = next((level, statement or "") for id, level, statement in rows if id == part)
-    return (_LEVELS.get(level, "unknown") if part == "input" else level or "no"), statement
-
-
-def _next_step(answer: Named) -> str:
+def _next_step(answer: Named, found: OldSteps) -> str:
     """Where the Input Pipeline Analyzer sends the reader."""
-    if bottleneck(answer, "input")[0] not in ("host", "both"):
+    if found.bottleneck("input")[0] not in ("host", "both"):
         return "Input is not what holds these steps up; you can skip the rest of this page."
     if answer.fact("tf_data"):
         return "Look at what the host does for input, below."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..runtime.regex import regex
 from ..terminal import shown
 
+_UNDERSCORE = regex(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 MOST = 60_000
 """Characters that a comment of a pull request can hold, and some to spare."""
 
@@ -13,8 +15,10 @@ MOST = 60_000
 def escaped(text: str) -> str:
     """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
     text = shown(" ".join(text.split()))
-    for mark in "\\`*_{}[]<>#|~":
+    for mark in "\\`*{}[]<>#|~":
         text = text.replace(mark, f"\\{mark}")
+    # Within a word it does nothing, and names with it are searched for.
+    text = _UNDERSCORE.sub(r"\\_", text)
     # Nobody is told of a pull request by the name of an op.
     return text.replace("@", "&#64;")
 

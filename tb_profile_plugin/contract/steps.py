@@ -1,4 +1,4 @@
-"""Steps as the tools that speak of them answer: the table of steps, its facts, and what holds the steps up."""
+"""Steps as the tools that speak of them answer: the table of steps and its facts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis import health, stepfacts
-from ..analysis.bottlenecks import bottlenecks
 from ..analysis.chosen import ALL, TYPICAL
 from ..analysis.diagnosis import diagnose
-from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes, summary
+from ..analysis.idle.states import CATEGORIES
+from ..analysis.steptime import PS_PER_MS, StepTimes, summary
 from ..arrays import Array
 from ..model import clock
 from ..model.host import Host
@@ -22,7 +22,7 @@ CHOICE = Param(
     "steps",
     TYPICAL,
     f"Steps that figures go over: {TYPICAL} (without those that warm up or are far from the others), {ALL} complete "
-    "ones, or places such as 5-20.",
+    "ones, or numbers such as 5-20.",
 )
 """The option of every tool whose figures go over steps."""
 
@@ -77,7 +77,7 @@ STEP_FACTS = (
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
-STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{share.id}_ms" for share in SHARES)))
+STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
 
 STEPS = Table(
     "steps",
@@ -85,7 +85,10 @@ STEPS = Table(
     (
         Column("name", "Step", "string", doc="The step as the program names it."),
         Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
-        *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc, depends=share.depends) for share in SHARES),
+        *(
+            Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc, depends=category.depends)
+            for category in CATEGORIES
+        ),
         Column("complete", "Complete", "boolean", doc="Not cut by the capture's start or end."),
         Column(
             "left_out",
@@ -117,18 +120,6 @@ STEP_CHOICES = Table(
     ),
 )
 
-BOTTLENECKS = Table(
-    "bottlenecks",
-    "What holds the steps up",
-    (
-        Column("part", "Part", "string", doc="Id of the part of the step."),
-        Column("level", "Level", "string", doc="high, moderate or no; by the thresholds of TensorFlow's profiler."),
-        Column(
-            "statement", "Statement", "string", doc="The figure in a sentence; blank where there is nothing to say."
-        ),
-    ),
-)
-
 
 def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     """The columns of `STEPS`."""
@@ -141,7 +132,10 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
         "left_out": [reason or None for reason in steps.choice.reason],
         "host": steps.host,
         "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
-    } | {f"{share.id}_ms": steps.ms(*share.parts).tolist() for share in SHARES}
+    } | {
+        f"{category.id}_ms": (times / PS_PER_MS).tolist()
+        for category, times in zip(CATEGORIES, steps.by_category().T, strict=True)
+    }
 
 
 def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data: bool) -> dict[str, Any]:
@@ -168,16 +162,6 @@ def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
         "count": [each.count for each in found],
         "work_ms": [each.work_ps / PS_PER_MS for each in found],
         "host_ms": [each.host_ps / PS_PER_MS for each in found],
-    }
-
-
-def bottleneck_table(steps: StepTimes, tf_data: bool) -> dict[str, Sequence[Any]]:
-    """The columns of `BOTTLENECKS`."""
-    found = bottlenecks(steps, tf_data)
-    return {
-        "part": list(found),
-        "level": [each.level for each in found.values()],
-        "statement": [each.statement or None for each in found.values()],
     }
 
 

@@ -105,7 +105,7 @@ class Tool:
         found = Path(source).with_name(f"{self.name}.js") if source else None
         return found if found and found.is_file() else None
 
-    def run(self, session: Session, host: str = "", **options: str) -> Json:
+    def run(self, session: Session, host: str = "", /, **options: str) -> Json:
         """The tool's answer as JSON data (see `contract.answer`) for one host, or for all with nothing.
 
         Raises `ProblemError` for a host, an option or a choice that does not exist.
@@ -139,12 +139,12 @@ class Tool:
             raise ProblemError(lacking)
         return self.hosts(other, host if host in other.hosts else "", **options)
 
-    def pieces(self, session: Session, host: str = "", **options: str) -> Iterator[str]:
+    def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
         """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
         known = self.options(options)
         return iter(self.function(session, session.each(host), **known))
 
-    def hosts(self, session: Session, host: str = "", **options: str) -> list[Host]:
+    def hosts(self, session: Session, host: str = "", /, **options: str) -> list[Host]:
         """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
         if not self.all_hosts:
             return session.select(host or session.hosts[0])[:1]

@@ -47,7 +47,7 @@ def copies(host: Host) -> dict[str, Copies]:
 
 
 def _copies(host: Host, plane: Plane) -> Copies:
-    by_name = np.array([bool(names.memcpy(name)) for name in plane.names], bool)
+    by_name = np.array([bool(names.memcpy(name)) for name in plane.heads], bool)
     copied = np.zeros(len(plane.events), bool)
     for line, called in enumerate(plane.lines.name):
         copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None

@@ -157,7 +157,7 @@ def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
     return _Origin(
         (label,) if label else (),
         ops,
-        tuple(op.name.split("/")[:-1]) if named else (),
+        tuple(op.name.split("/")[:-1][:_DEEPEST]) if named else (),
         (op.type or op.name,) if named else (),
         (source,) if source else (),
     )
@@ -170,6 +170,8 @@ def _carried(group: Array) -> Array:
     return answer
 
 
+_DEEPEST = 256
+"""So many levels of scopes are lanes at most: names of programs have some ten, and a hostile one has thousands."""
 _SHORT_PS = 100_000_000
 """A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
 

@@ -20,6 +20,7 @@ from ..runtime.memo import Memo, lazy
 from ..runtime.regex import regex
 from ..xspace import hlo
 from . import steps as step_rules
+from .enqueued import on_one_clock
 from .per_host import Need, name_of, per_host
 from .steps import Steps
 from .trace import Trace, is_derived
@@ -51,7 +52,7 @@ class Host:
         """With `load` it is decoded when first needed, after which `loaded` is called; else `space` is all there is."""
         self.name = name
         """As the file names it."""
-        self._space = space
+        self._space = space and on_one_clock(space)
         self._load = load
         self._loaded = loaded
         self._loading: Memo[XSpace] = Memo()
@@ -70,11 +71,14 @@ class Host:
         """The decoded capture; raises `ProblemError` where it cannot be read (again)."""
         if self._space is None:
             assert self._load, "a host has its capture or can load it"
-            space = self._loading.get("space", partial(self._load, self))
+            space = self._loading.get("space", partial(self._decode, self._load))
             if self._space is None:
                 self._space, self.known = space, True
                 self._loaded(self)
         return self._space
+
+    def _decode(self, load: Callable[[Host], XSpace]) -> XSpace:
+        return on_one_clock(load(self))
 
     def results(self, function: str, keep: bool) -> Memo[Any]:
         """The results of a per-host function by its arguments."""
@@ -126,8 +130,10 @@ class Host:
 
     @lazy
     def devices(self) -> list[Plane]:
-        """Planes of devices that recorded events: a plane without lines is no device data."""
-        return [plane for plane in self.gpus or self.tpus if len(plane.events)]
+        """Planes of devices that recorded events: of GPUs on streams, since lines derived from others are no record."""
+        if self.gpus:
+            return [plane for plane in self.gpus if self.on_streams(plane).any()]
+        return [plane for plane in self.tpus if len(plane.events)]
 
     @lazy
     def origin_ns(self) -> int:

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..runtime.regex import regex
+from ..runtime.regex import regex, without_end
 from .demangle import demangle
 
 _LONGEST = 20_000
 _SHORT = 60
 _DEEPEST = 60
-_SUFFIX = regex(r"(?: \[clone [^\]]*\]|\.kd|\.private\.\w+)+$")
+_SUFFIX = regex(r"(?: \[clone [^\[\]]*\]|\.kd|\.private\.\w+)+")
 _WRAPPERS = frozenset(
     "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
 )
@@ -54,7 +54,7 @@ class Template(NamedTuple):
 @lru_cache(maxsize=65536)
 def full(name: str) -> str:
     """The name as a programmer would write it."""
-    return _SUFFIX.sub("", demangle(name)) if len(name) <= _LONGEST else name
+    return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST else name
 
 
 @lru_cache(maxsize=65536)

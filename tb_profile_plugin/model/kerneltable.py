@@ -30,9 +30,17 @@ _CUBLAS = "names in published profiles of cuBLAS and cuBLASLt"
 _CUDNN = "names in published profiles of cuDNN 7 to 9"
 _CUTLASS = "naming rules in CUTLASS's documentation of its profiler"
 _FLASH = "kernel sources and published profiles of FlashAttention 2 to 4"
+_AITER = "names in published profiles of vLLM and SGLang on MI300X"
 _TENSILE = "naming rules of Tensile: problem type, then macro tile, then MI for matrix instructions"
 _XLA = "names that XLA gives to its fusions"
 _MMA = r"(?:[hs]884|[hsc]1688|[hs]16816|i8816|i16832|d884|[sih]161616)"
+
+
+def _later(begin: str, end: str, between: str = r"\w") -> str:
+    """As ``begin``, any number of ``between``, and ``end``, but begun once: there is no further ``begin`` between."""
+    return rf"{begin}(?:(?!{begin}){between})*?{end}"
+
+
 _ARCH = r"(?:kepler|maxwell|pascal|volta|turing|ampere|ada|hopper)"
 
 RULES: tuple[Rule, ...] = (
@@ -47,12 +55,12 @@ RULES: tuple[Rule, ...] = (
     Rule(r"nvjet_(?:sm\d+_)?sss_", "cuBLAS", True, _CUBLAS, TF32),
     Rule(r"nvjet_", "cuBLAS", True, _CUBLAS),
     # XMMA: only plain fp32 in and out runs on the ordinary cores
-    Rule(r"xmma_\w*implicit_gemm\w*_f32f32_f32f32", "cuDNN", False, _CUDNN, FP32),
+    Rule(_later("xmma_", _later("implicit_gemm", "_f32f32_f32f32")), "cuDNN", False, _CUDNN, FP32),
     Rule(r"xmma_gemm_f32f32_f32f32", "cuBLAS", False, _CUBLAS, FP32),
-    Rule(r"xmma_\w*implicit_gemm|xmma_sparse_conv|xmma_cudnn", "cuDNN", True, _XPROF),
+    Rule(_later("xmma_", "(?:implicit_gemm|sparse_conv|cudnn)"), "cuDNN", True, _XPROF),
     Rule(r"xmma_(?:sparse_)?gemm", "cuBLAS", True, _XPROF),
     # Attention
-    Rule(r"cudnn_generated_fort_native_sdpa\w*mma_f16", "cuDNN", True, _CUDNN, HALF),
+    Rule(_later("cudnn_generated_fort_native_sdpa", "mma_f16"), "cuDNN", True, _CUDNN, HALF),
     Rule(r"cudnn_generated_fort_native_sdpa", "cuDNN", True, _CUDNN),
     Rule(
         r"FlashAttnFwdCombine|splitkv_combine|flash_bwd_(?:dot_do_o|convert|clear)|FlashAttnBwdP|prepare_varlen",
@@ -64,13 +72,13 @@ RULES: tuple[Rule, ...] = (
     Rule(r"fmha_cutlass[FB]_b?f16", "CUTLASS", True, "kernel names of memory-efficient attention in xFormers"),
     Rule(r"fmha_cutlass[FB]_f32", "CUTLASS", None, "kernel names of memory-efficient attention in xFormers", FP32),
     # CUTLASS
-    Rule(r"cutlass\w*_simt_", "CUTLASS", False, _CUTLASS),
+    Rule(_later("cutlass", "_simt_"), "CUTLASS", False, _CUTLASS),
     Rule(r"cutlass_[89]\d_tensorop_s1688(?:gemm|fprop|dgrad|wgrad)_\d", "CUTLASS", True, _CUTLASS, TF32),
-    Rule(r"cutlass\w*tensorop", "CUTLASS", True, _CUTLASS),
-    Rule(r"cutlass::\w.*(?:GMMA|UMMA|SM90_\d+x|SM100_MMA)", "CUTLASS", True, _CUTLASS),
+    Rule(_later("cutlass", "tensorop"), "CUTLASS", True, _CUTLASS),
+    Rule(_later(r"cutlass::\w", r"(?:GMMA|UMMA|SM90_\d+x|SM100_MMA)", "."), "CUTLASS", True, _CUTLASS),
     Rule(r"cutlass::", "CUTLASS", None, _CUTLASS),
     # cuDNN and cuBLAS, told by the shape of the matrix instruction
-    Rule(rf"{_MMA}\w*(?:cudnn|fprop|dgrad|wgrad)", "cuDNN", True, _XPROF),
+    Rule(_later(_MMA, "(?:cudnn|fprop|dgrad|wgrad)"), "cuDNN", True, _XPROF),
     Rule(rf"{_MMA}", "cuBLAS", True, _XPROF),
     Rule(
         r"conv1x1|conv2d_c1_k1|dgrad_1x1_stride_2x2|direct_group|first_layer_wgrad_kernel", "cuDNN", True, _XPROF, FP16
@@ -78,27 +86,36 @@ RULES: tuple[Rule, ...] = (
     Rule(r"cudnn_generated_fort_native|generatedNativePointwise", "cuDNN", None, _CUDNN),
     Rule(r"cudnn|implicit_convolve|winograd|fft2d_[rc]2|flip_filter", "cuDNN", False, _CUDNN),
     Rule(
-        rf"{_ARCH}_(?:gc|zg|[sdhcz])gemm|^[sdhcz]gemm_\d|gemv\w*_kernel|gemv2|splitKreduce|gemmSN_|gemmk1_|cublas",
+        rf"{_ARCH}_(?:gc|zg|[sdhcz])gemm|^[sdhcz]gemm_\d|"
+        + _later("gemv", "_kernel")
+        + "|gemv2|splitKreduce|gemmSN_|gemmk1_|cublas",
         "cuBLAS",
         False,
         _CUBLAS,
     ),
     # AMD
-    Rule(r"Cijk_\w*UserArgs\w*_MI\d", "hipBLASLt", True, _TENSILE),
-    Rule(r"Cijk_\w*UserArgs", "hipBLASLt", False, _TENSILE),
-    Rule(r"Cijk_\w*_MI\d", "rocBLAS", True, _TENSILE),
+    Rule(_later("Cijk_", _later("UserArgs", r"_MI\d")), "hipBLASLt", True, _TENSILE),
+    Rule(_later("Cijk_", "UserArgs"), "hipBLASLt", False, _TENSILE),
+    Rule(_later("Cijk_", r"_MI\d"), "rocBLAS", True, _TENSILE),
     Rule(r"Cijk_", "rocBLAS", False, _TENSILE),
     Rule(r"igemm_(?:fwd|bwd|wrw)_gtcx", "MIOpen", True, "names of MIOpen's assembly kernels; gtcx is for matrix cores"),
     Rule(r"miopen|MIOpen|naive_conv_|Im[23]d2Col|Col2Im[23]d", "MIOpen", False, "names in MIOpen's sources"),
     Rule(
-        r"(?:\bck::|_ZN2ck).*kernel_\w*(?:xdl|wmma)|ck_tile.*(?:FmhaFwdKernel|FmhaFwdSplitKVKernel|DQDKDV|GemmKernel)",
+        _later(r"(?:\bck::|_ZN2ck)", _later("kernel_", "(?:xdl|wmma)"), ".")
+        + "|"
+        + _later("ck_tile", "(?:FmhaFwdKernel|FmhaFwdSplitKVKernel|DQDKDV|GemmKernel)", "."),
         "Composable Kernel",
         True,
         "kernel names in Composable Kernel's sources",
     ),
     Rule(r"\bck::|_ZN2ck|ck_tile", "Composable Kernel", None, "kernel names in Composable Kernel's sources"),
-    Rule(r"aiter.*(?:fmha|gemm|mla_)", "AITER", True, "names in published profiles of vLLM and SGLang on MI300X"),
-    Rule(r"\baiter::|_ZN5aiter", "AITER", None, "names in published profiles of vLLM and SGLang on MI300X"),
+    Rule(
+        _later("aiter", "(?:fmha|gemm|mla_)", "."),
+        "AITER",
+        True,
+        _AITER,
+    ),
+    Rule(r"\baiter::|_ZN5aiter", "AITER", None, _AITER),
     # Compilers
     Rule(r"gemm_fusion_dot|triton_gemm", "XLA, Triton", True, _XPROF),
     Rule(r"^triton_(?:poi|red|per|for|softmax)_", "Triton", False, "prefixes in PyTorch's Inductor and in XLA"),
@@ -106,7 +123,7 @@ RULES: tuple[Rule, ...] = (
     Rule(r"(?:^|_)fusion(?:_\d+)*(?:\.kd)?$|^wrapped_\w+", "XLA", False, _XLA),
     # Frameworks' own kernels
     Rule(r"tensorflow::|_ZN10tensorflow|Eigen::|_ZN5Eigen", "TensorFlow", False, "namespaces in TensorFlow's sources"),
-    Rule(r"_GPU_DT_\w+_kernel", "TensorFlow", False, "names of TensorFlow's kernels generated by MLIR"),
+    Rule(_later("_GPU_DT_", "_kernel"), "TensorFlow", False, "names of TensorFlow's kernels generated by MLIR"),
     Rule(r"at::native|_ZN2at6native", "PyTorch", False, "namespaces in PyTorch's sources"),
     Rule(r"cub::|thrust::|_ZN3cub|_ZN6thrust", "CUB", False, "namespaces in CUB's and Thrust's sources"),
     # Names that only tell the instruction

@@ -305,23 +305,25 @@ def _place(name: str, known: Sequence[str]) -> int:
     return next((i for i, each in enumerate(known) if name.startswith(each)), len(known))
 
 
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", text) if part]
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """Sorts ``worker-2`` before ``worker-10``, however many digits there are: more than Python makes a number of."""
+    parts = [part for part in re.split(r"(\d+)", text) if part]
+    return [(0, len(more := part.lstrip("0")), more) if part.isdecimal() else (1, 0, part) for part in parts]
 
 
 def _device_order(lane: Lane) -> tuple[Any, ...]:
     if lane.kind == COUNTER:
-        return 3, 0, _natural(lane.name)
+        return 3, 0, natural(lane.name)
     if lane.kind == STREAM:
-        return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, _natural(lane.name)
+        return 2, 0 if re.search(r"Compute|Kernel", lane.name) else 1, natural(lane.name)
     suffix = lane.name.partition(" - from ")[2]
     place = _place(lane.name, (*_ORDER, *_SCOPES))
-    return 1, (_natural(suffix), place), _natural(lane.name)
+    return 1, (natural(suffix), place), natural(lane.name)
 
 
 def _thread_order(lane: Lane) -> tuple[Any, ...]:
     """The main thread first, then by name; of one name the busiest first; counters last."""
-    return lane.kind == COUNTER, not _MAIN.match(lane.name), _natural(lane.name.lower()), -len(lane)
+    return lane.kind == COUNTER, not _MAIN.match(lane.name), natural(lane.name.lower()), -len(lane)
 
 
 @per_host

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from ..arrays import I32, I64, Array, Bool, Int, distinct, median
 from ..columns import vocabulary
 from ..jit import jit
 from ..runtime.memo import lazy
+from . import enqueued
 from .joins import among, is_ascending, join, pair_codes
 from .runs import dispatched
 
@@ -24,6 +26,8 @@ LAUNCH = 9
 """Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
 EXECUTOR = 2
 """Kind of a link from a function's call to its execution (likewise); files before TensorFlow 2.9 write 1."""
+LIBRARY = 14
+"""Kind of a link from a call of an accelerator's library to what that does on the same thread (likewise)."""
 CALL = 100
 """Kind of a link from an event on a thread to a driver's call that was recorded on a line of its own."""
 RUN = 101
@@ -97,6 +101,7 @@ def find(trace: Trace) -> Links:
     launches = _launches(trace)
     contexts = _contexts(trace)
     parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
+    parts += [] if (contexts[2] == enqueued.ENQUEUED).any() else _enqueued(trace)
     none = np.empty(0, np.int32)
     found = [part for part in parts if len(part[0])]
     joined = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
@@ -121,6 +126,15 @@ def _launches(trace: Trace) -> _Edges:
     launch, run = events[host & valid], events[~host & valid]
     source, target = join(values[host & valid], values[~host & valid], last=True)
     return _edges(launch[source], run[target], LAUNCH)
+
+
+def _enqueued(trace: Trace) -> Iterator[_Edges]:
+    """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
+    host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
+    for first, plane in trace.parts:
+        if host and plane.name.startswith(vocabulary.TPU):
+            calls, runs = enqueued.runs(host, plane)
+            yield _edges(calls + trace.rows(host).start, runs + first, enqueued.ENQUEUED)
 
 
 def executor_runs(trace: Trace) -> Array:

@@ -111,7 +111,7 @@ def is_path(text: str) -> bool:
     return bool(right) or "/" in left or "(" in left
 
 
-_TORCH_GRADIENT = regex(r"Backward\d*$|_backward(?:_\w+)?$|^autograd::engine::evaluate_function")
+_TORCH_GRADIENT = regex(r"Backward\d*$|_backward(?:_(?:(?!_backward_)\w)+)?$|^autograd::engine::evaluate_function")
 """Nodes of PyTorch's autograd, and ATen's ops for gradients."""
 
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from ..arrays import Array
+from ..columns import vocabulary
 from ..runtime.regex import regex
 from .groups import Groups
 from .links import LAUNCH
@@ -18,7 +19,10 @@ from .trace import Trace
 NUMBERED = regex(r"ProfilerStep#(\d+)")
 """Such a mark, which carries its number in its name."""
 
-
+_SERVED = regex(r"execute_(?:\d+_)?(?:context|new)_\d\S*_(?:generation|cached)_\d+|step\[[A-Z_]+ bs=\d+")
+"""What engines that serve models mark each iteration with: vLLM (``annotate_profile`` of its GPU worker; AMD's adds the
+number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
+"""
 _TURNS = (
     regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
     regex(r"Optimizer\.zero_grad#"),
@@ -36,6 +40,28 @@ def marks(trace: Trace) -> Array:
     found = trace.named(lambda name: bool(NUMBERED.fullmatch(name)))
     answer: Array = found[~trace.on_device[found]]
     return answer
+
+
+def served(trace: Trace) -> Array:
+    """int64[k]: the marks of a serving engine's iterations, each of which may run its model in several pieces."""
+    found = trace.named(lambda name: bool(_SERVED.match(name)))
+    answer: Array = found[~trace.on_device[found]]
+    return answer
+
+
+def until_stop(trace: Trace, found: Array) -> bool:
+    """Whether the last of these marks is no step, but lasts from the last ``step()`` to the profiler's stop.
+
+    Then no op begins in it and nothing is launched, unlike in the others; ``found`` is in order of time.
+    """
+    work = [trace.links.source[trace.links.kind == LAUNCH]]
+    for first, plane in trace.parts:
+        ops = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
+        if ops.any():
+            work.append(np.flatnonzero(ops[plane.events.name]) + first)
+    begin = np.sort(trace.begin[np.concatenate(work)])
+    in_mark = np.searchsorted(begin, trace.end[found]) - np.searchsorted(begin, trace.begin[found])
+    return bool(len(found) > 1 and in_mark[:-1].any() and not in_mark[-1])
 
 
 def _begins(pattern: re.Pattern[str], name: str) -> bool:

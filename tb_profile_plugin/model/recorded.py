@@ -6,7 +6,9 @@ import numpy as np
 
 from ..arrays import distinct, median
 from ..columns import vocabulary
+from ..runtime.regex import regex
 from ..xspace import wire
+from . import names
 from .host import Host
 from .per_host import per_host
 
@@ -14,6 +16,12 @@ LEVELS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_le
 """By their field in ProfileOptions."""
 _FEW_OPS = 50
 """Below so many numbers nothing is said about those between them."""
+_POLLS_GPU = regex(r"tf_(?:GPU|Device)_Event_Manager\b")
+"""Threads of TensorFlow on which it learns what a GPU has done."""
+_ON_GPU = regex(r"[G\0]PU_\d+_bfc$")
+"""Allocators of a GPU's memory; TensorFlow on Windows writes NUL over the first letter."""
+_COMPUTES = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
+"""Types of ops that any training spends its time on."""
 _VARINT = 0
 """The wire type of numbers."""
 
@@ -42,6 +50,28 @@ def versions(host: Host) -> dict[str, str]:
 
 
 @per_host(keep=True)
+def is_unrecorded(host: Host) -> bool:
+    """Whether the capture names an accelerator of which no event was recorded, and that may have run."""
+    return bool(host.gpus or host.tpus) and not host.devices and not leaves_gpu_unused(host)
+
+
+@per_host(keep=True)
+def leaves_gpu_unused(host: Host) -> bool:
+    """Whether a capture names a GPU, and its program computes on the CPU.
+
+    TensorFlow does so where it cannot use the GPU: nothing is allocated on one, no thread polls its events, and
+    products or convolutions run on threads of the host.
+    """
+    if host.devices or not host.gpus or host.tpus or host.cpu is None:
+        return False
+    if any(_POLLS_GPU.match(name) for name in host.cpu.lines.name):
+        return False
+    if not any(_COMPUTES.match(names.parse(name).type) for name in host.cpu.names):
+        return False
+    return not any(_ON_GPU.match(name) for name in host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1])
+
+
+@per_host(keep=True)
 def one_op_of(host: Host) -> int:
     """Of how many ops the trace holds one: 1 where all are there, or nothing tells.
 
@@ -52,3 +82,15 @@ def one_op_of(host: Host) -> int:
     numbers = distinct(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
     numbers = numbers[numbers > 0]
     return int(median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
+
+
+@per_host(keep=True)
+def counted_kernels(host: Host) -> int:
+    """How many kernels CUPTI counted in, where it recorded none: it runs each again and again, and the host waits."""
+    if host.devices:
+        return 0
+    counted = 0
+    for plane in host.gpus:
+        of_name = np.array([category == vocabulary.TORCH_COUNTED for category in plane.categories], bool)
+        counted += int(of_name[plane.events.name].sum())
+    return counted

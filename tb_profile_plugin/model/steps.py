@@ -21,6 +21,7 @@ SOURCES = {
     "chosen": "events of the name that you chose",
     "markers": "step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)",
     "profiler": "steps of PyTorch's profiler (ProfilerStep)",
+    "served": "iterations that a serving engine marks (vLLM, SGLang)",
     "numbers": "events that carry a step number (such as Keras 3's batches)",
     "loops": "iterations of a TensorFlow training loop",
     "turns": "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)",
@@ -30,7 +31,7 @@ SOURCES = {
     "none": "nothing: no step could be found",
 }
 """What each rule goes by, in the order in which they are tried."""
-OF_TIME = ("profiler", "turns")
+OF_TIME = ("profiler", "served", "turns")
 """Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
 
 _PAUSE = 0.05
@@ -76,7 +77,7 @@ def find(trace: Trace, chosen: str = "") -> Steps:
     elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
         rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
     else:
-        rules = [_marked, _profiled, _numbered, _loops, _turns, _functions, _stored, _device, _batches]
+        rules = [_marked, _profiled, _served, _numbered, _loops, _turns, _functions, _stored, _device, _batches]
     for rule in rules:
         steps = rule(trace)
         if steps is not None and len(steps):
@@ -110,7 +111,19 @@ def _profiled(trace: Trace) -> Steps | None:
     marks = trace.by_time(outermost(trace, profiled.marks(trace)))
     if not len(marks):
         return None
+    marks = marks[:-1] if profiled.until_stop(trace, marks) else marks
     return _of_time(trace, marks, trace.end[marks], "profiler")
+
+
+def _served(trace: Trace) -> Steps | None:
+    """Where an engine runs ahead, the first begins with its work: what devices did before that is not recorded."""
+    marks = trace.by_time(outermost(trace, profiled.served(trace)))
+    if not len(marks):
+        return None
+    steps = _of_time(trace, marks, trace.end[marks], "served")
+    since, _ = _work(trace, steps.of_event, steps.group[:1], everything=False)
+    ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
+    return replace(steps, begin=np.append(since, steps.begin[1:])) if ahead else steps
 
 
 def _turns(trace: Trace) -> Steps | None:
@@ -149,7 +162,7 @@ def _loops(trace: Trace) -> Steps | None:
     next iteration in the same run, iterations are told by where each begins.
     """
     executions, iterations = grouping.loop_roots(trace)
-    if not len(executions) or len(distinct(trace.spread(vocabulary.ID, executions))) > 1:
+    if not iterations.any() or len(distinct(trace.spread(vocabulary.ID, executions))) > 1:
         return None
     count = int(iterations.max()) + 1
     begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)

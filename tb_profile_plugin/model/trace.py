@@ -83,8 +83,8 @@ class Trace:
 
     @lazy
     def names(self) -> list[str]:
-        """Names of events; those of each plane are its own, plane after plane."""
-        return list(chain.from_iterable(plane.names for plane in self.planes))
+        """Heads of the names of events; those of each plane are its own, plane after plane."""
+        return list(chain.from_iterable(plane.heads for plane in self.planes))
 
     def once(self, compute: Callable[[Trace], Result]) -> Result:
         """What the function says of this trace, worked out once and kept, so not to be changed."""

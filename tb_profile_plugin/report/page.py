@@ -7,7 +7,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..contract.answer import Json
 from ..problems import Problem, ProblemError
@@ -32,7 +32,9 @@ _STYLE = """
 }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 system-ui, sans-serif; }
 [data-live] .still { display: none; }
-.still { color: var(--ink); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }
+.still { color: var(--ink); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
+.still code, .still td:first-child { overflow-wrap: anywhere; }
+.still .notes { margin-bottom: 1rem; white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: .75rem; }
 .still h1 { font-size: 1.3rem; margin: 0 0 .5rem; }
 .still h2 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
 .still table { border-collapse: collapse; width: 100%; }
@@ -50,6 +52,7 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
   .lanes .c0 { fill: #2b5788; } .lanes .c1 { fill: #7d4f1c; } .lanes .c2 { fill: #33663a; }
   .lanes .c3 { fill: #7a3846; } .lanes .c4 { fill: #56418a; } .lanes .c5 { fill: #635b1c; }
 }
+@page { margin: 16mm; }
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --paper: #fff; --line: #999; --fill: #b44500; }
   html, body { background: #fff !important; }
@@ -68,32 +71,45 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
 """
 
 
-def page(summary: Json, about: str, script: str, packed: bytes, held: str = "", drawn: str = "") -> str:
-    """The file: ``summary`` as `summary.summary` makes it, what it holds in a sentence, the bundle, compressed answers.
+class Cover(NamedTuple):
+    """What stands before the figures: texts of whoever made the report, and where they come from."""
 
-    ``held`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without scripts.
+    title: str = ""
+    notes: str = ""
+    about: str = ""
+    """Sentences: when it was captured, with which versions, whether it is redacted."""
+
+
+def page(
+    summary: Json, cover: Cover, script: str, packed: bytes, held: str = "", drawn: str = "", notices: str = ""
+) -> str:
+    """The file: ``summary`` as `summary.summary` makes it, the cover, the bundle, compressed answers.
+
+    ``held`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without scripts,
+    ``notices`` the text that licences ask to be handed on with the bundle.
 
     Raises `ProblemError` for a bundle that would end its own element.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ProblemError(Problem("bad_bundle", "The pages cannot be put into one file.", "Report this, please."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    title = escape(f"Profile of {summary['session']}")
+    title = escape(cover.title or f"Profile of {summary['session']}")
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(digest=digest)}">',
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
-            _still(summary, about, drawn),
+            _still(summary, cover, drawn),
             f'<script type="application/octet-stream" id="answers">{base64.b64encode(packed).decode()}</script>',
             held,
+            f"<!--\n{escape(notices, quote=False)}-->",
             f"<script>{script}</script></body></html>",
         ]
     )
 
 
-def _still(summary: Json, about: str, drawn: str) -> str:
+def _still(summary: Json, cover: Cover, drawn: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
     told = (
         f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps are {facts['steps_are']}."
@@ -101,9 +117,11 @@ def _still(summary: Json, about: str, drawn: str) -> str:
     return "\n".join(
         [
             '<article class="still">',
+            f"<h1>{escape(cover.title)}</h1>" if cover.title else "",
+            f'<p class="notes">{escape(cover.notes)}</p>' if cover.notes else "",
             f"<h1>{escape(verdict['text'] or 'Nothing can be said of this capture.')}</h1>",
             f"<p>{escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
-            f'<p class="quiet">{escape(summary["session"])}: {escape(told)} {escape(about)} '
+            f'<p class="quiet">{escape(summary["session"])}: {escape(told)} {escape(cover.about)} '
             f"Made by {escape(summary['made_by'])}.</p>",
             _table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             _table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),

@@ -5,7 +5,7 @@ The JSON is described by docs/summary.schema.json; the Markdown says the same, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import __version__
@@ -135,11 +135,14 @@ def _cut(text: str, letters: int) -> str:
     return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
 
 
-def markdown(found: Json, budget: int = BUDGET) -> str:
-    """The summary as Markdown of at most so many tokens: what does not fit is left out from the end, which is said."""
+def markdown(found: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
+    """The summary as Markdown of at most so many tokens: what does not fit is left out from the end, which is said.
+
+    ``escape`` makes names in sentences text: for whom reads Markdown as it is, `terminal.shown` keeps them searchable.
+    """
     room = budget * _LETTERS - len(_MORE.encode()) - 1
     lines: list[str] = []
-    for head, rows in _sections(found):
+    for head, rows in _sections(found, escape):
         fitting = []
         room -= _size(head)
         for row in rows:
@@ -162,23 +165,23 @@ def _size(lines: Sequence[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _sections(found: Json) -> Iterator[_Section]:
+def _sections(found: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
     verdict, facts = found["verdict"], found["facts"]
-    yield [], [f"**{escaped(verdict['text'])}**", *(["", escaped(verdict["doubt"])] if verdict["doubt"] else [])]
+    yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
     hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
     seen = "" if facts["device_recorded"] in (True, None) else ", of which nothing was recorded"
-    steps = escaped(facts["steps_are"])
+    steps = escape(facts["steps_are"])
     yield [""], [f"{code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
     yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
     parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
-    causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row)]
+    causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row, escape)]
     yield ["", "### Why, and what would help", ""], causes
     yield _table(
         "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, found["ops"])
     )
     findings = (f"{each['severity']}: {each['message']} {each['remedy']}" for each in found["findings"])
-    yield ["", "### Doubts", ""], [f"- {escaped(each)}" for each in findings]
+    yield ["", "### Doubts", ""], [f"- {escape(each)}" for each in findings]
     unknown = f"Not known from this capture: {'; '.join(found['unknown'])}. " if found["unknown"] else ""
     yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME --format named`."]
 
@@ -193,13 +196,13 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
     return metric["label"], figure(metric["value"], metric["unit"]), metric["better"] or ""
 
 
-def _lines(place: int, cause: dict[str, Any]) -> Iterator[str]:
+def _lines(place: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
     cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
     won = cause["gain_at_most_ms"]
     gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
-    yield f"{place}. **{escaped(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escaped(cause['text'])}"
+    yield f"{place}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
     if cause["remedy"]:
-        yield f"   → {escaped(cause['remedy'])}"
+        yield f"   → {escape(cause['remedy'])}"
 
 
 def _row(op: dict[str, Any]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..analysis.chosen import ALL, TYPICAL
 from ..analysis.words import duration
 from ..contract.answer import Json
 from ..contract.markdown import escaped
@@ -26,6 +27,7 @@ def nested(answer: Json) -> Json:
             "rule": named.fact("step_rule"),
             "count": named.fact("steps_count"),
             "kept": named.fact("steps_kept"),
+            "chosen": named.fact("steps_chosen"),
             "typical_ps": named.fact("typical_ps"),
             "period_ps": named.fact("period_ps"),
             "coverage": named.fact("coverage"),
@@ -130,9 +132,11 @@ def _steps(named: Named) -> str:
     if not named.fact("steps_count"):
         return f"No steps were found in {duration(named.fact('window_ps'))}."
     typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
+    chosen = str(named.fact("steps_chosen"))
+    how = {TYPICAL: "are typical", ALL: "are complete"}.get(chosen, f"were chosen ({chosen})")
     return (
-        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps are typical: {typical} each, {period} from "
-        f"step to step. Steps are {named.fact('step_rule')}.{_rate(named)}"
+        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {typical} each, {period} from step to "
+        f"step. Steps are {named.fact('step_rule')}.{_rate(named)}"
     )
 
 

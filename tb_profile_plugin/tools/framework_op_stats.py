@@ -21,10 +21,10 @@ from ..model.names import PYTORCH, is_gradient
 from ..model.session import Session
 from ..problems import DEVICE as DEVICES
 from ..problems import HOST as THREADS
-from ..runtime.regex import regex
+from ..runtime.regex import regex, without_end
 
 _PS_PER_US = 1e6
-_NUMBER = regex(r"(?:[._-]\d+)+$")
+_NUMBER = regex(r"(?:[._-]\d+)+")
 """With which compilers tell ops of one kind apart: ``dot.3``, ``fusion.12``."""
 
 _PLACE = Column("place", "Where", "string", doc="Where the op ran: on a device or on the host.")
@@ -171,7 +171,7 @@ def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
 
 def kind(op: Op) -> str:
     """What an op is listed as."""
-    return op.type or op.category or _NUMBER.sub("", op.name) or "Unknown"
+    return op.type or op.category or without_end(_NUMBER, op.name) or "Unknown"
 
 
 def _headline(place: str, types: Sequence[Group]) -> Headline | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..analysis import advice, health, parts, steptime, tfdata_diagnosis
+from ..analysis import advice, health, tfdata_diagnosis
 from ..analysis.chosen import checked
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
 from ..analysis.hostops import host_ops
+from ..analysis.idle.states import State
 from ..analysis.inputcost import input_cost
 from ..analysis.inputpipeline import HostInput, enqueuing, host_input
 from ..analysis.ops import merged
@@ -16,12 +17,10 @@ from ..analysis.steptime import PS_PER_MS, StepTimes
 from ..analysis.tfdata_functions import READERS, transforming_ps
 from ..contract.answer import Answer, Column, Keyed, Table
 from ..contract.steps import (
-    BOTTLENECKS,
     CHOICE,
     STEP_FACTS,
     STEP_KEY,
     STEPS,
-    bottleneck_table,
     headline,
     spread,
     spread_of,
@@ -34,7 +33,7 @@ from ..model.host import Host
 from ..model.session import Session
 from ..problems import HOST, INPUT
 
-_WAITS = "Time of the step in which it waits for data, or data is copied to the device, while no device computes."
+_WAITS = "Time of the step in which it waits for data while no device works."
 _FACTS = (
     *STEP_FACTS,
     *spread("input", "Wait for input", "ms", _WAITS, (HOST, INPUT)),
@@ -155,7 +154,7 @@ _OF_TF_DATA = ("demanded", "advanced", "preprocessing")
 """Kinds of work that its pipelines do."""
 
 _NEEDS = (
-    *(*NEEDS, *health.NEEDS, *tfdata_diagnosis.NEEDS, steptime.whole_parts),
+    *(*NEEDS, *health.NEEDS, *tfdata_diagnosis.NEEDS),
     *(host_ops, transforming_ps, enqueuing, host_device_type),
 )
 
@@ -165,7 +164,7 @@ _NEEDS = (
     order=10,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
-    tables=(_STEPS, BOTTLENECKS, _WORK, _OPS),
+    tables=(_STEPS, _WORK, _OPS),
     needs=_NEEDS,
 )
 def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
@@ -173,11 +172,10 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     diagnosis = diagnose(hosts, step_event, checked(steps))
     times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    basis = times if len(times) else steptime.whole(hosts, step_event)
-    found, notes = host_input(hosts, times), health.findings(session, hosts, step_event)
+    found, notes = host_input(hosts, diagnosis.typical), health.findings(session, hosts, step_event)
     work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
-    counted, waits = basis.counted, basis.ms(*parts.INPUT)
-    shares = waits / (basis.duration_ps / PS_PER_MS).clip(min=1e-9)
+    counted, waits = times.counted, times.ms(State.INPUT)
+    shares = waits / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
     facts = {
         **step_facts(times, hosts, step_event, tf_data),
         **spread_of("input", "ms", waits[counted]),
@@ -186,7 +184,6 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": _steps(times, hosts),
-        "bottlenecks": bottleneck_table(times, tf_data),
         "input_work": _work(work, _advice(hosts, step_event)),
         "input_ops": _ops(found),
     }
@@ -208,7 +205,7 @@ def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:
 
 
 def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
-    waits = steps.ms(*parts.INPUT)
+    waits = steps.ms(State.INPUT)
     whole = steps.duration_ps / PS_PER_MS
     return step_table(steps, hosts) | {
         "input_share": [wait / all if all else None for wait, all in zip(waits.tolist(), whole.tolist(), strict=True)],

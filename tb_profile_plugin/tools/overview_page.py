@@ -15,21 +15,20 @@ from ..analysis.deviceops import device_ops, is_training
 from ..analysis.diagnosis import diagnose as diagnosis
 from ..analysis.diagnosis.causes import WORK, Cause
 from ..analysis.diagnosis.diagnose import BAD, diagnose
-from ..analysis.hostactivity import is_unrecorded
+from ..analysis.diagnosis.typical_times import Typical
 from ..analysis.hostops import host_ops
+from ..analysis.idle.states import CATEGORIES
 from ..analysis.opcosts import rates
 from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
-from ..analysis.steptime import PS_PER_MS, SHARES, StepTimes
+from ..analysis.steptime import PS_PER_MS, by_category
 from ..analysis.words import duration
 from ..contract.answer import Answer, Column, Keyed, Table, by_field
 from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values
 from ..contract.steps import (
-    BOTTLENECKS,
     CHOICE,
     STEP_CHOICES,
     STEP_FACTS,
     STEPS,
-    bottleneck_table,
     headline,
     step_choices,
     step_facts,
@@ -40,6 +39,7 @@ from ..model import clock, kernels, plausible
 from ..model.capabilities import gpu_capabilities
 from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
 from ..model.host import Host, run_window
+from ..model.recorded import is_unrecorded
 from ..model.session import Session
 from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 
@@ -56,7 +56,7 @@ _FACTS = (
         "parts_ms",
         "Sum of the parts",
         unit="ms",
-        doc="The average step, or the capture of an average host where no step was found.",
+        doc="From the typical step's begin to the next one's; without steps, from the first to the last work.",
         depends=(AVERAGE,),
         compared=True,
     ),
@@ -135,28 +135,29 @@ _PARTS = Table(
     "Where the time goes",
     (
         Column("part", "Part", "string"),
-        Column("label", "Part of the step", "string", doc="Each moment of a step counts for one part only."),
+        Column("label", "Where the time goes", "string", doc="Each moment has one of these states."),
         Column(
             "average_ms",
             "Average",
             unit="ms",
-            doc="Average over complete steps; the column sums to the average step.",
+            doc="From the typical step's begin to the next one's; the column sums to that time.",
             depends=(AVERAGE,),
         ),
-        Column("share", "Share", unit="share", doc="Of the average step."),
+        Column("step_ms", "In the step", unit="ms", doc="Of that, in the step itself.", depends=(AVERAGE,)),
+        Column("between_ms", "Until the next", unit="ms", doc="Of that, after the step.", depends=(AVERAGE,)),
+        Column("share", "Share", unit="share", doc="Of the time from step to step."),
         Column(
             "deviation_ms",
             "σ",
             unit="ms",
-            doc="Sample standard deviation over complete steps.",
+            doc="Sample standard deviation over the typical steps, of the time in the step.",
             depends=(SPREAD,),
         ),
-        Column("minimum_ms", "Minimum", unit="ms", doc="Over complete steps."),
-        Column("maximum_ms", "Maximum", unit="ms", doc="Over complete steps."),
+        Column("minimum_ms", "Minimum", unit="ms", doc="Over the typical steps, of the time in the step."),
+        Column("maximum_ms", "Maximum", unit="ms", doc="Over the typical steps, of the time in the step."),
         Column("doc", "What it is", "string"),
     ),
-    doc="Every moment belongs to exactly one part, so the parts sum to the whole. The device comes first: what the "
-    "host does counts only while no device works.",
+    doc="Each moment from step to step has one state. Device work comes first; the host counts while devices are idle.",
     keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
@@ -235,7 +236,7 @@ _ADDRESSES = {
 
 
 _NEEDS = (
-    *(*diagnosis.NEEDS, steptime.whole_parts, *health.NEEDS, host_ops, device_ops, tfdata.pipelines),
+    *(*diagnosis.NEEDS, *health.NEEDS, host_ops, device_ops, tfdata.pipelines),
     *(host_device_type, host_facts, is_training, stepfacts.candidates, gpu_capabilities, run_window, rates),
 )
 
@@ -245,7 +246,7 @@ _NEEDS = (
     order=0,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
-    tables=(STEPS, STEP_CHOICES, _PARTS, BOTTLENECKS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
+    tables=(STEPS, STEP_CHOICES, _PARTS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
     needs=_NEEDS,
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
@@ -254,27 +255,23 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
     times = found.typical.steps
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
-    basis = times if len(times) else steptime.whole(hosts, step_event)
-    span = "step time" if len(times) else "the capture"
-    hints = [*_of_causes(found.causes), *advice.hints(advice.Evidence(hosts, basis, on_host, on_device, span))]
+    hints = [*_of_causes(found.causes), *advice.hints(advice.Evidence(hosts, found.typical, on_host, on_device))]
     shared, each = steptime.over_hosts(hosts, step_event)
-    whole = steptime.summary(basis.duration_ps[basis.counted] / PS_PER_MS).average
     kind, notes = device_type(hosts), health.findings(session, hosts, step_event)
     facts = {
         **step_facts(times, hosts, step_event, tf_data),
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),
-        **_precision(basis),
+        **_precision(found.typical),
         **rate_values(hosts),
-        "parts_ms": whole,
+        "parts_ms": found.typical.period_ps / PS_PER_MS,
         "shared_steps": shared if each else None,
         "hosts_compared": steptime.compared(shared, each) if each else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),
         "step_choices": step_choices(hosts),
-        "parts": _parts(basis, whole),
-        "bottlenecks": bottleneck_table(times, tf_data),
+        "parts": _parts(found.typical),
         "top_ops": _top_ops(on_host, on_device, hardware_type(kind) == GPU),
         "hints": by_field(_HINTS, hints),
         "hosts": by_field(_HOSTS, each),
@@ -333,8 +330,8 @@ def _stated(facts: Sequence[dict[str, Any]], name: str) -> float | None:
     return float(np.mean(found)) / 100 if found else None
 
 
-def _precision(steps: StepTimes) -> dict[str, float | None]:
-    half, single, rest = advice.precision_percent(steps)
+def _precision(typical: Typical) -> dict[str, float | None]:
+    half, single, rest = advice.precision_shares(typical)
     return {
         "compute_16_share": _of(half, half + single),
         "compute_32_share": _of(single, half + single),
@@ -346,17 +343,21 @@ def _of(part: float | None, whole: float | None) -> float | None:
     return part / whole if part is not None and whole else None
 
 
-def _parts(steps: StepTimes, whole: float | None) -> dict[str, Sequence[Any]]:
-    figures = [steptime.summary(steps.ms(*share.parts)[steps.counted]) for share in SHARES]
+def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
+    step, gap = by_category(typical.step_ps), by_category(typical.gap_ps)
+    samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
+    spreads = [steptime.summary(times) for times in samples.T]
     return {
-        "part": [share.id for share in SHARES],
-        "label": [share.label for share in SHARES],
-        "average_ms": [each.average for each in figures],
-        "share": [_of(each.average, whole) for each in figures],
-        "deviation_ms": [each.deviation for each in figures],
-        "minimum_ms": [each.minimum for each in figures],
-        "maximum_ms": [each.maximum for each in figures],
-        "doc": [share.doc for share in SHARES],
+        "part": [category.id for category in CATEGORIES],
+        "label": [category.label for category in CATEGORIES],
+        "average_ms": ((step + gap) / PS_PER_MS).tolist(),
+        "step_ms": (step / PS_PER_MS).tolist(),
+        "between_ms": (gap / PS_PER_MS).tolist(),
+        "share": [_of(ps, typical.period_ps) for ps in (step + gap).tolist()],
+        "deviation_ms": [each.deviation for each in spreads],
+        "minimum_ms": [each.minimum for each in spreads],
+        "maximum_ms": [each.maximum for each in spreads],
+        "doc": [category.doc for category in CATEGORIES],
     }
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 
 from ..analysis import health
-from ..analysis.steptime import NEEDS, SHARES
+from ..analysis.idle.states import CATEGORIES
+from ..analysis.steptime import NEEDS
 from ..analysis.workers import PodStep, left_out, pod_steps
 from ..contract.answer import Answer, Column, Headline, Keyed, Table
 from ..contract.tool import STEP_EVENT, tool
@@ -58,10 +59,10 @@ _WORKERS = Table(
         Column("begin_ms", "Begin", "number", "ms", "Since the worker's own first event.", (CLOCKS,)),
         Column("complete", "Complete", "boolean", doc="Not cut by the start or end of the worker's capture."),
         _LEFT_OUT,
-        *(Column(f"{share.id}_ms", share.label, unit="ms", doc=share.doc) for share in SHARES),
+        *(Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc) for category in CATEGORIES),
     ),
     doc="Each step on each worker that has it.",
-    keyed=Keyed("worker", step="step", means=("total_ms", *(f"{share.id}_ms" for share in SHARES))),
+    keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
 )
 _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
 
@@ -100,8 +101,8 @@ def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:
 def _workers(steps: Sequence[PodStep]) -> dict[str, list[object]]:
     workers = [(step, worker) for step in steps for worker in step.workers]
     parts: dict[str, list[object]] = {
-        f"{share.id}_ms": [int(worker.parts_ps[i]) / _PS_PER_MS for _, worker in workers]
-        for i, share in enumerate(SHARES)
+        f"{category.id}_ms": [int(worker.category_ps[i]) / _PS_PER_MS for _, worker in workers]
+        for i, category in enumerate(CATEGORIES)
     }
     return parts | {
         "step": [step.number for step, _ in workers],

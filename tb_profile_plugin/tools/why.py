@@ -11,8 +11,8 @@ from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
 from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
 from ..analysis.diagnosis.path import PathFigures, path_figures
-from ..analysis.diagnosis.timeline import STATES
 from ..analysis.diagnosis.whatif import paths, what_if
+from ..analysis.idle.states import STATES
 from ..analysis.opcosts import rates
 from ..contract import devicework
 from ..contract.answer import Answer, Column, Keyed, Table, time_column
@@ -38,9 +38,10 @@ _FACTS = (
     time_column("window_ps", "Recorded", "From the first to the last event, summed over the hosts shown.", CLOCKS),
     Column("step_rule", "Steps are", "string", doc="By which rule the steps were found."),
     Column("steps_count", "Steps", doc="All that were found."),
-    Column("steps_kept", "Typical steps", doc="Those that the figures go over."),
-    time_column("typical_ps", "Typical step", "Mean over the typical steps; blank where no step was found.", AVERAGE),
-    time_column("period_ps", "From step to step", "The typical step, and until the next one.", AVERAGE, compared=True),
+    Column("steps_kept", "Steps that count", doc="Those that the figures go over."),
+    Column("steps_chosen", "Chosen", "string", doc="typical, all, or the first and the last number."),
+    time_column("typical_ps", "Step", "Mean over the steps that count; blank where no step was found.", AVERAGE),
+    time_column("period_ps", "From step to step", "The mean step, and until the next one.", AVERAGE, compared=True),
     Column("coverage", "Of the capture, in steps", unit="share", doc="Time in which a step runs."),
     Column("path_switches", "Switches", doc="How often the critical path of a step changes between host and device."),
     Column("violations", "Contradictions", doc="Where the record contradicts itself; the replay leaves that out."),
@@ -74,16 +75,16 @@ _PLACES = Table(
 
 _STEP = Table(
     "step",
-    "The typical step",
+    "The step",
     (
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
-        time_column("step_ps", "In the step", "Mean over the typical steps.", AVERAGE),
+        time_column("step_ps", "In the step", "Mean over the steps that count.", AVERAGE),
         time_column("gap_ps", "Until the next", "Mean over the times between steps.", AVERAGE),
         time_column("time_ps", "Together", "From step to step.", AVERAGE),
         Column("share", "Share", unit="share", doc="Of the time from step to step."),
     ),
-    doc="What the devices do in the typical step and until the next one, or why they are idle; it sums to the period.",
+    doc="What the devices do in the mean step and until the next one, or why they are idle; it sums to the period.",
     keyed=Keyed("id", "label", means=("time_ps",)),
 )
 
@@ -95,7 +96,7 @@ _CAUSES = Table(
         Column("id", "Cause", "string", doc="For scripts."),
         Column("label", "Why", "string"),
         Column("share", "Share", unit="share", doc="Of the time from step to step."),
-        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
         time_column(
             "gain_ps", "At most won", "How much shorter a step would be without it, replayed; blank if unknown."
         ),
@@ -106,7 +107,7 @@ _CAUSES = Table(
         Column("remedy", "What to do", "string"),
         Column("code", "For example", "string", doc="Code that runs as it stands."),
     ),
-    doc="What makes the typical step as long as it is; gains are ceilings.",
+    doc="What makes the step as long as it is; gains are ceilings.",
     keyed=Keyed("id", "label", means=("per_step_ps",), largest=True),
 )
 
@@ -116,7 +117,7 @@ _NAMES = Table(
     (
         Column("cause", "Cause", "string"),
         Column("name", "Name", "string", doc="Of the events that take the time."),
-        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
         Column("count", "Times per step", doc="Stretches of time under that name."),
     ),
     doc="What takes each cause's time, the largest first.",
@@ -143,12 +144,10 @@ _SCENARIOS = Table(
     (
         Column("id", "Scenario", "string"),
         Column("label", "Without", "string"),
-        time_column(
-            "gain_ps", "At most won", "How much shorter the typical step would be, with the time until the next."
-        ),
+        time_column("gain_ps", "At most won", "How much shorter the step would be, with the time until the next."),
         time_column("period_ps", "From step to step then", "Replayed over the same steps."),
         Column(
-            "shorter_share", "Shorter steps", unit="share", doc="Of the typical steps, those that would be shorter."
+            "shorter_share", "Shorter steps", unit="share", doc="Of the steps that count, those that would be shorter."
         ),
     ),
     doc="The recording replayed with something taking no time; the order on threads and streams stays.",
@@ -162,9 +161,9 @@ _PATH = Table(
         Column("id", "Part", "string"),
         Column("label", "What", "string"),
         Column("name", "Name", "string", doc="Blank where the row is all of the part."),
-        time_column("per_step_ps", "Per step", "Mean over the typical steps.", AVERAGE),
+        time_column("per_step_ps", "Per step", "Mean over the steps that count.", AVERAGE),
         Column("share", "Share", unit="share", doc="Of the path, which is as long as the step."),
-        Column("steps_share", "Steps", unit="share", doc="Of the typical steps, those on whose path it is."),
+        Column("steps_share", "Steps", unit="share", doc="Of the steps that count, those on whose path it is."),
     ),
     doc="Back from a step's end, each time to what the work waited for: the path is as long as the step.",
     keyed=Keyed("name", "label", within=("id",), means=("per_step_ps",), largest=True),
@@ -227,6 +226,7 @@ def _facts(found: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_even
         "step_rule": "; ".join(sources),
         "steps_count": len(typical.steps),
         "steps_kept": len(typical.choice.kept),
+        "steps_chosen": typical.steps.wanted,
         "typical_ps": round(float(typical.step_ps.sum())) if typical.counted else None,
         "period_ps": round(typical.period_ps) if typical.counted else None,
         "path_switches": path.switches,

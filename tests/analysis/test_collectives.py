@@ -8,8 +8,8 @@ import pytest
 from figures import column, facts
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
-from tb_profile_plugin.analysis.parts import Part
+from tb_profile_plugin.compat.breakdown import parts_of_capture, parts_of_steps
+from tb_profile_plugin.compat.parts import Part
 from tb_profile_plugin.model import collectives
 
 TWO_WORKERS = Path(__file__).parents[1] / "traces" / "two_workers"
@@ -19,7 +19,7 @@ TPU = Path(__file__).resolve().parents[3] / "shared" / "profiles" / "tpu-v6e-inf
 def parts(text: str) -> dict[str, int]:
     """µs of each part of the only step."""
     host = draw.host(text)
-    (row,) = breakdown(host, host.steps_in_full()).part_ps.tolist()
+    (row,) = parts_of_steps(host, host.steps_in_full()).tolist()
     return {Part(part).name: ps // 1_000_000 for part, ps in enumerate(row) if ps}
 
 
@@ -59,14 +59,14 @@ def test_an_op_of_xla_is_a_collective_by_its_opcode() -> None:
         "/host:CPU\n  t | reduce_sum.5[0,10]{hlo_op=reduce_sum.5, program_id=7} add.1[10,20]{hlo_op=add.1}"
     )
     host = draw.decoded(draw.program(drawn, 7, "jit_f", **{"reduce_sum.5": "all-reduce", "add.1": "add"}))
-    (row,) = whole_capture(host).part_ps.tolist()
+    (row,) = parts_of_capture(host).tolist()
     assert (row[Part.HOST_COLLECTIVES], row[Part.HOST_COMPUTE]) == (10_000_000, 20_000_000)
 
 
 def test_two_workers_spend_their_steps_on_the_all_reduce() -> None:
     session = tb_profile_plugin.open(TWO_WORKERS / "plugins" / "profile" / "run")
     hosts = [session.host(name) for name in session.hosts]
-    sums = np.sum([breakdown(host, host.steps_in_full()).part_ps.sum(axis=0) for host in hosts], axis=0)
+    sums = np.sum([parts_of_steps(host, host.steps_in_full()).sum(axis=0) for host in hosts], axis=0)
     share = sums[Part.HOST_COLLECTIVES] / sums.sum()
     # The op itself runs for 37.3 of 91 ms; the agreement on its parameters comes before it.
     assert share == pytest.approx(0.45, abs=0.03)
@@ -86,7 +86,7 @@ def test_copies_of_host_memory_are_a_part_of_their_own() -> None:
     drawn = draw.space(OFFLOAD)
     for name in ("copy-start", "copy-done", "copy-start.1", "copy-done.1", "copy-done.2"):
         draw.metadata(drawn, name, f"hlo_category={name.partition('.')[0]}")
-    (row,) = whole_capture(draw.decoded(drawn)).part_ps.tolist()
+    (row,) = parts_of_capture(draw.decoded(drawn)).tolist()
     assert (row[Part.HOST_OFFLOAD], row[Part.DEVICE_TO_DEVICE]) == (82_000_000, 7_000_000)
 
 
@@ -94,7 +94,7 @@ def test_copies_of_host_memory_are_a_part_of_their_own() -> None:
 def test_a_real_program_waits_for_the_memory_of_its_host() -> None:
     session = tb_profile_plugin.open(TPU)
     (host,) = [session.host(name) for name in session.hosts]
-    sums = breakdown(host, host.steps_in_full()).part_ps.sum(axis=0)
+    sums = parts_of_steps(host, host.steps_in_full()).sum(axis=0)
     assert sums[Part.HOST_OFFLOAD] / sums.sum() > 0.85
 
 

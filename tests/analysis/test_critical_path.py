@@ -8,10 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
+from tb_profile_plugin.analysis.idle.cycle import _repeated, cycle
 from tb_profile_plugin.analysis.idle.dag import Dag, made
 from tb_profile_plugin.analysis.idle.graph import Graph, graph
 from tb_profile_plugin.analysis.idle.path import Path, critical_path
-from tb_profile_plugin.analysis.idle.replay import Scenario, replay
+from tb_profile_plugin.analysis.idle.replay import Scenario, replays
 from tb_profile_plugin.analysis.idle.states import HOST_CAUSES, State
 from tb_profile_plugin.model.host import Host
 
@@ -32,10 +33,15 @@ def spent(host: Host, end: float) -> dict[str, float]:
     return {state.name.lower(): int(ps[state]) / US for state in State if ps[state]}
 
 
+def lengths(host: Host, *edges: int, **change: Any) -> list[float]:
+    """ps, of the windows between the edges, in the long run."""
+    (found,) = replays(host, graph_of(host), np.array(edges), len(edges) - 1, [Scenario(**change)])
+    answer: list[float] = found.each.tolist()
+    return answer
+
+
 def lasts(host: Host, end: float, **change: Any) -> float:
-    window = np.array([START * US]), np.array([round((START + end) * US)])
-    (length,) = replay(host, graph_of(host), *window, Scenario(**change)).tolist()
-    return int(length) / US
+    return lengths(host, START * US, round((START + end) * US), **change)[0] / US
 
 
 def named(host: Host, name: str) -> Any:
@@ -59,16 +65,17 @@ def test_m17_the_next_bottleneck_binds() -> None:
     frames = events(" $train.py:1 loop", (-START, 60))
     host = captured(("python", f"{frames} {calls} {more}"), devices=[[work + other.partition("|")[2]]])
     assert lasts(host, 60) == 60
-    # The shortest launch takes 1, so that not all of the 21 are won.
-    assert lasts(host, 60, events=named(host, "k1"), factor=0.5) == 58
+    # Nothing waits for the device: the host takes 60 each time, whatever that does.
+    assert lasts(host, 60, events=named(host, "k1"), factor=0.5) == 60
+    assert lasts(host, 60, without=[State.PYTHON]) == 57
 
 
 def test_m18_bound_by_launches_no_kernel_matters() -> None:
     calls, work = kernels(((8, 10), (0, 5)), ((28, 30), (20, 25)), ((48, 50), (40, 45)))
     host = captured(("python", events("$train.py:1 loop", (-START, 50)) + " " + calls), devices=[[work]])
-    assert lasts(host, 50, events=named(host, "gemm"), factor=0.5) == 49
-    assert lasts(host, 50, without=[State.LAUNCH, State.LATENCY]) == 32
-    assert lasts(host, 50, without=[State.PYTHON]) == 20
+    assert lasts(host, 50, events=named(host, "gemm"), factor=0.5) == 50
+    assert lasts(host, 50, without=[State.LAUNCH, State.LATENCY]) == 35
+    assert lasts(host, 50, without=[State.PYTHON]) == 15
     assert spent(host, 50) == {"compute": 2, "launch": 15, "python": 30, "latency": 3}
 
 
@@ -78,7 +85,8 @@ def test_m19_the_producer_is_on_the_path() -> None:
     taken = f" get[{START + 30},0]{{_ct=15, _c=4}} "
     host = captured(("python", taken + calls), ("tf_data_1/5", worker), devices=[[work]])
     assert spent(host, 60) == {"compute": 25, "input": 28, "launch": 3, "dispatch": 2, "latency": 2}
-    assert lasts(host, 60) == 60
+    # Done again and again, the producer works on the next batch meanwhile.
+    assert lasts(host, 60) == 32
     assert lasts(host, 60, without=[State.INPUT]) == 32
 
 
@@ -90,14 +98,17 @@ def made_of(begin: Any, end: Any, edges: list[tuple[int, int, int]]) -> tuple[Da
     for v, each in enumerate(mine):
         for c, (source, ps) in enumerate(each):
             waits[v, c], least[v, c] = source, ps
-    return made(begin, end, waits, np.arange(len(begin) + 1), least)
+    return made(begin, end, waits, np.arange(len(begin), dtype=np.int32), least)
 
 
 def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     """(begin, end) with these durations."""
-    won = dag.end - dag.begin - durations
-    dag.replay(won, np.zeros(len(dag), np.int64))
-    return dag.end - won - durations, dag.end - won
+    numbers = np.arange(len(dag), dtype=np.int32)
+    none = np.empty((0, 2), np.int64)
+    once = cycle(dag, numbers, np.zeros(len(dag), bool), numbers, 0, none)
+    waits = once.binding, once.lag, once.first, once.other, once.other_lag
+    (ends,) = _repeated(*waits, once.begin, durations, numbers, len(dag), 1)
+    return ends - durations, ends
 
 
 def dag_of(spans: list[Span], edges: list[tuple[int, int]], least: float = 0) -> Dag:
@@ -117,10 +128,9 @@ def ends(dag: Dag, **factors: float) -> float:
     return int(replayed(dag, duration)[1].max()) / US
 
 
-def test_m20_slack() -> None:
+def test_m20_what_is_not_waited_for_may_take_longer() -> None:
     # a, c, b, d
     dag = dag_of([(0, 10), (10, 18), (10, 30), (30, 40)], [(0, 1), (0, 2), (1, 3), (2, 3)])
-    assert (dag.slack(40 * US) / US).tolist() == [0, 12, 0, 0]
     assert [ends(dag, b2=0.5), ends(dag, b2=0), ends(dag, c1=2.5), ends(dag, c1=3)] == [30, 28, 40, 44]
 
 
@@ -197,22 +207,13 @@ def test_a_replay_is_the_simulation_with_other_times(program: list[Any], data: A
 
 @LAW
 @given(simulations, some.integers(0, 13), some.integers(0, 20))
-def test_shrinking_never_lengthens_and_slack_is_exact(program: list[Any], which: int, less: int) -> None:
+def test_shrinking_never_lengthens(program: list[Any], which: int, less: int) -> None:
     dag, order = recorded(program)
     if order is None:
         return
-    which %= len(dag)
-    duration = dag.end - dag.begin
-    until = int(dag.end.max())
-    shorter = duration.copy()
-    shorter[which] = max(0, int(duration[which]) - less)
-    assert int(replayed(dag, shorter)[1].max()) <= until
-    slack = int(dag.slack(until)[which])
-    longer = duration.copy()
-    longer[which] += slack
-    assert int(replayed(dag, longer)[1].max()) == until
-    longer[which] += 1
-    assert int(replayed(dag, longer)[1].max()) == until + 1
+    shorter = dag.end - dag.begin
+    shorter[which % len(dag)] = max(0, int(shorter[which % len(dag)]) - less)
+    assert (replayed(dag, shorter)[1] <= dag.end).all()
 
 
 programs = some.lists(
@@ -249,12 +250,10 @@ def run(program: list[Any]) -> Host:
 
 @LAW
 @given(programs, some.integers(1, 60), some.integers(61, 160))
-def test_paths_tile_and_unchanged_replays_are_exact(program: list[Any], begin: int, end: int) -> None:
+def test_paths_tile(program: list[Any], begin: int, end: int) -> None:
     host = run(program)
     found = graph_of(host)
     low, high = host.window
-    windows = np.array([low, (low + high) // 2]), np.array([(low + high) // 2, high])
-    np.testing.assert_array_equal(replay(host, found, *windows, Scenario()), windows[1] - windows[0])
     for a, b in ((low, high), (START * US + begin * US, START * US + end * US)):
         path = critical_path(host, found, a, b)
         assert (path.begin[0], path.end[-1]) == (a, b)
@@ -267,24 +266,21 @@ def test_paths_tile_and_unchanged_replays_are_exact(program: list[Any], begin: i
 @given(programs, some.sampled_from(HOST_CAUSES))
 def test_less_of_a_cause_never_takes_longer_and_gains_at_most_that(program: list[Any], cause: State) -> None:
     host = run(program)
-    window = np.array([host.window[0]]), np.array([host.window[1]])
-    length = int(replay(host, graph_of(host), *window, Scenario(without=[cause]))[0])
-    everything = int(replay(host, graph_of(host), *window, Scenario(without=HOST_CAUSES))[0])
-    whole = host.window[1] - host.window[0]
-    assert everything <= length <= whole
+    late = [state for state in HOST_CAUSES if state != State.SYNC]
+    whole, less, least = (lengths(host, *host.window, without=gone)[0] for gone in ((), [cause], [*late, cause]))
+    assert least <= less <= whole
 
 
 @LAW
 @given(programs)
-def test_a_faster_op_gains_at_most_its_time_on_the_path(program: list[Any]) -> None:
+def test_a_faster_op_gains_at_most_its_time(program: list[Any]) -> None:
     host = run(program)
-    found = graph_of(host)
-    low, high = host.window
-    path = critical_path(host, found, low, high)
-    on_path = int(path.ps()[State.COMPUTE])
+    gemms = named(host, "gemm")
+    gemms = gemms[host.trace.on_device[gemms]]
+    took = int((host.trace.end - host.trace.begin)[gemms].sum())
+    whole = lengths(host, *host.window)[0]
     gains = []
     for factor in (0.75, 0.5, 0.25):
-        change = Scenario(events=named(host, "gemm"), factor=factor)
-        gains.append(high - low - int(replay(host, found, np.array([low]), np.array([high]), change)[0]))
-        assert gains[-1] <= (1 - factor) * on_path + len(path.begin)
+        gains.append(whole - lengths(host, *host.window, events=gemms, factor=factor)[0])
+        assert gains[-1] <= (1 - factor) * took + len(gemms)
     assert gains == sorted(gains)

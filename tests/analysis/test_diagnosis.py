@@ -11,13 +11,14 @@ import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Sentence
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
-from tb_profile_plugin.analysis.diagnosis.timeline import STATES, timeline
+from tb_profile_plugin.analysis.diagnosis.timeline import timeline
+from tb_profile_plugin.analysis.idle.states import STATES
 from tb_profile_plugin.report.why import nested
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})
 CAUSES = {*STATES, "retrace", "eager", "between_steps", "warmup", "unusual_steps", "late_peer", "not_recorded"}
-CAUSES |= {"cpu_ops", "thread_wait", "start_up"}
+CAUSES |= {"cpu_ops", "thread_wait", "start_up", "counted", "pauses"}
 WORK = "x/MatMul:MatMul"
 
 
@@ -105,7 +106,12 @@ def test_the_host_that_comes_last_is_named() -> None:
     waits = f"{WORK}[1,19] CollectiveReduceV2:CollectiveReduceV2[20,75]"
     sleeps = f"{WORK}[1,19] $time sleep[20,60] CollectiveReduceV2:CollectiveReduceV2[80,15]"
     hosts = [
-        draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {text}", steps=6, every=100, name=name)
+        draw.host(
+            f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} $train.py:1 f[0,1] {text}",
+            steps=6,
+            every=100,
+            name=name,
+        )
         for name, text in (("worker-0", waits), ("worker-1", sleeps))
     ]
     found = diagnose(hosts)

@@ -6,9 +6,9 @@ import draw
 import pytest
 from figures import column, facts, ops, rows, steps
 
-from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.parts import Part
+from tb_profile_plugin.compat.breakdown import parts_of_capture
+from tb_profile_plugin.compat.parts import Part
 
 GPU = "/device:GPU:0 {compute_cap_major=7}"
 
@@ -42,19 +42,18 @@ def test_s9_the_framework_op_goes_before() -> None:
 def test_s11_precision_by_name_and_shape(kernel: str, shape: str, part: Part) -> None:
     stat = f"{{shape='{shape}'}}" if shape else ""
     host = draw.host(f"{GPU}\n  Stream #1 | {kernel}[0,10]{stat}")
-    assert whole_capture(host).part_ps[0].tolist() == [10_000_000 * (each == part) for each in Part]
+    assert parts_of_capture(host)[0].tolist() == [10_000_000 * (each == part) for each in Part]
 
 
-def test_s12_without_steps_the_whole_capture_is_told(tmp_path: Path) -> None:
+def test_s12_without_steps_what_lies_between_first_and_last_work_is_told(tmp_path: Path) -> None:
     text = "/host:CPU\n  t | x/MatMul:MatMul[100,300] IteratorGetNext[500,100]"
     answer = draw.session(tmp_path, vm=draw.space(text)).answer("overview_page")
     shares = zip(column(answer, "parts", "part"), column(answer, "parts", "average_ms"), strict=True)
-    assert {part: ms for part, ms in shares if ms} == {"host_compute": 0.3, "input": 0.1, "other": 0.1}
+    assert {part: ms for part, ms in shares if ms} == {"compute": 0.3}
     found = facts(answer)
     assert (found["steps_complete"], found["steps_incomplete"], found["step_average_ms"]) == (0, 0, None)
-    assert (found["window_ms"], found["parts_ms"]) == (0.5, 0.5)
+    assert (found["window_ms"], found["parts_ms"]) == (0.5, 0.3)
     assert column(answer, "steps", "name") == []
-    assert {*column(answer, "bottlenecks", "level")} == {None}
     assert "no steps were found" in answer["headline"]["text"]
 
 
@@ -79,14 +78,6 @@ def test_o7_idle_is_what_no_stream_fills() -> None:
     table = device_ops(draw.host(text))
     assert ops(table) == {"a": (1, 100, 100), "b": (1, 100, 100), "c": (1, 50, 50)}
     assert (table.self_ps, table.busy_ps, table.idle_ps) == (250_000_000, 200_000_000, 50_000_000)
-
-
-def test_a_parts_intervals_can_be_named() -> None:
-    host = draw.host("/host:CPU\n  t | train[0,100]{_r=1} a[10,20] IteratorGetNext[15,5] b[50,10]")
-    found = breakdown(host, host.steps_in_full())
-    assert (found.intervals(0, Part.INPUT_WAIT) / 1e6).tolist() == [[15, 20]]
-    assert (found.intervals(0, Part.HOST_COMPUTE) / 1e6).tolist() == [[10, 15], [20, 30], [50, 60]]
-    assert (found.intervals(0, Part.OTHER) / 1e6).tolist() == [[0, 10], [30, 50], [60, 100]]
 
 
 def test_what_the_host_does_counts_only_while_no_device_works() -> None:
@@ -117,6 +108,6 @@ def test_asynchronous_copies_of_a_tpu_are_no_computation() -> None:
     for metadata in plane.event_metadata.values():
         if metadata.name in categories:
             metadata.stats.add(metadata_id=key, str_value=categories[metadata.name])
-    parts = whole_capture(draw.decoded(drawn)).part_ps[0]
+    parts = parts_of_capture(draw.decoded(drawn))[0]
     assert parts[Part.DEVICE_TO_DEVICE] == 60_000_000
     assert parts[Part.COMPUTE_OTHER] == 40_000_000

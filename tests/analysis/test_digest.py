@@ -15,6 +15,7 @@ from tb_profile_plugin.analysis.digest import blame
 from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
+from tb_profile_plugin.analysis.idle.devices import device_work
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.xspace.hlo.module import Module
 
@@ -85,6 +86,24 @@ def test_a_hidden_kernel_has_no_moment_of_its_own() -> None:
         assert ops[lasts]["q/Relu"].launches == kept
 
 
+def test_an_op_that_threads_share_is_one_execution() -> None:
+    """How many threads of a pool come to help depends on the machine's load, which no count may."""
+    text = """
+/host:CPU
+  python | train[0,100]{_r=1, step_num=s}
+  tf_XLAPjRtCpuClient/5 | dot.1[10,50]{hlo_op=dot.1, hlo_module=jit_step}
+  | ThreadpoolListener::Record[15,0]{_pt=15, _p=1+s}
+  tf_XLAEigen/6 | ThreadpoolListener::StartRegion[20,30]{_ct=15, _c=1+s} ThreadpoolListener::StopRegion[50,0]
+"""
+    drawn = draw.space(text, 5, 100)
+    assert max(map(len, device_work(draw.decoded(drawn)))) == 10, "each op is work of two threads"
+    found = digest(tb_profile_plugin.open(write(drawn, "shared")))
+    assert found.steps.launches == [1] * 5
+    (op,) = [op for op in found.ops if op.name == "dot.1"]
+    kept = len(found.steps.kept)
+    assert (op.launches, op.total_ps) == (kept, kept * 50_000_000)
+
+
 def test_variance_is_that_of_yuen() -> None:
     """Worked by hand: two of the ten are clipped, 18 is the sum of squares, 2 * 9 / 56 the variance."""
     times = np.array([100, 102, 98, 101, 99, 100, 103, 97, 100, 100]) * 10**6
@@ -113,6 +132,30 @@ def test_equal_work_has_equal_numbers_whatever_it_is_called() -> None:
     assert Bodies(one[0]).body(one[1]) == Bodies(other[0]).body(other[1])
     assert Bodies(one[0]).body(one[1]) != Bodies(half[0]).body(half[1])
     assert Bodies(one[0]).program() == Bodies(other[0]).program() != Bodies(half[0]).program()
+
+
+def loop_of(turns: int, start: int = 0) -> Module:
+    """A program that counts in a loop: ``start`` is a literal of its body, ``turns`` one of its condition."""
+    number, truth = hlodraw.shape(dtype=4), hlodraw.shape(dtype=1)
+
+    def constant(at: int, value: int) -> bytes:
+        literal = draw._field(8, b"\x22" + bytes([len(draw._varint(value))]) + draw._varint(value))
+        return hlodraw.instruction(at, "constant", number, rest=literal)
+
+    body = [hlodraw.instruction(1, "parameter", number), constant(2, start)]
+    body.append(hlodraw.instruction(3, "add", number, [1, 2]))
+    tests = [hlodraw.instruction(11, "parameter", number), constant(12, turns)]
+    tests.append(hlodraw.instruction(13, "compare", truth, [11, 12]))
+    inner = hlodraw.computation(1, b"".join(body), 3), hlodraw.computation(2, b"".join(tests), 13)
+    main = hlodraw.instruction(21, "parameter", number) + hlodraw.instruction(22, "while", number, [21], [1, 2])
+    return hlodraw.module(*inner, hlodraw.computation(3, main, 22), entry="c3")
+
+
+def test_a_loop_of_more_turns_is_another_program() -> None:
+    one, again, more, other = (Bodies(loop_of(*each)) for each in ((100,), (100,), (150,), (100, 7)))
+    assert one.program() == again.program() == other.program() != more.program()
+    row = loop_of(100).row("while.22")
+    assert one.body(row) == again.body(row) != more.body(row)
 
 
 def test_a_program_that_calls_itself_has_a_number() -> None:

@@ -9,8 +9,7 @@ from idle_draw import captured, events, kernels
 
 from tb_profile_plugin.analysis.idle.dag import Dag, made
 from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.analysis.idle.events import ELSEWHERE, LAUNCHED, STREAM, events_of
-from tb_profile_plugin.analysis.idle.gaps import BETWEEN_PS
+from tb_profile_plugin.analysis.idle.events import events_of
 from tb_profile_plugin.analysis.idle.graph import Graph
 from tb_profile_plugin.analysis.idle.queue import launch_queue, queue_figures
 from tb_profile_plugin.analysis.stretches import near
@@ -30,26 +29,27 @@ def test_looking_near_a_place_finds_what_looking_everywhere_does(values: list[in
 
 @LAW
 @given(spans, some.data())
-def test_activities_are_sorted_and_wait_for_the_last_to_end(spans: list[tuple[int, int]], data: Any) -> None:
+def test_activities_are_sorted_and_wait_for_what_lets_them_begin_last(spans: list[tuple[int, int]], data: Any) -> None:
     begin = np.array([b for b, _ in spans])
     end = np.array([b + takes for b, takes in spans])
     places = some.integers(-1, len(spans) - 1)
     waits = np.array([[data.draw(places) for _ in range(3)] for _ in spans], np.int32)
-    groups, least = np.array([0, len(spans) // 2, len(spans)]), np.array([[1, 2, 0], [0, 3, 1]])
-    dag, order, violations = made(begin, end, waits, groups, least)
+    group = np.array([data.draw(some.integers(0, 1)) for _ in spans], np.int32)
+    least = np.array([[1, 2, 0], [0, 3, 1]])
+    dag, order, violations = made(begin, end, waits, group, least)
     np.testing.assert_array_equal(order, np.lexsort((end, begin)))
     np.testing.assert_array_equal((dag.begin, dag.end), (begin[order], end[order]))
     place, left = np.argsort(order), 0
     for v, i in enumerate(order.tolist()):
-        named = [(int(place[u]), int(least[int(i >= groups[1]), c])) for c, u in enumerate(waits[i].tolist()) if u >= 0]
+        named = [(int(place[u]), int(least[group[i], c])) for c, u in enumerate(waits[i].tolist()) if u >= 0]
         kept = [(u, lag) for u, lag in named if u < v and dag.end[u] <= dag.begin[v]]
         left += len(named) - len(kept)
-        last = max(kept, key=lambda each: dag.end[each[0]], default=None)
+        spare = [(u, max(int(dag.begin[v] - dag.end[u]) - lag, 0)) for u, lag in kept]
+        last = min(spare, key=lambda each: (each[1], -dag.end[each[0]]), default=None)
         assert dag.binding[v] == (last[0] if last else -1)
         if last:
-            kept.remove(last)
+            spare.remove(last)
         rows = slice(int(dag.first[v]), int(dag.first[v + 1]))
-        spare = [(u, max(int(dag.begin[v] - dag.end[u]) - lag, 0)) for u, lag in kept]
         assert sorted(zip(dag.other[rows].tolist(), dag.spare[rows].tolist(), strict=True)) == sorted(spare)
     assert violations == left
 
@@ -65,7 +65,8 @@ def test_what_runs_on_a_device_tells_else_the_loop_else_what_ended_last(
     nothing, empty = np.full(len(spans), -1, np.int32), np.empty(0, np.int64)
     dag = Dag(begin, end, nothing, np.zeros(len(spans) + 1, np.int32), nothing[:0], empty)
     lag = empty, np.empty(0, np.int8), nothing[:0], nothing[:0]
-    graph = Graph(dag, line, nothing, np.zeros(len(spans), np.int8), lag, 0, 1)
+    state, again = np.zeros(len(spans), np.int8), np.empty((0, 2), np.int64)
+    graph = Graph(dag, line, nothing, state, lag, 0, 1, line, end, again)
     shown = [v for v in range(len(spans)) if line[v] in (-1, 1)]
 
     def telling(moment: int) -> int:
@@ -77,8 +78,6 @@ def test_what_runs_on_a_device_tells_else_the_loop_else_what_ended_last(
 
     ordered = sorted(moments)
     assert graph.telling(np.array(ordered)).tolist() == [telling(each) for each in ordered]
-    following = [next((v for v in shown if begin[v] >= each), -1) for each in ordered]
-    assert graph.following(np.array(ordered)).tolist() == following
 
 
 programs = some.lists(
@@ -110,19 +109,13 @@ def run(program: list[tuple[int, int, int, int, int]]) -> Any:
 
 @LAW
 @given(programs)
-def test_what_events_wait_for_on_devices(program: list[tuple[int, int, int, int, int]]) -> None:
-    found = events_of(device_work(run(program)))
-    launches = np.arange(len(found.begin), dtype=np.int32)
-    waits = found.activities(launches).waits
-    np.testing.assert_array_equal(waits[:, LAUNCHED], launches)
+def test_events_follow_what_had_ended_last_on_their_stream(program: list[tuple[int, int, int, int, int]]) -> None:
+    host = run(program)
+    found = events_of(host, device_work(host))
+    previous = found.previous()
     for i, begin in enumerate(found.begin.tolist()):
-        ended = sorted((int(found.end[k]), k) for k in range(len(found.begin)) if found.end[k] <= begin)
-        mine = [each for each in ended if found.stream[each[1]] == found.stream[i]]
-        assert waits[i, STREAM] == (mine[-1][1] if mine else -1)
-        known = max([int(found.launch_end[i])] + [until for until, _ in mine])
-        until, other = ended[-1] if ended else (known, -1)
-        near_by = begin - until <= BETWEEN_PS and begin - known > BETWEEN_PS and until > known
-        assert waits[i, ELSEWHERE] == (other if near_by else -1)
+        mine = [k for k in range(len(found.begin)) if found.end[k] <= begin and found.stream[k] == found.stream[i]]
+        assert previous[i] == max(mine, key=lambda k: (found.end[k], k), default=-1)
 
 
 @LAW

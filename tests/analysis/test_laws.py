@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.breakdown import breakdown, whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
 from tb_profile_plugin.analysis.ops import OpTable, nested_times
-from tb_profile_plugin.analysis.parts import DEVICE
+from tb_profile_plugin.compat.breakdown import parts_of_capture, parts_of_steps
+from tb_profile_plugin.compat.parts import DEVICE
 from tb_profile_plugin.model.host import Host
 
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -82,9 +82,9 @@ def host_stats(name: str, number: int, launches: Any) -> str:
 def figures(host: Host) -> Any:
     """All that the laws speak of."""
     found = steptime.slowest([host])
-    whole = whole_capture(host)
-    parts = sorted(zip(found.duration_ps.tolist(), found.part_ps.tolist(), strict=True))
-    return parts, whole.part_ps.tolist(), table(host_ops(host)), table(device_ops(host))
+    whole = parts_of_capture(host)
+    parts = sorted(zip(found.duration_ps.tolist(), found.state_ps.tolist(), strict=True))
+    return parts, whole.tolist(), table(host_ops(host)), table(device_ops(host))
 
 
 def table(ops: OpTable) -> Any:
@@ -104,17 +104,11 @@ def length_of_union(spans: list[tuple[int, int]]) -> int:
 @given(traces)
 def test_the_parts_of_a_step_sum_to_it(trace: dict[str, Any]) -> None:
     host = draw.decoded(drawing(trace))
-    steps, found = host.steps, breakdown(host, host.steps_in_full())
-    np.testing.assert_array_equal(found.part_ps.sum(axis=1), steps.end - steps.begin)
-    assert (found.part_ps >= 0).all()
-    for step in range(len(steps)):
-        mine = found.segments[found.segments[:, 0] == step]
-        assert int((mine[:, 3] - mine[:, 2]).sum()) == int(steps.end[step] - steps.begin[step])
-        if len(mine):
-            assert (mine[0, 2], mine[-1, 3]) == (steps.begin[step], steps.end[step])
-            np.testing.assert_array_equal(mine[1:, 2], mine[:-1, 3])
-    whole = whole_capture(host)
-    assert int(whole.part_ps.sum()) == host.window[1] - host.window[0]
+    steps, found = host.steps, parts_of_steps(host, host.steps_in_full())
+    np.testing.assert_array_equal(found.sum(axis=1), steps.end - steps.begin)
+    assert (found >= 0).all()
+    whole = parts_of_capture(host)
+    assert int(whole.sum()) == host.window[1] - host.window[0]
 
 
 @LAW
@@ -124,8 +118,8 @@ def test_device_work_in_a_step_is_the_union_over_streams(trace: dict[str, Any]) 
     copies = ("MemcpyH2D",)
     spans = [times for events in trace["streams"] for name, times, _ in events if name not in copies]
     expected = length_of_union(spans)
-    whole = whole_capture(host)
-    assert int(whole.part_ps[:, list(DEVICE)].sum()) == expected * 1_000_000
+    whole = parts_of_capture(host)
+    assert int(whole[:, list(DEVICE)].sum()) == expected * 1_000_000
 
 
 @LAW

@@ -83,6 +83,26 @@ def test_a_thread_that_comes_when_its_op_is_over_does_none_of_its_work() -> None
     assert (work.end.max() - work.begin.min()) == 100 * US
 
 
+DIVIDED = """
+/host:CPU
+  python | train[0,1000]{_r=1} PjitFunction(step)[10,60] CommonPjRtBuffer::Await[80,900]
+  | CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[20,40]{_pt=7, _p=1}
+  tf_XLAPjRtCpuClient/5 | ThreadpoolListener::StartRegion[60,920]{_ct=7, _c=1} dot.1[70,20]{OP}
+  | ThreadpoolListener::Record[75,0]{_pt=15, _p=3}
+  tf_XLAEigen/6 | ThreadpoolListener::StartRegion[80,200]{_ct=15, _c=3} ThreadpoolListener::Record[150,0]{_pt=15, _p=4}
+  | ThreadpoolListener::StopRegion[280,0] ThreadpoolListener::StartRegion[281,299]{_ct=15, _c=4}
+  | ThreadpoolListener::Record[300,0]{_pt=15, _p=5} ThreadpoolListener::StopRegion[580,0]
+  | ThreadpoolListener::StartRegion[581,379]{_ct=15, _c=5} end: dot.1[958,1] ThreadpoolListener::StopRegion[960,0]
+"""
+
+
+def test_a_pools_thread_that_divides_an_ops_work_further_does_that_ops_work() -> None:
+    """A product of matrices hands out tiles of tiles, which the thread that made them takes itself."""
+    (work,) = device_work(drawn(DIVIDED))
+    assert (work.begin.min() // US, work.end.max() // US, len(work)) == (70, 960, 4)
+    assert parts(drawn(DIVIDED), 80, 960) == {"compute": 878, "between": 2}
+
+
 def test_a_pools_thread_may_take_longer_to_wake_than_a_device() -> None:
     text = "".join(
         f"PjitFunction(step)[{1000 * i},60] CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
@@ -93,6 +113,42 @@ def test_a_pools_thread_may_take_longer_to_wake_than_a_device() -> None:
     host = draw.host(f"/host:CPU\n  python | $a.py:1 loop[0,8000] {text}\n  tf_XLAPjRtCpuClient/5 | {ops}")
     assert latency(device_work(host)[0]) == 400 * US
     assert parts(host, 1050, 1250) == {"latency": 200}
+
+
+GENERATOR = """
+/host:CPU
+  python | train[0,1000]{_r=1, step_num=s} TFE_Py_ExecuteCancelable[50,900] EagerExecute[60,800]
+         | EagerKernelExecute[70,780] FunctionRun[72,8]{_pt=2, _p=10s+1}
+  tf_Compute/1 | ExecutorState::Process[85,100]{_ct=2, _c=10s+1} a/MatMul:MatMul[90,90]
+  tf_data_private_threadpool/7 | PyFunc:PyFunc[100,UNTIL]
+"""
+
+
+def pauses(op: int, count: int) -> list[str]:
+    """Causes of steps of 10 ms in which so many ops of so many µs have pauses between them that take half of it."""
+    every = 10_000 // count
+    ops = " ".join(f"dot.{i}[{every * i + 20},{op}]{{_ct=7, _c=10s+1, OP}}" for i in range(count))
+    step = (
+        "/host:CPU\n  python | train[0,10000]{_r=1, step_num=s} CommonPjRtBuffer::Await[12,9980]"
+        " PjitFunction(step)[2,9] CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice[3,7]{_pt=7, _p=10s+1}"
+        f"\n  tf_XLAPjRtCpuClient/5 | {ops}"
+    )
+    return [each.id for each in diagnose([drawn(step, steps=4, every=10_000)]).causes]
+
+
+def test_pauses_between_long_ops_are_not_many_short_kernels() -> None:
+    """On a machine that is busy with something else, threads of a program do not run."""
+    assert "pauses" in pauses(1000, 5)
+    assert "between" not in pauses(1000, 5)
+    assert "between" in pauses(20, 250)
+
+
+def test_a_generator_that_holds_pythons_interpreter_is_what_the_loop_waits_for() -> None:
+    """A call into TensorFlow returns only when the generator of the next batch lets go: `from_generator`."""
+    found = causes(diagnose([drawn(GENERATOR.replace("UNTIL", "720"), steps=6)]))
+    assert 620 <= found["input"] <= 640
+    beside = diagnose([drawn(GENERATOR.replace("UNTIL", "200"), steps=6)])
+    assert "input" not in causes(beside)
 
 
 def test_pictures_for_a_summary_interrupt_the_loop() -> None:

@@ -13,7 +13,7 @@ from tb_profile_plugin.analysis.diagnosis.figures import figures
 from tb_profile_plugin.analysis.idle.classes import activity
 from tb_profile_plugin.analysis.idle.graph import graph
 from tb_profile_plugin.analysis.idle.partition import partition
-from tb_profile_plugin.analysis.idle.replay import Scenario, replay
+from tb_profile_plugin.analysis.idle.replay import Scenario, replays
 from tb_profile_plugin.analysis.idle.states import State
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.links import CALL
@@ -28,9 +28,9 @@ def parts(host: Host, end: float) -> dict[str, float]:
 def lasts(host: Host, end: float, **change: Any) -> float:
     of = graph(host)
     assert of
-    window = np.array([START * US]), np.array([round((START + end) * US)])
-    (length,) = replay(host, of, *window, Scenario(**change)).tolist()
-    return int(length) / US
+    edges = np.array([START * US, round((START + end) * US)])
+    (found,) = replays(host, of, edges, 1, [Scenario(**change)])
+    return float(found.each[0]) / US
 
 
 def waiting(name: str, steps: int = 4, tail: int = 10) -> Host:

@@ -1,5 +1,6 @@
 """What tells a reader where time went, as PyTorch 2.11 and JAX 0.11 record it on a GPU; times in µs."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,9 @@ from tb_profile_plugin.analysis.diagnosis.calls import calls_per_step
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.found import kinds
+from tb_profile_plugin.analysis.diagnosis.recorded import TRACED
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.model.framework import JAX, TENSORFLOW
 
 US = 10**6
 STEP = 10_000
@@ -53,8 +56,24 @@ def test_ops_that_compute_on_the_cpu_are_not_dispatched_one_by_one() -> None:
     assert cause.gain_ps == cause.per_step_ps
     assert "aten::sort" in cause.sentence.text and "DataLoader" in cause.remedy.text
     assert "eager" not in times(found)
-    python = next(each for each in found.causes if each.id == "python")
-    assert python.gain_ps == python.per_step_ps < 3000 * US
+    python = next(each for each in found.causes if each.id == "unrecorded")
+    assert python.gain_ps is not None
+    assert python.per_step_ps <= python.gain_ps < 3000 * US
+
+
+def test_python_within_an_op_is_python_and_not_the_ops_work() -> None:
+    """A stack that anomaly mode formats in each op, and a custom op whose outer op is a wrapper."""
+    events = []
+    for number in range(6):
+        stack = torchtrace.frame("train.py(30): format_my_stack", 1200, 5500)
+        op = torchtrace.op("aten::linear", 1000, 6000), torchtrace.op("aten::addmm", 1100, 5800), stack
+        work = torchtrace.op("aten::mm", 7100, 2000)
+        mark = torchtrace.mark(f"ProfilerStep#{number}", 0, 9900)
+        loop = torchtrace.frame("train.py(10): main", 0, 9990)
+        events += [event | {"ts": event["ts"] + STEP * number} for event in (mark, loop, *op, work)]
+    found = times(diagnose([torchtrace.host(*events, deviceProperties=[])], replays=True))
+    assert found["compute"] == 2000
+    assert found["python"] >= 5500
 
 
 def test_views_and_ops_that_launch_do_not_compute_on_the_cpu() -> None:
@@ -133,6 +152,27 @@ def test_ops_of_an_optimizer_are_told_by_its_mark() -> None:
     assert cause.names[0][0] == "Optimizer.step#AdamW.step"
     assert cause.names[0][1] > 6000 * US
     assert "fused=True" in cause.remedy.text
+
+
+def test_what_a_capture_shows_to_be_done_is_not_advised() -> None:
+    mark = torchtrace.mark("Optimizer.step#AdamW.step", 200, 6100)
+    ops = [torchtrace.op("aten::addcdiv_", 210 + 100 * i, 90) for i in range(60)]
+    calls = [torchtrace.on_host("cuda_runtime", "cudaFuncGetAttributes", 215 + 100 * i, 2) for i in range(60)]
+    fused = torchtrace.op("aten::_fused_adamw_", 6250, 20)
+    assert "fused=True" not in first(steps([mark, *ops, *calls, fused]), "eager").remedy.text
+
+
+def test_code_that_inductor_made_is_no_python_of_the_program() -> None:
+    made = f"/tmp/torchinductor_me/ab/c{'a' * 51}.py(120): call"
+    cause = first(steps(frames(made)), "python")
+    assert "TORCH_LOGS=graph_breaks" in cause.remedy.text and "Take Python out" not in cause.remedy.text
+
+
+def test_pythons_tracer_is_advised_as_it_takes_effect_and_only_where_it_did_not_run() -> None:
+    assert "--python-tracer-level 1" in remedy(TENSORFLOW, "unexplained").text
+    for framework in (TENSORFLOW, JAX):
+        traced = remedy(framework, "unexplained", done=frozenset({TRACED}))
+        assert traced.text and not re.search("tracer-level|Capture with", traced.text + traced.code)
 
 
 def test_first_calls_of_the_driver_are_its_start() -> None:

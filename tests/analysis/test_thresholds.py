@@ -4,8 +4,10 @@ import draw
 import pytest
 from figures import judged
 
-from tb_profile_plugin.analysis import advice, steptime
-from tb_profile_plugin.analysis.bottlenecks import Bottleneck, bottlenecks
+from tb_profile_plugin.analysis import advice
+from tb_profile_plugin.analysis.chosen import TYPICAL
+from tb_profile_plugin.analysis.diagnosis.typical_times import typical_times
+from tb_profile_plugin.compat.bottlenecks import Bottleneck
 from tb_profile_plugin.model.host import Host
 
 
@@ -78,16 +80,16 @@ def test_kernel_launch(launch: float, kind: str) -> None:
 
 
 def test_launching_competes_with_tf_data() -> None:
-    steps = steptime.slowest([gpu("sgemm", 100, 150)])
-    assert "TF_GPU_THREAD_MODE=gpu_private" in bottlenecks(steps, uses_tf_data=True)["kernel_launch"].statement
-    assert "TF_GPU" not in bottlenecks(steps, uses_tf_data=False)["kernel_launch"].statement
+    host = gpu("sgemm", 100, 150)
+    assert "TF_GPU_THREAD_MODE=gpu_private" in judged(host, uses_tf_data=True)["kernel_launch"].statement
+    assert "TF_GPU" not in judged(host)["kernel_launch"].statement
 
 
 @pytest.mark.parametrize(("share", "told"), [(99, "9.9%"), (100, "")])
 def test_precision(share: float, told: str, tmp_path: object) -> None:
     host = gpu("volta_h884gemm", share)
-    half, single, rest = advice.precision_percent(steptime.slowest([host]))
-    assert (half, single, rest) == pytest.approx((share / 10, 100 - share / 10, 0))
+    half, single, rest = advice.precision_shares(typical_times([host], "", TYPICAL, replays=False))
+    assert (half, single, rest) == pytest.approx((share / 1000, 1 - share / 1000, 0))
     session = draw.session(tmp_path, vm=drawn(share))  # type: ignore[arg-type]
     statement = session.tool("overview_page")[3]["p"]["precision_statement"]
     assert (told in statement) if told else not statement

@@ -29,7 +29,7 @@ def test_waiting_for_a_device_that_was_not_recorded_is_neither_work_nor_python()
     host = draw.host(CALL + UNRECORDED, steps=2, every=100)
     assert steps(host)[0] == {"name": "train 0", "time": 100, "host_compute": 36, "unrecorded": 60, "other": 4}
     headline, remedy = said(host)
-    assert headline.startswith("The device was not recorded: in 80 %")
+    assert headline.startswith("The device was not recorded: in 60 %")
     assert "LD_LIBRARY_PATH" in remedy
 
 

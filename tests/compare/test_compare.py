@@ -244,8 +244,9 @@ def test_what_is_new_is_told_though_little_of_the_step_matches() -> None:
     assert held(base, digests.digest(longer, times))[1].reasons == [
         "Compute: 3.00 ms more. 3 ops are new (3.00 ms), such as new0"
     ]
-    other = digests.digest([5 * each for each in A], {"compute/fresh": [5 * each for each in A]})
-    renamed = held(digests.digest(longer, {"compute/old": longer}), other)
+    same = {"input/get": A}
+    other = digests.digest([5 * each for each in A], {"compute/fresh": [4 * each for each in A]} | same)
+    renamed = held(digests.digest(longer, {"compute/old": [3 * each for each in A]} | same), other)
     assert renamed[1].reasons == ["Compute: 1.00 ms more"], "is it new, or called otherwise?"
     assert any("parts tell more than ops" in doubt for doubt in renamed[1].doubts)
 

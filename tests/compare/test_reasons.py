@@ -39,9 +39,9 @@ def test_how_often_is_said_where_it_is_why(launches: tuple[int, int], by: float,
     assert reason("compute", "dot", launches, by).endswith(f". {said}")
 
 
-def test_python_of_which_nothing_is_recorded() -> None:
-    said = "Python: 1.00 ms more. Nothing is recorded of most of it"
-    assert reason("python", NOTHING, (1, 1), 2.0) == f"{said}: the Python tracer, which is off, would name it"
-    assert reason("python", NOTHING, (1, 1), 2.0, levels={}) == said
+def test_what_would_name_time_of_which_nothing_is_recorded() -> None:
+    said = "Nothing recorded: 1.00 ms more"
+    assert reason("unrecorded", NOTHING, (1, 1), 2.0) == f"{said}. The Python tracer, which is off, would name it"
+    assert reason("unrecorded", NOTHING, (1, 1), 2.0, levels={}) == said
     assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch latency: 1.00 ms more"
     assert reason("python", "step", (1, 1), 2.0) == "Python: 1.00 ms more. step: 1.00 ms → 2.00 ms"

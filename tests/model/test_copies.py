@@ -5,9 +5,9 @@ import pytest
 from figures import column
 
 from tb_profile_plugin.analysis import devicecopies
-from tb_profile_plugin.analysis.breakdown import whole_capture
 from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.parts import DEVICE_COMPUTE, Part
+from tb_profile_plugin.compat.breakdown import parts_of_capture
+from tb_profile_plugin.compat.parts import DEVICE_COMPUTE, Part
 from tb_profile_plugin.model import names
 from tb_profile_plugin.model.copies import copies
 
@@ -58,7 +58,7 @@ def test_copies_of_rocm_are_no_compute() -> None:
         ("Memcpy", 0),
         ("MemcpyHToD", 0),
     ]
-    (parts,) = whole_capture(host).part_ps.tolist()
+    (parts,) = parts_of_capture(host).tolist()
     assert [parts[part] / 1e6 for part in (Part.DEVICE_TO_DEVICE, Part.INPUT_COPY)] == [20, 40]
     assert sum(parts[part] for part in DEVICE_COMPUTE) / 1e6 == 100
     ops = {op.name: (op.type, op.total_ps / 1e6) for op in device_ops(host).ops}

@@ -37,6 +37,11 @@ def test_then_calls_of_the_training_function() -> None:
     assert (source, labels) == ("functions", ["0", "1", "2"])
 
 
+def test_a_loop_of_one_turn_is_no_loop() -> None:
+    assert found("ExecutorState::Process[30,15]{id=7, iter_num=1}", count=1) == ("none", [])
+    assert found("ExecutorState::Process[30,15]{id=7, iter_num=0} ExecutorState::Process[50,15]{id=8, iter_num=3}")
+
+
 def test_the_function_that_takes_most_time_is_the_training_function() -> None:
     host = draw.host(f"/host:CPU\n  t | EagerExecute: __inference_small_2[5,10] {CALL}", steps=3)
     assert steps(host)[0]["time"] == 800

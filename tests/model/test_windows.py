@@ -3,7 +3,7 @@
 import draw
 import numpy as np
 
-from tb_profile_plugin.analysis.breakdown import whole_capture
+from tb_profile_plugin.compat.breakdown import parts_of_capture
 from tb_profile_plugin.model.derived import lanes
 from tb_profile_plugin.model.host import run_window
 
@@ -20,7 +20,7 @@ def test_the_profilers_own_start_and_stop_are_not_the_program() -> None:
     host = draw.host(TRACED)
     assert [ps // 1_000_000 for ps in host.window] == [0, 8200]
     assert [ps // 1_000_000 for ps in run_window(host)] == [4990, 5250]
-    assert whole_capture(host).part_ps.sum() == 260_000_000
+    assert parts_of_capture(host).sum() == 260_000_000
 
 
 def test_frames_of_other_files_and_runs_between_change_nothing() -> None:

@@ -53,7 +53,7 @@ def test_verb_writes_both() -> None:
     trace = str(TRACES / "starved_input")
     said = run("summary", trace).stdout
     assert said.startswith("**Input-bound: 86 % of the typical step")
-    assert "| Input | 22.9 ms | 85.9 % |" in said and "(`cause:input`)" in said
+    assert "| Waiting for input | 23.0 ms | 86.3 % |" in said and "(`cause:input`)" in said
     found = json.loads(run("summary", trace, "--format", "json").stdout)
     assert found["causes"][0]["id"] == "input" and summary.markdown(found) == said
     assert run("summary", trace, "--budget", "7").returncode == 2

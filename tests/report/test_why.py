@@ -43,6 +43,19 @@ def test_steps_can_be_chosen(steps: str) -> None:
     assert found["steps"]["kept"] == {"1-2": 2, "all": 4}[steps]
 
 
+NUMBERED = "/host:CPU\n  python | train[0,100]{_r=1, step_num=5+s} MatMul[10,60]"
+"""Steps 5 to 10."""
+
+
+def test_steps_are_chosen_by_the_numbers_that_pages_show(tmp_path: Path) -> None:
+    draw.session(tmp_path, host=draw.space(NUMBERED, steps=6, every=100))
+    said = run(str(tmp_path), "--steps", "6-8").stdout
+    assert "3 of 6 steps were chosen (6-8)" in said
+    assert "typical" not in said and "of the average step of those chosen" in said.splitlines()[0]
+    ended = run(str(tmp_path), "--steps", "11-12")
+    assert ended.returncode and "steps=11-12 chooses no step" in ended.stderr and "from 5 to 10" in ended.stderr
+
+
 def test_a_choice_that_is_none_is_refused() -> None:
     ended = run(str(TRACE), "--steps", "sometimes")
     assert ended.returncode == 2 and "chooses no steps" in ended.stderr

@@ -1,6 +1,10 @@
-/** How the parts of a step look, the same on every page: their order, colours and patterns. */
+/** How what time is spent on looks, the same on every page: colours by category, and patterns where they mean something. */
 
-export type Pattern = "plain" | "forward" | "backward" | "dots" | "cross" | "level" | "upright";
+import { CATEGORIES, STATES } from "./states";
+import type { Row, Table } from "./table";
+
+/** Hatched is waiting, or not known; dotted is delay. */
+export type Pattern = "plain" | "hatched" | "dotted";
 
 export interface Part {
   readonly id: string;
@@ -10,66 +14,85 @@ export interface Part {
   readonly pattern: Pattern;
 }
 
-/** Meaning fixes the hue; lightness and pattern tell neighbours apart where hues are confused (see the colour test). */
-export const PARTS: readonly Part[] = [
-  { id: "compile", light: "#7d4fc4", dark: "#a584e8", pattern: "cross" },
-  { id: "input", light: "#b91c2c", dark: "#e5484d", pattern: "forward" },
-  { id: "output", light: "#0e8f9c", dark: "#2cb5c0", pattern: "backward" },
-  { id: "kernel_launch", light: "#f08c1a", dark: "#f7a440", pattern: "upright" },
-  { id: "host_compute", light: "#1f57b8", dark: "#4178d8", pattern: "plain" },
-  { id: "device_to_device", light: "#7a4a21", dark: "#a87848", pattern: "dots" },
-  { id: "host_offload", light: "#4a2f6b", dark: "#c9a0dc", pattern: "dots" },
-  { id: "collectives", light: "#e57fb3", dark: "#f09ac6", pattern: "level" },
-  { id: "device_compute_16", light: "#7fc97f", dark: "#97d897", pattern: "plain" },
-  { id: "device_compute_32", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
-  { id: "device_compute_other", light: "#a5d6a0", dark: "#2f7d45", pattern: "cross" },
-  { id: "unrecorded", light: "#a9b1bc", dark: "#c3cad3", pattern: "forward" },
-  { id: "waiting", light: "#d9c48c", dark: "#6b5b2e", pattern: "backward" },
-  { id: "python", light: "#d6b21f", dark: "#e3c84a", pattern: "plain" },
-  { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" },
-];
+type CategoryId = (typeof CATEGORIES)[number]["id"];
 
-/** What the host does to get input; shades of the input's red, told apart by lightness and pattern. */
+/** Meaning fixes the hue; hue and lightness keep every two apart for all kinds of colour vision (see the colour test). */
+const COLOURS: Readonly<Record<CategoryId, readonly [light: string, dark: string]>> = {
+  compute: ["#4aa288", "#84e6c8"],
+  communication: ["#6b1d66", "#9f548a"],
+  copies: ["#795747", "#d4a07e"],
+  input: ["#8c0002", "#c83a2e"],
+  python: ["#b88c1d", "#f2d365"],
+  framework: ["#1844a2", "#5b91dc"],
+  launch: ["#b55d00", "#d27602"],
+  wait: ["#497c8c", "#90bad1"],
+  compile: ["#9681d0", "#7b56cc"],
+  unknown: ["#868e99", "#848b96"],
+};
+const HATCHED: readonly string[] = ["unknown", "peer", "late_peer"];
+const DOTTED: readonly string[] = ["latency", "between"];
+
+/** What is told by a name of its own and is of one category all the same: causes, and the profiler's own time. */
+const MORE: Readonly<Record<string, CategoryId>> = {
+  retrace: "compile",
+  eager: "framework",
+  cpu_ops: "framework",
+  thread_wait: "wait",
+  late_peer: "communication",
+  host_offload: "copies",
+  not_recorded: "unknown",
+  profiler: "unknown",
+};
+
+function drawn(id: string, category: CategoryId): Part {
+  const [light, dark] = COLOURS[category];
+  const hatched = HATCHED.includes(id) || HATCHED.includes(category);
+  return { id, light, dark, pattern: hatched ? "hatched" : DOTTED.includes(id) ? "dotted" : "plain" };
+}
+
+/** The categories, in the order of all pages: work first, then what is lost. */
+export const PARTS: readonly Part[] = CATEGORIES.map(({ id }) => drawn(id, id));
+
+/** What the host does to get input: shades of the input's red, told apart by lightness. */
 export const INPUT_PARTS: readonly Part[] = [
-  { id: "input_demanded", light: "#7a0f1c", dark: "#a8232f", pattern: "plain" },
-  { id: "input_advanced", light: "#b91c2c", dark: "#e5484d", pattern: "forward" },
-  { id: "input_preprocessing", light: "#e5736f", dark: "#f59a94", pattern: "dots" },
-  { id: "input_enqueue", light: "#f5bdb4", dark: "#fbd0c8", pattern: "upright" },
-  { id: "input_other", light: "#a3a9b2", dark: "#6d7480", pattern: "backward" },
+  { id: "input_demanded", light: "#4a0006", dark: "#8a2a20", pattern: "plain" },
+  { id: "input_advanced", light: "#8c0002", dark: "#c83a2e", pattern: "plain" },
+  { id: "input_preprocessing", light: "#d0524b", dark: "#ef8071", pattern: "plain" },
+  { id: "input_enqueue", light: "#ee9d95", dark: "#fbd0c8", pattern: "plain" },
+  { id: "input_other", light: "#868e99", dark: "#848b96", pattern: "hatched" },
 ];
 
-/** What a device does, or why it is idle; what `PARTS` names, too, looks as there. */
-const STATE_PARTS: readonly Part[] = [
-  { id: "compute", light: "#3f9d55", dark: "#55b46b", pattern: "plain" },
-  { id: "exposed_collective", light: "#e57fb3", dark: "#f09ac6", pattern: "level" },
-  { id: "exposed_copy", light: "#7a4a21", dark: "#a87848", pattern: "dots" },
-  { id: "callback", light: "#0e8f9c", dark: "#2cb5c0", pattern: "cross" },
-  { id: "pause", light: "#0e8f9c", dark: "#2cb5c0", pattern: "backward" },
-  { id: "sync", light: "#d9c48c", dark: "#6b5b2e", pattern: "backward" },
-  { id: "transfer", light: "#7a4a21", dark: "#a87848", pattern: "upright" },
-  { id: "collective_host", light: "#e57fb3", dark: "#f09ac6", pattern: "upright" },
-  { id: "allocator", light: "#4b5b72", dark: "#5b6f90", pattern: "cross" },
-  { id: "launch", light: "#f08c1a", dark: "#f7a440", pattern: "dots" },
-  { id: "dispatch", light: "#1f57b8", dark: "#4178d8", pattern: "plain" },
-  { id: "latency", light: "#f5bd78", dark: "#8a5a1c", pattern: "cross" },
-  { id: "between", light: "#a5d6a0", dark: "#2f7d45", pattern: "level" },
-  { id: "peer", light: "#9a2f92", dark: "#c560bd", pattern: "forward" },
-  { id: "stream", light: "#9a2f92", dark: "#c560bd", pattern: "level" },
-  { id: "before_capture", light: "#a9b1bc", dark: "#c3cad3", pattern: "forward" },
-  { id: "profiler", light: "#a9b1bc", dark: "#c3cad3", pattern: "dots" },
-  { id: "unexplained", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" },
-];
+/** What is of no category: all the rest of a step, or where time lies instead of what it is spent on. */
+const OTHER: Part = { id: "other", light: "#c6cbd2", dark: "#6d7480", pattern: "plain" };
 
-export const STATES: readonly Part[] = [
-  ...PARTS.filter(({ id }) => ["compile", "input", "python"].includes(id)),
-  ...STATE_PARTS,
-];
+const STATE_PARTS = Object.entries(STATES).map(([id, { category }]) => drawn(id, category));
+const MORE_PARTS = Object.entries(MORE).map(([id, category]) => drawn(id, category));
 
-export const ALL_PARTS: readonly Part[] = [...PARTS, ...INPUT_PARTS, ...STATE_PARTS];
+const BY_ID: ReadonlyMap<string, Part> = new Map(
+  [...PARTS, ...STATE_PARTS, ...MORE_PARTS, ...INPUT_PARTS, OTHER].map((part) => [part.id, part]),
+);
 
-const BY_ID: ReadonlyMap<string, Part> = new Map(ALL_PARTS.map((part) => [part.id, part]));
-const OTHER = BY_ID.get("other") as Part;
+export const ALL_PARTS: readonly Part[] = [...BY_ID.values()];
 
 export function part(id: string): Part {
   return BY_ID.get(id) ?? OTHER;
+}
+
+const STATE_IDS = Object.keys(STATES);
+
+/** Rows with a state each, by category; what is no state comes last. */
+export function byCategory(table: Table, id: string): Row[] {
+  const place = (row: Row) => {
+    const found = STATE_IDS.indexOf(table.text(row, id));
+    return found < 0 ? STATE_IDS.length : found;
+  };
+  return [...table.rows].sort((a, b) => place(a) - place(b));
+}
+
+const BY_LABEL: ReadonlyMap<string, string> = new Map(Object.entries(STATES).map(([id, { label }]) => [label, id]));
+
+/** The state that is called so. */
+export function stateCalled(label: string): Part | undefined {
+  const id = BY_LABEL.get(label);
+  return id === undefined ? undefined : BY_ID.get(id);
 }

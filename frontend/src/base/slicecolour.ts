@@ -1,18 +1,17 @@
 /** The colour of a slice: by what kind of work its name tells, the same wherever the kind occurs. */
 
 import { hash } from "./hue";
-import { part } from "./parts";
+import { type Part, part, stateCalled } from "./parts";
 import { beginning } from "./text";
 
 export type Rgb = readonly [number, number, number];
 
-/** Work with a meaning of its own has the colour of the part of a step that it counts into. */
+/** Work with a meaning of its own has the colour of the category that it counts into. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
-  [/^(nccl|rccl)|AllReduce|all-reduce|all-gather|reduce-scatter|collective/i, "collectives"],
-  [/^Memcpy(D2D|P2P|DToD)|^copy(-start|-done)?([._-]?\d+)*$/i, "device_to_device"],
-  [/^Memcpy(D2H|DToH)|outfeed/i, "output"],
-  [/^Memcpy(H2D|HToD)|infeed|^Waiting for input$/i, "input"],
-  [/^Compiling$|^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
+  [/^(nccl|rccl)|AllReduce|all-reduce|all-gather|reduce-scatter|collective/i, "communication"],
+  [/^Memcpy ?(\w2\w|\wto\w|P2P)|^copy(-start|-done)?([._-]?\d+)*$|outfeed/i, "copies"],
+  [/infeed/i, "input"],
+  [/^XlaCompile|^Compile|LocalClient::Compile|BackendCompile/, "compile"],
 ];
 
 /** So much of a name tells its kind; the patterns below take the square of a text's length at worst. */
@@ -28,15 +27,24 @@ export function kindOf(name: string): string {
 }
 
 export function sliceColour(name: string, dark: boolean): Rgb {
-  const meaning = MEANINGS.find(([pattern]) => pattern.test(name));
-  if (meaning) {
-    const { dark: onDark, light } = part(meaning[1]);
-    return fromHex(dark ? onDark : light);
-  }
+  const of = stateCalled(name) ?? meaning(name);
+  if (of) return fromHex(dark ? of.dark : of.light);
   const value = hash(kindOf(name));
   const saturation = 38 + ((value >>> 9) % 22);
   const lightness = (dark ? 52 : 58) + ((value >>> 15) % 14);
   return fromHsl(value % 360, saturation / 100, lightness / 100);
+}
+
+/** Whichever of a dark and a light text is easier to read on the colour. */
+export function textOn([red, green, blue]: Rgb): string {
+  const linear = (value: number) => (value / 255) ** 2.2;
+  const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+  return luminance > 0.18 ? "#101214" : "#ffffff";
+}
+
+function meaning(name: string): Part | undefined {
+  const found = MEANINGS.find(([pattern]) => pattern.test(name));
+  return found && part(found[1]);
 }
 
 function fromHex(text: string): Rgb {

@@ -5,7 +5,6 @@ import { Verdict } from "../view/verdict";
 import { HostSide } from "./input/hostside";
 import { WaitChart } from "./input/wait";
 import { linkTo, type PageProps } from "./page";
-import { Statements } from "./steps/statements";
 
 export default function InputPage(props: PageProps) {
   const { answer, store } = props;
@@ -13,7 +12,6 @@ export default function InputPage(props: PageProps) {
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
-      <Statements answer={answer} />
       <Notes notes={answer.notes} store={store} />
       {answer.table("steps").rows.length > 0 && <WaitChart page={props} />}
       <HostSide page={props} />

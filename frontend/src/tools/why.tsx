@@ -1,7 +1,7 @@
 /** Why does a step take as long as it does, and what would make it shorter? */
 
 import { inMilliseconds, percent, time } from "../base/format";
-import { part } from "../base/parts";
+import { byCategory, part } from "../base/parts";
 import type { Answer } from "../base/table";
 import { deltaOf } from "../view/delta";
 import { Notes } from "../view/problems";
@@ -30,7 +30,7 @@ function extent(answer: Answer): string {
 /** What the devices do in the typical step and until the next one, or why they are idle. */
 function Typical({ answer }: { answer: Answer }) {
   const table = answer.table("step");
-  const pieces = table.rows.map((row) => ({
+  const pieces = byCategory(table, "id").map((row) => ({
     part: part(table.text(row, "id")),
     label: table.text(row, "label"),
     value: table.length(row, "time_ps") * PS,

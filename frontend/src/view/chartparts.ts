@@ -64,12 +64,8 @@ const DOTS = {
 };
 const DECALS: Readonly<Record<Pattern, object>> = {
   plain: { ...LINES, symbol: "none" },
-  forward: { ...LINES, rotation: -Math.PI / 4 },
-  backward: { ...LINES, rotation: Math.PI / 4 },
-  upright: { ...LINES, rotation: Math.PI / 2 },
-  level: LINES,
-  dots: DOTS,
-  cross: { ...DOTS, symbol: "diamond", symbolSize: 0.9 },
+  hatched: { ...LINES, rotation: -Math.PI / 4 },
+  dotted: DOTS,
 };
 
 export function partStyle(part: Part, palette: Palette) {

@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { INPUT_PARTS, PARTS, type Part, part, STATES } from "../../src/base/parts";
+import { ALL_PARTS, byCategory, INPUT_PARTS, PARTS, type Part, part, stateCalled } from "../../src/base/parts";
+import { STATES } from "../../src/base/states";
+import { column, table } from "../table";
 
 type Rgb = readonly [number, number, number];
 
@@ -57,29 +61,68 @@ function distance(a: Rgb, b: Rgb): number {
   return Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-/** Pairs that could be taken for each other: near in colour and drawn with the same pattern. */
+/** Pairs that could be taken for each other, where neither is hatched. */
 function confusable(parts: readonly Part[], theme: "light" | "dark", matrix: readonly Rgb[]): string[] {
-  const pairs = parts.flatMap((a, place) => parts.slice(place + 1).map((b) => [a, b] as const));
+  const plain = parts.filter(({ pattern }) => pattern !== "hatched");
+  const pairs = plain.flatMap((a, place) => plain.slice(place + 1).map((b) => [a, b] as const));
   return pairs
-    .filter(([a, b]) => a.pattern === b.pattern && distance(seen(a[theme], matrix), seen(b[theme], matrix)) < 0.08)
+    .filter(([a, b]) => distance(seen(a[theme], matrix), seen(b[theme], matrix)) < 0.085)
     .map(([a, b]) => `${a.id} ~ ${b.id}`);
 }
 
-describe.each(["light", "dark"] as const)("colours on a %s page", (theme) => {
-  it.each(Object.keys(VISION))("tell the parts of a step apart with %s vision", (vision) => {
-    expect(confusable(PARTS, theme, VISION[vision] ?? [])).toEqual([]);
-  });
+/** By the WCAG. */
+function contrast(a: string, b: string): number {
+  const [low = 0, high = 0] = [a, b]
+    .map((hex) => {
+      const [red, green, blue] = linear(hex);
+      return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    })
+    .sort((one, other) => one - other);
+  return high / low;
+}
 
-  it.each(Object.keys(VISION))("tell the states of a device apart with %s vision", (vision) => {
-    expect(confusable(STATES, theme, VISION[vision] ?? [])).toEqual([]);
+const CSS = readFileSync(join(import.meta.dirname, "../../src/view/style/base.css"), "utf8");
+const [LIGHT_PAGE = "", DARK_PAGE = ""] = [...CSS.matchAll(/--page: (#\w{6})/g)].map(([, colour]) => colour ?? "");
+
+describe.each(["light", "dark"] as const)("colours on a %s page", (theme) => {
+  it.each(Object.keys(VISION))("tell the categories of time apart with %s vision", (vision) => {
+    expect(confusable(PARTS, theme, VISION[vision] ?? [])).toEqual([]);
   });
 
   it.each(Object.keys(VISION))("tell the input work apart with %s vision", (vision) => {
     expect(confusable(INPUT_PARTS, theme, VISION[vision] ?? [])).toEqual([]);
   });
+
+  it("stand out from the page", () => {
+    const page = theme === "light" ? LIGHT_PAGE : DARK_PAGE;
+    expect(PARTS.filter((each) => contrast(each[theme], page) < 3).map(({ id }) => id)).toEqual([]);
+  });
 });
 
-it("draws an unknown part as all others", () => {
+it("draws each state in its category's colour, with a pattern for waiting, delay and what is not known", () => {
+  for (const [id, { category }] of Object.entries(STATES)) {
+    const { light, dark } = part(category);
+    expect(part(id)).toMatchObject({ id, light, dark });
+  }
+  const drawn = (pattern: string) => ALL_PARTS.filter((each) => each.pattern === pattern).map(({ id }) => id);
+  expect(drawn("dotted")).toEqual(["latency", "between"]);
+  expect(drawn("hatched")).toEqual(
+    expect.arrayContaining(["unknown", "peer", "unrecorded", "before_capture", "unexplained"]),
+  );
+});
+
+it("sorts states by category, what is none last", () => {
+  const states = table([column("id", "string")], [["between_steps"], ["unexplained"], ["exposed_copy"], ["peer"]]);
+  expect(byCategory(states, "id").map(([id]) => id)).toEqual(["peer", "exposed_copy", "unexplained", "between_steps"]);
+});
+
+it("knows a state by its name", () => {
+  expect(stateCalled("Kernel launch")?.id).toBe("launch");
+  expect(stateCalled("cudaLaunchKernel")).toBeUndefined();
+});
+
+it("draws what it does not know in no category's colour", () => {
   expect(part("input").id).toBe("input");
   expect(part("unheard_of").id).toBe("other");
+  expect(PARTS.map(({ light }) => light)).not.toContain(part("unheard_of").light);
 });

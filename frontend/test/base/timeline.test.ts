@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { part } from "../../src/base/parts";
 import { readSlab } from "../../src/base/slab";
-import { kindOf, sliceColour } from "../../src/base/slicecolour";
+import { kindOf, sliceColour, textOn } from "../../src/base/slicecolour";
 import { NOWHERE, type Place, readPlace, writePlace } from "../../src/base/timecodec";
 import { format, parse } from "../../src/base/urlcodec";
 
@@ -94,20 +95,22 @@ describe("colours of slices", () => {
     expect(sliceColour("fusion.1", false)).toEqual(sliceColour("fusion.2", false));
   });
 
-  it("are those of the step's part where the work has a meaning of its own", () => {
-    expect(sliceColour("ncclAllReduceKernel", false)).toEqual([0xe5, 0x7f, 0xb3]);
-    expect(sliceColour("MemcpyD2D", true)).toEqual([0xa8, 0x78, 0x48]);
+  it("are those of the category where the work has a meaning of its own, or is called as a state", () => {
+    const shown = (name: string) =>
+      `#${sliceColour(name, true)
+        .map((value) => value.toString(16).padStart(2, "0"))
+        .join("")}`;
+    expect(shown("ncclAllReduceKernel")).toBe(part("communication").dark);
+    expect(shown("MemcpyD2D")).toBe(part("copies").dark);
+    expect(shown("Memcpy HtoD (Pageable -> Device)")).toBe(part("copies").dark);
+    expect(shown("Launch latency")).toBe(part("launch").dark);
     expect(sliceColour("copy-done.3", true)).toEqual(sliceColour("copy-start", true));
     expect(sliceColour("copy-done", false)).not.toEqual(sliceColour("add", false));
     expect(sliceColour("copyright", true)).not.toEqual(sliceColour("copy", true));
   });
 
-  it("stay light enough for dark text", () => {
-    for (let at = 0; at < 500; at++) {
-      for (const dark of [true, false]) {
-        const [red, green, blue] = sliceColour(`op${String.fromCharCode(65 + (at % 26))}${at}x`, dark);
-        expect(0.299 * red + 0.587 * green + 0.114 * blue).toBeGreaterThan(80);
-      }
-    }
+  it("bear the text that can be read on them", () => {
+    expect(textOn(sliceColour("Exposed communication", false))).toBe("#ffffff");
+    expect(textOn(sliceColour("Compute", true))).toBe("#101214");
   });
 });

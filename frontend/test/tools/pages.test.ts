@@ -9,8 +9,8 @@ import { answer } from "../table";
 const steps = {
   name: ["1", "train 2"],
   duration_ms: [5, 3],
-  other_ms: [3, 1],
-  output_ms: [0, 0],
+  compute_ms: [3, 1],
+  copies_ms: [0, 0],
   input_ms: [2, 2],
   complete: [false, true],
   left_out: ["cut", null],
@@ -22,14 +22,14 @@ describe("the steps", () => {
   const table = found.table("steps");
 
   it("keep the order of parts of all pages, without those that take no time", () => {
-    expect(partsIn(table)).toEqual(["input", "other"]);
+    expect(partsIn(table)).toEqual(["compute", "input"]);
     expect(layersOf(table).map(({ label, values }) => [label, values])).toEqual([
+      ["compute_ms", [3, 1]],
       ["input_ms", [2, 2]],
-      ["other_ms", [3, 1]],
     ]);
     expect(piecesOf(table, table.rows[1] ?? []).map(({ part, value }) => [part.id, value])).toEqual([
+      ["compute", 1],
       ["input", 2],
-      ["other", 1],
     ]);
   });
 
@@ -46,7 +46,7 @@ describe("the steps", () => {
 
   it("have a table without what says nothing", () => {
     const ids = (of: typeof table) => twinOf(of).columns.map(({ id }) => id);
-    expect(ids(table)).toEqual(["name", "duration_ms", "other_ms", "input_ms", "complete", "left_out", "begin_ms"]);
+    expect(ids(table)).toEqual(["name", "duration_ms", "compute_ms", "input_ms", "complete", "left_out", "begin_ms"]);
     expect(ids(table.of(table.rows.slice(1)))).not.toContain("complete");
   });
 });

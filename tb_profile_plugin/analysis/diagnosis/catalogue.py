@@ -43,14 +43,19 @@ _PART = "{share} of {span} ({time_ps} of {step_ps})"
 TEMPLATES: dict[str, str] = {
     # What shares are shares of.
     "span.step": "the typical step",
+    "span.step.all": "the average step",
+    "span.step.range": "the average step of those chosen",
     "span.period": "the time from step to step",
     "span.capture": "the time from the first to the last work, in which no steps were found,",
     # Names of what takes the time.
     "names.none": "",
     "names.some": " Most of it: {names}.",
+    "names.largest": " Largest: {names}.",
     "names.each": "{name} ({each_ps} each time)",
+    "names.seldom": "{name} ({each_ps}, in {share} of the steps)",
     "names.calls": "{name} ({step_ps} in {count} calls)",
     "names.share": "{name} ({share})",
+    "names.not_recorded": "{names} The device was not recorded, so what it did meanwhile is not known.",
     "names.tied": "{names} About as much is lost to: {parts}.",
     "names.unrecorded": " In {share} of it nothing was recorded: code that was not traced, or a sleep.",
     # Headlines, by cause.
@@ -84,7 +89,7 @@ TEMPLATES: dict[str, str] = {
     + " waits for collective communication of the hosts.{names}",
     "headline.dispatch": "Host-bound: " + _PART + " goes into the framework's own work on the host.{names}",
     "headline.python": "Python: " + _PART + " is spent in Python while nothing computes.{names}",
-    "headline.untraced": "Host-bound: in "
+    "headline.unrecorded": "Host-bound: in "
     + _PART
     + " no work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "headline.launch": "Kernel-launch-bound: " + _PART + " goes into launching kernels.{names}",
@@ -92,6 +97,9 @@ TEMPLATES: dict[str, str] = {
     + _PART
     + " passes between launching work and its begin on an empty device.{names}",
     "headline.between": "Many short kernels: " + _PART + " passes between one kernel and the next.{names}",
+    "headline.pauses": "Pauses between ops: "
+    + _PART
+    + " passes between one op and the next, though ops are not short: threads that run them did not.{names}",
     "headline.peer": "Waiting for another device: " + _PART + " waits for work of other devices.{names}",
     "headline.stream": "Waiting in a stream: " + _PART + " waits for an event or a function of the host.{names}",
     "headline.before_capture": "The capture began in the middle: "
@@ -115,6 +123,9 @@ TEMPLATES: dict[str, str] = {
     "headline.not_recorded": "The device was not recorded: in "
     + _PART
     + " the program waits for a device of which the capture holds no event.",
+    "headline.counted": "Kernels were counted, not timed: CUPTI ran each of {count} kernels several times, "
+    "so that nothing tells what the program waits for by itself.",
+    "headline.gpu_unused": "The GPU is not used: " + _PART + " is compute on the CPU.{names}",
     "headline.nothing": "The capture holds no events, so there is nothing to judge.",
     # About the input alone.
     "input.little": "Not input-bound: " + _PART + " waits for input.",
@@ -139,10 +150,11 @@ TEMPLATES: dict[str, str] = {
     "cause.collective_host": "Hosts communicate while the device waits.{names}",
     "cause.dispatch": "The framework's own work on the launching thread.{names}",
     "cause.python": "Python runs, and nothing is launched.{names}",
-    "cause.untraced": "No work is launched, and what the program does instead was not traced: Python, or a sleep.",
+    "cause.unrecorded": "No work is launched, and what the program does instead was not traced: Python, or a sleep.",
     "cause.launch": "Calls that launch work take longer than the work that waits for them.{names}",
     "cause.latency": "Work was launched on an empty device and has not yet begun.{names}",
     "cause.between": "The device goes from one kernel to the next.{names}",
+    "cause.pauses": "Between one op and the next threads that run them did not, though ops are not short.{names}",
     "cause.peer": "A device waits for another.{names}",
     "cause.stream": "A stream waits for an event or a function of the host.{names}",
     "cause.before_capture": "What the device waits for was launched before the capture began.{names}",
@@ -154,7 +166,9 @@ TEMPLATES: dict[str, str] = {
     "cause.exposed_copy": "Devices copy data while they compute nothing.{names}",
     "cause.late_peer": "The others wait for {host}, which takes {more_ps} longer: {label}.{names}",
     "cause.host_offload": "Arrays are read from or written to host memory.{names}",
+    "cause.gpu_unused": "The program computes on the CPU, though the capture names a GPU.{names}",
     "cause.not_recorded": "The capture names a device and holds no event of it: what it did is not known.{names}",
+    "cause.counted": "CUPTI ran each of {count} kernels several times to count in it: times are those of counting.",
     "pause.checkpoint": "checkpoints",
     "pause.evaluation": "evaluation",
     "pause.summary": "summaries",
@@ -171,6 +185,9 @@ TEMPLATES: dict[str, str] = {
     "more.",
     "scaled.same": "With {name} at {factor} times its {op_ps} a step still takes {time_ps}: others wait for something "
     "else meanwhile.",
+    # Of what nothing can be won.
+    "won.host": "{names} Nothing can be won by that alone: the host is the limit.",
+    "won.others": "{names} Nothing can be won by that alone: the step waits for other work meanwhile.",
     "rest.none": "",
     "rest.some": " Of the rest most is lost to: {parts}.",
     # Parts of what is lost.
@@ -195,6 +212,9 @@ LABELS = {state.name.lower(): label for state, label in STATE_LABELS.items()} | 
     "late_peer": "A late peer",
     "host_offload": "Copies with host memory",
     "not_recorded": "Device not recorded",
+    "counted": "Kernels counted, not timed",
+    "pauses": "Pauses between ops",
+    "gpu_unused": "GPU not used",
     "host": "Any delay by the host",
 }
 """Names of parts of time and causes, by id."""

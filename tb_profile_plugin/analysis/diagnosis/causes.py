@@ -7,34 +7,36 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..hostnames import EXECUTORS
+from ..idle.states import STATES
 from .catalogue import LABELS, Sentence
 from .figures import Stretch
 from .found import NAMED_SHARE, PAUSE, PAUSES, kinds
 from .remedies import Remedy
 from .tellers import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
-from .timeline import STATES
 from .typical_times import LongGaps, NamedTime, Typical
 
 Confidence = Literal["high", "medium", "low"]
 
 WORK = "compute"
 """The one part of a step that is not lost."""
+UNUSED = "gpu_unused"
+"""What it is where it could be done on a GPU that the program does not use."""
 _WORKS = ("compute", "exposed_collective", "exposed_copy")
 """What is told by its own name between steps, too."""
 _NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
-_HAVE_NAMES = ("python", "between_steps")
+_HAVE_NAMES = ("unrecorded", "between_steps")
 _MOSTLY = 0.5
 """What a tracer of Python names, and the share of it without a name from which on none can have run."""
-_CANNOT_GO = (WORK, "unexplained", "before_capture", "not_recorded", "peer", "stream")
-HOST = ("dispatch", "python", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
+_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
+HOST = ("dispatch", "python", "unrecorded", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
 """So many names are told."""
+_COUNTED = ("exposed_collective", "collective_host")
+"""Of these it is told how many there are, however many."""
 _MANY = 20
 """Stretches in a step from which on they are told by their share instead of one by one."""
-_UNRECORDED = {"sync": "not_recorded", "unexplained": "not_recorded", "latency": "not_recorded", WORK: "launch"}
-"""What states mean where a device recorded nothing: what runs on the host then only launches for it."""
 _SPLIT = ("dispatch", "eager", "python", "sync", "launch", "allocator")
 _BY_ENDING = {ON_CPU: "cpu_ops", OF_THREAD: "thread_wait", STARTING: "start_up"}
 """Kinds of time of which a part has a cause of its own, and which one by how its names end."""
@@ -44,6 +46,10 @@ _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
 _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them."""
+_SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
+"""Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
+_EACH_TIME = 0.9
+"""What is seen less often per step is not said to happen each time."""
 NAMES = 10
 """So many names are listed of each cause."""
 
@@ -106,9 +112,7 @@ class Lost:
     def unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
-            return sum(self._each_ps(each) for each in self.names if each.state == "python" and not each.name) > (
-                _MOSTLY * self.ps
-            )
+            return sum(self._each_ps(each) for each in self.names if each.state == "unrecorded") > (_MOSTLY * self.ps)
         return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
 
     @staticmethod
@@ -143,32 +147,29 @@ class Lost:
                 return "executor", self.id
         return (*self.kinds[:1], self._mostly, self.id)
 
-    @property
-    def code(self) -> str:
-        """The last part of the codes of its sentences."""
-        return "untraced" if self.id == "python" and self.unrecorded else self.id
-
     def named(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
         if self.unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= NAMED_SHARE * self.ps]
-        return _some([_one(*row, self) for row in most])
+        return _some([_one(*row, self) for row in most], sum(ps for _, ps, _ in most) >= _MOSTLY * self.ps)
 
 
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
-    if lost.id == WORK or count >= _MANY or not count:
+    if lost.id in (WORK, UNUSED) or (count >= _MANY and lost.id not in _COUNTED) or not count:
         return Sentence("names.share", {"name": name, "share": ps / lost.ps})
     if round(count) > 1:
         return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
+    if count < _EACH_TIME:
+        return Sentence("names.seldom", {"name": name, "each_ps": ps / count, "share": count})
     return Sentence("names.each", {"name": name, "each_ps": ps / count})
 
 
-def _some(parts: Sequence[Sentence]) -> Sentence:
-    """The names, joined as they are in any language that has commas."""
+def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
+    """The names, joined as they are in any language that has commas; whether they are ``most`` of the time."""
     if not parts:
         return Sentence("names.none")
-    return Sentence("names.some", {"names": ", ".join(part.text for part in parts)})
+    return Sentence("names.some" if most else "names.largest", {"names": ", ".join(part.text for part in parts)})
 
 
 def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> list[Lost]:
@@ -200,6 +201,16 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
         parts = [Sentence(f"pause.{kind}").text for kind in found[PAUSE].kinds or PAUSES]
         found[PAUSE].arguments = {"parts": ", ".join(parts)}
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def tell_pauses(lost: Sequence[Lost]) -> None:
+    """Call what passes between one op of a CPU and the next pauses, where ops are not short: threads did not run."""
+    work = next((each for each in lost if each.id == WORK), Lost(WORK))
+    named, count = sum(ps for _, ps, _ in work.by_name()), sum(count for _, _, count in work.by_name())
+    long = named >= _MOSTLY_NAMED * work.ps and named >= _SHORT_PS * count > 0
+    for each in lost:
+        if each.id == "between" and long:
+            each.id = "pauses"
 
 
 def _few(long: LongGaps | None) -> Sentence:
@@ -263,17 +274,18 @@ def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedT
 
 
 def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
-    if unrecorded:
-        id = _UNRECORDED.get(id, id)
+    if unrecorded and id == "unexplained":
+        return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
         return "host_offload"
     if id == "compile" and _is_tracing(typical):
         return "retrace"
-    if id in ("dispatch", "launch", "python") and calls >= _TINY_CALLS:
+    if id in ("dispatch", "launch", "python", "unrecorded") and calls >= _TINY_CALLS:
         times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
         apart = sum(each.step_ps for each in typical.names if each.state == "dispatch" and each.name.endswith(ON_CPU))
         of_calls = max(calls * _TINY_PYTHON_PS, times["dispatch"] - apart + times["launch"])
-        return "eager" if times[WORK] < calls * _TINY_PS and times["python"] < of_calls else id
+        python = times["python"] + times["unrecorded"]
+        return "eager" if times[WORK] < calls * _TINY_PS and python < of_calls else id
     return id
 
 
@@ -298,10 +310,10 @@ def gain(lost: Lost, typical: Typical) -> int | None:
     """
     if lost.id in _CANNOT_GO or typical.replayed is None:
         return None
-    scenario = {"retrace": "compile"}.get(lost.id, lost.id)
+    scenario = {"retrace": "compile", "pauses": "between"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)
     if replayed is None:
         return round(lost.ps)
     whole = set(lost.states) <= set(_told_between(typical))
-    gained = (replayed.gain_ps if whole else replayed.step_gain_ps) - lost.apart_ps
-    return round(min(max(gained, 0.0), typical.period_ps))
+    gained = replayed.gain_ps if whole else replayed.step_gain_ps
+    return round(min(max(gained - lost.apart_ps, 0.0), typical.steady_ps or typical.period_ps))

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from ...model.devices import device_count
 from ...model.framework import framework
 from ...model.host import Host
-from ...model.recorded import one_op_of
+from ...model.recorded import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
 from .. import stepfacts, steptime
-from ..chosen import TYPICAL, UNUSUAL
-from ..hostactivity import is_unrecorded
+from ..chosen import ALL, TYPICAL, UNUSUAL
+from ..idle.states import STATES, State
 from ..typical import SETTLED
 from .calls import calls_per_step
 from .catalogue import Sentence
-from .causes import HOST, NAMES, WORK, Cause, Confidence, Lost, gain, lost_times
+from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
 from .figures import Stretch, figures
+from .recorded import done
 from .remedies import remedy
-from .timeline import STATES
 from .typical_times import Typical, typical_times
 from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
 
@@ -27,7 +27,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded, one_op_of),
+    *(device_count, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, done),
 )
 """Per-host functions that `diagnose` merges.
 
@@ -43,9 +43,9 @@ BAD = 0.20
 _FINE = 0.80
 _NOTABLE = 0.02
 """Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
-compute from which on nothing much can be won elsewhere; and of a loss that is worth a line."""
-_NOTABLE_PS = 1e9
-"""So long a loss (1 ms per step) is worth a line whatever its share."""
+compute from which on nothing much can be won elsewhere; and of a loss that is worth a clause."""
+_SHOWN, _NOTHING = 0.03, 0.005
+"""Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _TIED = 0.1
 """What several ways of being late take together leads another cause only by so much of that one; else both are told."""
 _MOST_OF_HOST = 0.6
@@ -103,18 +103,30 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     calls = max(calls_per_step(host, step_event) for host in hosts)
     unrecorded = any(is_unrecorded(host) for host in hosts)
     lost = lost_times(typical, calls, unrecorded)
+    if any(leaves_gpu_unused(host) for host in hosts):
+        for each in lost:
+            each.id = UNUSED if each.id == WORK else each.id
     for each in lost:
         if each.id == "eager":
             each.arguments = {"count": round(calls)}
+    if not _has_devices(hosts):
+        tell_pauses(lost)
     unusual = unusual_steps(hosts, typical, step_event)
     lost += [each for each in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical)) if each]
-    ranked = _ranked(lost, typical)
+    counted = sum(counted_kernels(host) for host in hosts)
+    ranked = [_counting(counted, typical)] if counted else _ranked(lost, typical)
     evidence = [stretch for host in hosts for stretch in figures(host, step_event).evidence]
     told = _framework(hosts)
-    causes = [_cause(each, typical, told, evidence, ranked) for each in ranked]
+    already = frozenset().union(*(done(host) for host in hosts))
+    causes = [_cause(each, typical, (told, already), evidence, ranked) for each in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
     return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
+
+
+def _counting(kernels: int, typical: Typical) -> Lost:
+    """All of the time, where the profiler counted in kernels: what the program did by itself cannot be told from it."""
+    return Lost("counted", typical.period_ps, arguments={"count": kernels})
 
 
 def _framework(hosts: Sequence[Host]) -> str:
@@ -149,7 +161,7 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     whole = typical.period_ps
     last = _passing(typical)
     losses = sorted((each for each in lost if each.id not in (WORK, *last)), key=lambda each: -each.ps)
-    losses = [each for each in losses if each.ps >= _NOTABLE * whole or each.ps >= _NOTABLE_PS] or losses[:1]
+    losses = [each for each in losses if each.ps >= _SHOWN * whole] or losses[:1]
     late = [each for each in losses if each.id in HOST]
     together = sum(each.ps for each in late)
     others = max((each.ps for each in losses if each.id not in HOST), default=0.0)
@@ -158,7 +170,9 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
     leads = led and (led[0].ps >= _LEADS * whole or (led[0] in late and together >= BAD * whole))
-    return [*led, *work, *passes] if leads else [*work, *losses, *passes]
+    ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
+    # That the GPU is not used is said before anything else.
+    return sorted(ranked, key=lambda each: each.id != UNUSED)
 
 
 def _passing(typical: Typical) -> tuple[str, ...]:
@@ -184,20 +198,28 @@ def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -
     others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *_passing(typical))), default=0.0)
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
         facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
+        facts |= _unknown_device(facts, hosts)
         return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
     apart = max(one_op_of(host) for host in hosts)
-    code = "sampled" if lead.id == "unexplained" and apart > 1 else lead.code
+    code = "sampled" if lead.id == "unexplained" and apart > 1 else lead.id
     facts = _arguments(lead, typical) | ({"count": apart} if code == "sampled" else {})
     if lead.id not in HOST and abs(together - lead.ps) <= _TIED * lead.ps:
         facts["names"] = Sentence("names.tied", {"names": facts["names"], "parts": _parts(late, whole)})
+    if lead.id != "not_recorded":
+        facts |= _unknown_device(facts, hosts)
     return Headline(Sentence(f"headline.{code}", facts), _level(lead.ps / whole))
+
+
+def _unknown_device(facts: Mapping[str, object], hosts: Sequence[Host]) -> dict[str, object]:
+    """The names in a headline, and that a device was not recorded, which limits what the rest says; else nothing."""
+    if not any(is_unrecorded(host) for host in hosts):
+        return {}
+    return {"names": Sentence("names.not_recorded", {"names": facts["names"]})}
 
 
 def of_input(typical: Typical, costs_nothing: bool = False) -> Headline:
     """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
-    share = typical.share("input")
-    place = STATES.index("input")
-    ps = float(typical.step_ps[place] + typical.gap_ps[place])
+    share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     lost = Lost("input", ps, [each for each in typical.names if each.state == "input"])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
@@ -227,7 +249,8 @@ def _level(share: float) -> Level:
 def _arguments(lost: Lost, typical: Typical) -> dict[str, object]:
     whole = typical.period_ps
     gap = float(typical.gap_ps.sum())
-    span = "span.period" if gap > _NOTABLE * whole else "span.step"
+    chosen = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
+    span = "span.period" if gap > _NOTABLE * whole else f"span.step{chosen}"
     return {
         "share": lost.ps / (lost.of_ps or whole),
         "time_ps": round(lost.ps),
@@ -238,7 +261,20 @@ def _arguments(lost: Lost, typical: Typical) -> dict[str, object]:
     }
 
 
-def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch], ranked: Sequence[Lost]) -> Cause:
+def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
+    """What the step waits for anyway, of a cause of which nothing can be won."""
+    won, whole = gain(lost, typical), typical.period_ps
+    if won is None or typical.replayed is None or won >= _NOTHING * whole or lost.ps < _NOTHING * whole:
+        return {}
+    by_host = typical.replayed.get("host")
+    bound = by_host is not None and by_host.gain_ps >= _NOTABLE * whole and lost.id not in HOST
+    names = lost.named()
+    return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
+
+
+def _cause(
+    lost: Lost, typical: Typical, told: tuple[str, frozenset[str]], evidence: Sequence[Stretch], ranked: Sequence[Lost]
+) -> Cause:
     whole = typical.period_ps
     unexplained = sum(each.ps for each in ranked if each.id == "unexplained") / whole
     confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
@@ -252,8 +288,8 @@ def _cause(lost: Lost, typical: Typical, told: str, evidence: Sequence[Stretch],
         gain(lost, typical),
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
-        Sentence(f"cause.{lost.code}", {"names": lost.named(), **(lost.arguments or {})}),
-        remedy(told, *lost.remedied),
+        Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})} | _limit(lost, typical)),
+        remedy(told[0], *lost.remedied, done=told[1]),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         shown[:5],
     )

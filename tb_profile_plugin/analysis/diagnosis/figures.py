@@ -10,12 +10,15 @@ from ...arrays import I8, I32, I64, Array, I64Matrix, Int
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import per_host
+from ...model.steps import Steps
 from ...runtime.regex import regex
+from ..devicekinds import DeviceKind, device_kinds
 from ..idle.devices import device_work, host_work
-from ..idle.partition import partition
+from ..idle.partition import partition, time_in_windows
+from ..idle.states import STATES, State
 from .naming import shown
 from .tellers import Told, told
-from .timeline import STATES, Timeline, timeline
+from .timeline import Timeline, timeline
 
 _NAMES = 64
 """So many names are told apart, those that took most time."""
@@ -24,6 +27,12 @@ _EVIDENCE = 5
 _START = regex(r"\$profiler(?:_v2)?\.py:\d+ start(?:_trace)?")
 _STOP = regex(r"\$profiler(?:_v2)?\.py:\d+ stop(?:_trace)?")
 """Python's frames in which the profiler itself starts and stops."""
+
+
+_COMPUTE, _EXPOSED_COLLECTIVE = int(State.COMPUTE), int(State.EXPOSED_COLLECTIVE)
+_EXPOSED_COPY = int(State.EXPOSED_COPY)
+_COMPUTE_OTHER, _COLLECTIVE = int(DeviceKind.COMPUTE_OTHER), int(DeviceKind.COLLECTIVE)
+_ON_DEVICE = int(DeviceKind.ON_DEVICE)
 
 
 class Stretch(NamedTuple):
@@ -51,6 +60,10 @@ class HostFigures(NamedTuple):
     """int64[windows + 1]: where the windows begin, and where the last one ends."""
     state_ps: Array
     """int64[windows, states]: each row sums to its window."""
+    step_ps: Array
+    """int64[steps, states]: each row sums to its step, also where steps overlap; no rows without steps."""
+    kind_ps: Array
+    """int64[windows, len(DeviceKind)]: of the states in which devices work, by what they do."""
     names: list[tuple[str, str]]
     """State and name of what took most time."""
     name_ps: Array
@@ -99,10 +112,13 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
     names, place = _named(line, text)
     sizes = len(STATES), len(names), len(host.trace)
     state_ps, name_ps, name_count = _summed(edges, line.edges, line.state, text.event, text.text, place, *sizes)
+    steps = host.steps_named(step_event)
     return HostFigures(
-        len(host.steps_named(step_event)) > 0,
+        len(steps) > 0,
         edges,
         state_ps,
+        _of_steps(steps, line),
+        _of_kinds(host, edges, line),
         names,
         name_ps,
         name_count,
@@ -111,6 +127,59 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
     )
+
+
+def _of_steps(steps: Steps, line: Timeline) -> Array:
+    """`HostFigures.step_ps`: what of a step lies outside of what was recorded is unexplained."""
+    begin, end = np.ascontiguousarray(steps.begin, np.int64), np.ascontiguousarray(steps.end, np.int64)
+    answer: Array = time_in_windows(begin, end, line.edges, line.state, len(STATES))
+    answer[:, State.UNEXPLAINED] += end - begin - answer.sum(axis=1)
+    return answer
+
+
+def _of_kinds(host: Host, edges: Array, line: Timeline) -> Array:
+    """`HostFigures.kind_ps`; without devices nothing."""
+    if not host.devices:
+        return np.zeros((len(edges) - 1, len(DeviceKind)), np.int64)
+    answer: Array = _by_kind(edges, line.edges, line.state, line.event, _kinds(host), len(DeviceKind))
+    return answer
+
+
+def _kinds(host: Host) -> Array:
+    """int8[events + 1]: the `DeviceKind` of each event of a device; the last for work that no event tells."""
+    answer = np.full(len(host.trace) + 1, DeviceKind.COMPUTE_OTHER, np.int8)
+    for plane in host.devices:
+        answer[host.trace.rows(plane)] = device_kinds(host, plane)
+    return answer
+
+
+@jit
+def _by_kind(edges: I64, tiles: I64, state: I8, event: I32, kind: I8, kinds: Int) -> I64Matrix:
+    """int64[windows, kinds] ps: how long devices do what; the state says whether they compute, meet or copy.
+
+    ``kind`` is that of each event, and in the end what counts for work that no event tells.
+    """
+    answer = np.zeros((len(edges) - 1, kinds), np.int64)
+    window = 0
+    for i in range(len(state)):
+        if state[i] > _EXPOSED_COPY:
+            continue
+        own = np.int64(kind[event[i]])
+        if state[i] == _COMPUTE and own > _COMPUTE_OTHER:
+            own = np.int64(_COMPUTE_OTHER)
+        elif state[i] == _EXPOSED_COLLECTIVE:
+            own = np.int64(_COLLECTIVE)
+        elif state[i] == _EXPOSED_COPY and own <= _COLLECTIVE:
+            own = np.int64(_ON_DEVICE)
+        while window < len(answer) - 1 and edges[window + 1] <= tiles[i]:
+            window += 1
+        k, at = window, tiles[i]
+        while at < tiles[i + 1] and k < len(answer):
+            until = min(tiles[i + 1], edges[k + 1])
+            answer[k, own] += until - at
+            at = until
+            k += 1
+    return answer
 
 
 def _edges(host: Host, step_event: str) -> Array:

@@ -10,7 +10,11 @@ NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
 PAUSE = "pause"
 _OPTIMIZER = ("optimizer", regex(r"Optimizer\.step"))
-_COMPILED = ("compiled", regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled"))
+_COMPILED = (
+    "compiled",
+    regex(r".*Compiled(?:Function|FxGraph)|Torch-Compiled|.*torchinductor|call \(c[a-z2-7]{51}\.py"),
+)
+"""Inductor's code calls its kernels in functions named ``call``, in files that are named after their content."""
 _KINDS = {
     PAUSE: (
         ("checkpoint", regex(r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b")),
@@ -29,7 +33,7 @@ _KINDS = {
     "compute": (("float32", regex(r".*(?:sgemm|simt|scudnn|f32f32_f32f32_f32|_engine<float)")),),
     "allocator": (("freed", regex(r"(?:cu|cuda|hip)(?:Mem)?Free")),),
     "eager": (_OPTIMIZER, _COMPILED),
-    "python": (_OPTIMIZER,),
+    "python": (_OPTIMIZER, _COMPILED),
     "launch": (_OPTIMIZER,),
     "dispatch": (_OPTIMIZER, _COMPILED),
 }

@@ -11,7 +11,7 @@ _FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>
 _BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
 """A function in C as PyTorch's profiler has it, with the address of what it is called on."""
 _NUMBER = regex(r"_\d+$")
-_SYMBOL = regex(r"_Z|.*<.*::|.*::.*<")
+_SYMBOL = regex(r"_Z|(?=.*<).*::")
 """A kernel's name as compilers write it."""
 _INSTRUCTION = regex(r"%([\w.-]+) = ")
 """An instruction of XLA in full, as TPUs name their ops."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...model.host import Host
-from .timeline import STATES
+from ..idle.states import STATES
 from .typical_times import Typical
 from .whatif import paths
 

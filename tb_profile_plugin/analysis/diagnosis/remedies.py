@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
+from .recorded import FUSED, TRACED
 
 
 class Remedy(NamedTuple):
@@ -15,10 +16,19 @@ class Remedy(NamedTuple):
     """An example that runs by itself; empty where none would be shorter than the sentence."""
 
 
-def remedy(framework: str, *causes: str) -> Remedy:
-    """Of the first of the causes that has one in a framework, else what holds in all."""
-    known = (_REMEDIES.get((cause, framework)) or _REMEDIES.get((cause, "")) for cause in causes)
+def remedy(framework: str, *causes: str, done: frozenset[str] = frozenset()) -> Remedy:
+    """Of the first of the causes that has one in a framework, else what holds in all.
+
+    What is ``done`` already, as `recorded` names it, is not advised.
+    """
+    told = ("unexplained" if cause == "unrecorded" else cause for cause in causes)
+    ids = [next((_INSTEAD[id, what] for what in done if (id, what) in _INSTEAD), id) for id in told]
+    known = (_REMEDIES.get((id, framework)) or _REMEDIES.get((id, "")) for id in ids)
     return next(filter(None, known), Remedy(""))
+
+
+_INSTEAD = {("unexplained", TRACED): "native", ("optimizer", FUSED): "fused_already"}
+"""Under which id something else is advised where a capture shows that it was done; none if there is none."""
 
 
 _PINNED = """\
@@ -270,12 +280,9 @@ model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
     ),
     ("between", ""): Remedy("Fuse short kernels into longer ones, by the compiler or by larger batches."),
     ("peer", ""): Remedy("Give the devices equal work, or let each begin before the other has finished."),
-    ("stream", ""): Remedy("Wait for events and functions of the host where nothing depends on them."),
+    ("stream", ""): Remedy("Wait right before what needs it, for an event recorded right after the work awaited."),
     ("latency", ""): Remedy("Launch further ahead: let the host wait for results once in many steps, not in each one."),
-    ("python", TENSORFLOW): Remedy(
-        "Take Python out of the loop: what it computes belongs into tf.function or tf.data. The profiler's "
-        "python_tracer_level=1 names its frames.",
-    ),
+    ("python", TENSORFLOW): Remedy("Take Python out of the loop: put what it computes into tf.function or tf.data."),
     ("python", JAX): Remedy(
         "Take Python out of the loop: compute with jax.numpy under jax.jit, and do what else is needed in a thread.",
     ),
@@ -300,10 +307,7 @@ for number in range(100):
     ("sync", TENSORFLOW): Remedy("Read results (.numpy(), print) only every so many steps; metrics can stay tensors."),
     ("sync", PYTORCH): Remedy("Read results (.item(), .cpu(), print) only every so many steps."),
     ("transfer", JAX): Remedy("Hand arrays to jax.device_put ahead of time, in the dtype in which they are needed."),
-    ("transfer", PYTORCH): Remedy(
-        "Copy from pinned memory without waiting.",
-        _PINNED,
-    ),
+    ("transfer", PYTORCH): Remedy("Copy from pinned memory without waiting.", _PINNED),
     ("transfer", ""): Remedy("Copy less, ahead of time, and in the dtype in which it is needed."),
     ("exposed_copy", ""): Remedy(
         "Copy ahead of time, while the device computes, and keep on the device what it needs again."
@@ -334,9 +338,7 @@ saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_onl
     ),
     ("checkpoint", JAX): Remedy("Save less often, or let orbax's AsyncCheckpointer write while steps go on."),
     ("checkpoint", ""): Remedy("Save less often, or write in a thread of its own from a copy."),
-    ("evaluation", TENSORFLOW): Remedy(
-        "Evaluate less often (validation_freq), or on fewer batches (validation_steps)."
-    ),
+    ("evaluation", TENSORFLOW): Remedy("Evaluate less often (validation_freq), or fewer batches (validation_steps)."),
     ("evaluation", ""): Remedy("Evaluate less often, or on fewer batches."),
     ("summary", ""): Remedy("Write summaries only every so many steps."),
     ("printing", ""): Remedy("Print only every so many steps."),
@@ -355,24 +357,28 @@ saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_onl
         "Overlap communication with compute: --xla_gpu_enable_latency_hiding_scheduler=true, larger batches, "
         "bfloat16 gradients.",
     ),
+    ("exposed_collective", PYTORCH): Remedy("Send fewer, larger pieces (DDP's bucket_cap_mb), while others compute."),
     ("exposed_collective", ""): Remedy("Overlap communication with compute, send less, or use larger batches."),
     ("late_peer", ""): Remedy(
         "Find in that host's own diagnosis what it does longer than the others before they meet."
     ),
     ("unexplained", JAX): Remedy("Capture with Python's tracer (its default in jax.profiler), which names what runs."),
     ("unexplained", TENSORFLOW): Remedy(
-        "Capture with Python's tracer, which names what runs.",
-        """\
-import tensorflow as tf
-
-options = tf.profiler.experimental.ProfilerOptions(python_tracer_level=1)
-""",
+        "Capture with Python's tracer: tb-profile capture ADDRESS LOGDIR --python-tracer-level 1, or the page's dialog."
     ),
+    ("native", ""): Remedy("Look at the Timeline: Python's tracer ran, so this is native code, or a sleep."),
     ("unexplained", ""): Remedy("Capture with a tracer of calls, or with stacks, which name what runs."),
     ("before_capture", ""): Remedy("Capture longer: what was launched before it is not known."),
+    ("pauses", ""): Remedy("See what else ran on the machine: threads that wait for a core leave such pauses."),
+    ("counted", ""): Remedy("Capture again without metrics of CUPTI (profiler_metrics) to see times."),
     ("start_up", ""): Remedy("Nothing, where the program goes on for long; else capture later, after its first steps."),
     ("warmup", ""): Remedy("Nothing, where training goes on for long; else compile ahead and keep compiled programs."),
     ("unusual_steps", ""): Remedy("Look at what these steps do that the others do not."),
+    ("gpu_unused", TENSORFLOW): Remedy(
+        "Make TensorFlow use the GPU: install it with CUDA, and check that it lists the GPU.",
+        'import tensorflow as tf\n\nprint(tf.config.list_physical_devices("GPU"))\n',
+    ),
+    ("gpu_unused", ""): Remedy("Install a build of the framework with CUDA, and check that it lists the GPU."),
     ("not_recorded", ""): Remedy(
         "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the "
         "errors under Capture health.",

@@ -13,12 +13,13 @@ from ...model.per_host import per_host
 from ...problems import Problem, ProblemError
 from ..idle.devices import device_work
 from ..idle.graph import graph
-from ..idle.replay import Scenario, replay
+from ..idle.replay import Scenario
 from ..steptime import StepTimes, slowest
 from .catalogue import Sentence
 from .figures import HostFigures, figures
 from .tellers import told_as
-from .typical_times import windows
+from .typical_times import Means, windows
+from .whatif import lengths, replayed_windows
 
 _NOTHING = 0.001
 """Share of the step below which nothing changes."""
@@ -75,19 +76,25 @@ def _of_host(
     host: Host, found: HostFigures, steps: StepTimes, step_event: str, op: str, factor: float
 ) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
-    of, events = graph(host), _events(host, op)
-    if of is None:
+    events = _events(host, op)
+    if graph(host) is None:
         return events, (0.0, 0.0, 0.0)
-    edges, lengths = found.edges, np.diff(found.edges)
-    window = np.searchsorted(edges, host.trace.begin[events], "right") - 1
-    time = np.bincount(
-        window.clip(0, len(lengths) - 1), host.trace.end[events] - host.trace.begin[events], len(lengths)
-    )
-    won = lengths - replay(host, of, edges[:-1], edges[1:], Scenario(events=events, factor=factor))
-    rows = windows(host, found, steps, step_event)
-    return events, tuple(
-        sum(float(values[each].mean()) for each in rows if len(each)) for values in (time, lengths, won)
-    )
+    lasts = np.diff(found.edges)
+    window = np.searchsorted(found.edges, host.trace.begin[events], "right") - 1
+    time = np.bincount(window.clip(0, len(lasts) - 1), host.trace.end[events] - host.trace.begin[events], len(lasts))
+    rows = replayed_windows(host, step_event)
+    means = Means.over(rows, windows(host, found, steps, step_event))
+    return events, (means.of(time[rows]), *gain_of_events(host, events, factor, steps, step_event))
+
+
+def gain_of_events(
+    host: Host, events: Array, factor: float, steps: StepTimes, step_event: str = ""
+) -> tuple[float, float]:
+    """(period, gain) in ps, in the long run, if these events of a host's devices take so many times as long."""
+    rows = replayed_windows(host, step_event)
+    before, after = lengths(host, step_event, rows, [Scenario(), Scenario(events=events, factor=factor)])
+    means = Means.over(rows, windows(host, figures(host, step_event), steps, step_event))
+    return means.of(before.each), means.of(before.each) - max(means.of(after.each), means.of(after.least))
 
 
 def _events(host: Host, op: str) -> Array:

@@ -11,13 +11,12 @@ from ...arrays import I8, I32, I64, Array
 from ...jit import jit
 from ...model.host import Host
 from ...model.per_host import while_held
+from ...model.recorded import is_unrecorded
 from ..idle.devices import DeviceWork, host_work
 from ..idle.gaps import Moments, moments_of_host
 from ..idle.layers import Touching, first_kind
 from ..idle.states import CAUSES, State
 
-STATES = tuple(state.name.lower() for state in State)
-"""Names of the states, in their order."""
 _STATES = len(State)
 
 
@@ -31,6 +30,13 @@ class Timeline(Touching):
     """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
 
 
+_OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
+"""What states are where a device is there of which nothing was recorded.
+
+Ops on the host only launch its work then, and what is waited for is not known.
+"""
+
+
 @while_held
 def timeline(host: Host) -> Timeline:
     """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
@@ -40,11 +46,20 @@ def timeline(host: Host) -> Timeline:
     works, (low, high), each = host_work(host), host.window, moments_of_host(host)
     if len(each) == 1:
         (work,), (one,) = works, each
-        return Timeline(*_told(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event))
+        edges, state, event = _told(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
+        return Timeline(edges, _meant(host, state), event)
     kind, begin, end, event = _together(works, each)
     edges, state = first_kind(begin, end, kind, len(State), low, high)
     state[state < 0] = State.UNEXPLAINED
     return Timeline(*_told(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
+
+
+def _meant(host: Host, state: Array) -> Array:
+    """int8[n]: the states as they are meant on this host."""
+    if not is_unrecorded(host):
+        return state
+    answer: Array = np.array([_OF_UNRECORDED.get(each, each) for each in State], np.int8)[state]
+    return answer
 
 
 def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:

@@ -12,10 +12,11 @@ from ...arrays import Array, median
 from ...model.host import Host
 from ...model.recorded import one_op_of
 from ..chosen import NOT_CHOSEN, WARM_UP
+from ..idle.replay import Lengths
+from ..idle.states import STATES, State
 from ..steptime import StepTimes, slowest
 from ..typical import Choice, period, unlike
 from .figures import HostFigures, figures
-from .timeline import STATES
 
 _MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
 _LATE = 0.02
@@ -67,7 +68,7 @@ class Replayed(NamedTuple):
     gain_ps: float
     """From step to step; at most this."""
     step_gain_ps: float
-    """Of that in the step itself, not between it and the next."""
+    """The same if it goes in steps only, not between them."""
     steps: int
     """How many of the steps would be shorter."""
 
@@ -80,12 +81,16 @@ class Typical(NamedTuple):
     """float64[states]: of the step itself."""
     gap_ps: Array
     """float64[states]: between it and the next."""
+    kind_ps: Array
+    """float64[len(DeviceKind)]: of the step itself, while devices work: by what they do."""
     names: list[NamedTime]
     long_gaps: LongGaps | None = None
     late: LatePeer | None = None
     """Whom the other hosts wait for; then the times are those of the others."""
     replayed: dict[str, Replayed] | None = None
     """By scenario of `whatif.SCENARIOS`; None where nothing was replayed."""
+    steady_ps: float | None = None
+    """From step to step in the long run, so long as the slower of host and devices takes; None likewise."""
 
     @property
     def counted(self) -> bool:
@@ -97,15 +102,20 @@ class Typical(NamedTuple):
         """The steps that count."""
         return self.steps.choice
 
-    def share(self, state: str) -> float:
-        """Of a state in the period, 0–1; 0 where nothing was recorded."""
-        place = STATES.index(state)
-        return float(self.step_ps[place] + self.gap_ps[place]) / self.period_ps if self.period_ps else 0.0
+    @property
+    def state_ps(self) -> Array:
+        """float64[states]: from a step's begin to the next one's."""
+        answer: Array = self.step_ps + self.gap_ps
+        return answer
+
+    def share(self, *states: State) -> float:
+        """Of these states in the period, 0–1; 0 where nothing was recorded."""
+        return float(self.state_ps[list(states)].sum()) / self.period_ps if self.period_ps else 0.0
 
     @property
     def period_ps(self) -> float:
         """From a step's begin to the next one's."""
-        return float(self.step_ps.sum() + self.gap_ps.sum())
+        return float(self.state_ps.sum())
 
 
 def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: bool) -> Typical:
@@ -117,6 +127,9 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: 
         for host, each in zip(hosts, rows, strict=True)
     ]
     in_step, in_gap = (np.array(each) for each in zip(*times, strict=True))
+    kinds = [
+        _mean(figures(host, step_event).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)
+    ]
     late = _late_peer(hosts, in_step + in_gap)
     kept = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
     names: dict[tuple[str, str], Array] = {}
@@ -126,9 +139,10 @@ def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: 
         for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
             names[key] = names.get(key, np.zeros(4)) + row
     named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
-    replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else None
+    steady, replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else (None, None)
     long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in kept])
-    return Typical(steps, in_step[kept].mean(axis=0), in_gap[kept].mean(axis=0), named, long_gaps, late, replayed)
+    step_ps, gap_ps, kind_ps = (np.array(each)[kept].mean(axis=0) for each in (in_step, in_gap, kinds))
+    return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
 
 
 def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
@@ -141,24 +155,50 @@ def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
     return LongGaps(int(long.sum()), len(every), share, period(np.flatnonzero(long)) if len(lengths) == 1 else 0)
 
 
-def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> dict[str, Replayed]:
-    """By scenario; hosts that lack it gain nothing."""
+def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> tuple[float, dict[str, Replayed]]:
+    """(the period in the long run, by scenario what it would be shorter); hosts that lack a scenario gain nothing."""
     # Critical paths are followed for none but those who ask what would help.
     from .whatif import what_if
 
-    gains: dict[str, Replayed] = {}
-    for host, (in_step, in_gap) in hosts:
+    steady, gains = 0.0, dict[str, Replayed]()
+    for host, rows in hosts:
         tried = what_if(host, step_event)
-        for name, lengths in tried.items():
-            won = np.diff(figures(host, step_event).edges) - lengths
-            of_step, of_gap = (float(won[rows].mean()) if len(rows) else 0.0 for rows in (in_step, in_gap))
-            known, shorter = gains.get(name, Replayed(0.0, 0.0, 0)), int((won[in_step] > 0).sum())
+        if tried is None:
+            continue
+        means = Means.over(tried.windows, rows)
+        steady += means.of(tried.before) / len(hosts)
+        for name, after in tried.after.items():
+            gain = means.gain(tried.before, after)
+            of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
+            known = gains.get(name, Replayed(0.0, 0.0, 0))
+            shorter = int((tried.before - after.each > 0)[means.steps].sum())
             gains[name] = Replayed(
-                known.gain_ps + max(of_step + of_gap, 0.0) / len(hosts),
-                known.step_gain_ps + max(of_step, 0.0) / len(hosts),
-                known.steps + shorter,
+                known.gain_ps + gain / len(hosts), known.step_gain_ps + of_steps / len(hosts), known.steps + shorter
             )
-    return gains
+    return steady, gains
+
+
+class Means(NamedTuple):
+    """Which of the windows that were replayed are typical: those that count, else all."""
+
+    steps: Array
+    gaps: Array
+
+    @classmethod
+    def over(cls, windows: Array, rows: tuple[Array, Array]) -> Means:
+        """Of rows of `HostFigures`: steps, and times between steps."""
+        places = [row[np.isin(row, windows)] - windows[0] for row in rows]
+        every = np.arange(len(windows))
+        return cls(*places) if len(places[0]) else cls(every[::2], every[1::2])
+
+    def of(self, each: Array) -> float:
+        """From step to step, of a time for each window."""
+        return sum(float(each[rows].mean()) for rows in self if len(rows))
+
+    def gain(self, before: Array, after: Lengths) -> float:
+        """What a step is shorter, at most so much that the busiest stream still does its work."""
+        gain = self.of(before) - max(self.of(after.each), self.of(after.least))
+        return max(gain, 0.0)
 
 
 def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:

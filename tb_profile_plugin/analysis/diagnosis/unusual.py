@@ -10,12 +10,12 @@ import numpy as np
 from ...arrays import Array
 from ...model.host import Host
 from ..chosen import UNUSUAL, WARM_UP
+from ..idle.states import STATES
 from ..steptime import StepTimes
 from ..typical import period
 from .catalogue import LABELS, Sentence
 from .causes import Lost
 from .figures import HostFigures, figures
-from .timeline import STATES
 from .typical_times import NamedTime, Typical
 
 _MOST = 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ from ...arrays import Array
 from ...columns.codes import combine
 from ...model.host import Host
 from ...model.per_host import per_host
+from ..chosen import CUT, WARM_UP
 from ..idle.graph import Graph, graph
+from ..idle.hoststeps import host_steps
 from ..idle.path import Path, critical_paths
-from ..idle.replay import Scenario, replays
-from ..idle.states import HOST_CAUSES, State
+from ..idle.replay import Lengths, Scenario, replays
+from ..idle.states import HOST_CAUSES, STATES, State
+from ..typical import choose
 from .figures import figures
 from .naming import shown
-from .timeline import STATES
 
 SCENARIOS: dict[str, tuple[State, ...]] = {
     "input": (State.INPUT,),
@@ -29,16 +32,23 @@ SCENARIOS: dict[str, tuple[State, ...]] = {
     "collective_host": (State.COLLECTIVE_HOST,),
     "allocator": (State.ALLOCATOR,),
     "python": (State.PYTHON,),
+    "unrecorded": (State.UNRECORDED,),
     "launch": (State.LAUNCH, State.LATENCY),
     "dispatch": (State.DISPATCH,),
     "latency": (State.LATENCY,),
     "between": (State.BETWEEN,),
     "exposed_collective": (State.EXPOSED_COLLECTIVE,),
     "exposed_copy": (State.EXPOSED_COPY,),
-    "eager": (State.PYTHON, State.DISPATCH, State.LAUNCH, State.LATENCY, State.BETWEEN, State.TRANSFER),
-    "host": (*HOST_CAUSES, State.LATENCY, State.BETWEEN),
+    "eager": (
+        *(State.PYTHON, State.UNRECORDED, State.DISPATCH, State.LAUNCH),
+        *(State.LATENCY, State.BETWEEN, State.TRANSFER),
+    ),
+    "host": tuple(state for state in (*HOST_CAUSES, State.LATENCY, State.BETWEEN) if state != State.SYNC),
 }
-"""What takes no time in each; ``eager`` is one program instead of many calls, ``host`` a host that is never late."""
+"""What takes no time in each; ``eager`` is one program instead of many calls, ``host`` a host that is never late, but
+waits where the program says so; ``sync`` one that does not."""
+_ALWAYS = ("sync", "host")
+"""Worth it also where no device is idle meanwhile: what waits keeps the host from running ahead."""
 _WORTH = 0.01
 """Share of the recorded time from which on it is worth replaying without a cause."""
 _PATHS = 100
@@ -63,20 +73,73 @@ class Paths(NamedTuple):
     """What contradicts itself in the record, and is left out."""
 
 
+class Gains(NamedTuple):
+    """What windows of a host would last in the long run. Times are ps."""
+
+    windows: Array
+    """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
+    before: Array
+    """float64[w]: with nothing changed."""
+    after: dict[str, Lengths]
+    """By scenario."""
+    in_steps: dict[str, Lengths]
+    """By scenario, if nothing changes between steps; only where something would."""
+
+
 @per_host(keep=True)
-def what_if(host: Host, step_event: str = "") -> dict[str, Array]:
-    """By scenario int64[windows] ps: how long each window of `HostFigures` would last; empty without devices' work."""
-    of, found = graph(host), figures(host, step_event)
-    if of is None:
-        return {}
-    share = found.state_ps[1:-1].sum(axis=0) / max(int(found.edges[-2] - found.edges[1]), 1)
+def what_if(host: Host, step_event: str = "") -> Gains | None:
+    """None without devices' work."""
+    found = figures(host, step_event)
+    if graph(host) is None:
+        return None
+    windows = replayed_windows(host, step_event)
+    share = found.state_ps[windows].sum(axis=0) / max(int(found.state_ps[windows].sum()), 1)
     tried = {
         name: Scenario(without=states)
         for name, states in SCENARIOS.items()
-        if share[[int(state) for state in states]].sum() >= _WORTH
+        if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _WORTH
     }
-    lengths = replays(host, of, found.edges[:-1], found.edges[1:], tried.values())
-    return dict(zip(tried, lengths, strict=True))
+    gaps = found.state_ps[windows[1::2]].sum(axis=0) >= _WORTH * max(int(found.state_ps[windows].sum()), 1)
+    inside = np.arange(len(windows)) % 2 == 0
+    apart = {
+        name: scenario._replace(windows=inside)
+        for name, scenario in tried.items()
+        if gaps[[int(state) for state in scenario.without]].any()
+    }
+    before, *after = lengths(host, step_event, windows, [Scenario(), *tried.values(), *apart.values()])
+    return Gains(
+        windows,
+        before.each,
+        dict(zip(tried, after[: len(tried)], strict=True)),
+        dict(zip(apart, after[len(tried) :], strict=True)),
+    )
+
+
+def replayed_windows(host: Host, step_event: str) -> Array:
+    """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step."""
+    found = figures(host, step_event)
+    windows = np.arange(len(found.edges) - 1)[found.steps.start : found.steps.stop]
+    if not found.counted:
+        return windows
+    steps = host.steps_named(step_event)
+    rows = found.state_ps[found.steps]
+    choice = choose(np.diff(found.edges)[found.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number)
+    first = next((place for place, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
+    return windows[2 * first :]
+
+
+def lengths(host: Host, step_event: str, windows: Array, scenarios: Sequence[Scenario]) -> list[Lengths]:
+    """Of some windows that follow one another, rows of `HostFigures`, for each scenario; empty without devices' work.
+
+    What was launched in a window on the host belongs to it.
+    """
+    of, found = graph(host), figures(host, step_event)
+    if of is None:
+        return []
+    edges = found.edges.copy()
+    if found.counted:
+        edges[found.steps.start : found.steps.stop + 1] = np.stack(host_steps(host, step_event), axis=1).reshape(-1)
+    return list(replays(host, of, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
 
 
 @per_host(keep=True)

@@ -13,11 +13,11 @@ from ...model.allocations import allocations
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.recorded import levels, versions
-from ...runtime.regex import regex
+from ...runtime.regex import regex, without_end
 from ..diagnosis.figures import figures
 from ..diagnosis.timeline import Timeline, timeline
 from ..idle.classes import event_classes
-from ..idle.devices import Kind, host_work
+from ..idle.devices import CPU_COMPUTE, DeviceWork, Kind, host_work
 from ..idle.states import State
 from .identity import DEVICE, HOST, Identities, Identity
 from .record import NOTHING, OTHERS
@@ -26,7 +26,7 @@ MOST_STEPS = 4096
 """Of a capture with more the first so many count."""
 _MOST_ROWS = 250
 """So many ops of a host are told apart, those that took most time."""
-_COUNTER = regex(r"[ _#]?\d+$")
+_COUNTER = regex(r"[ _#]?\d+")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class HostBlame:
 
 def stem_of_step(name: str) -> str:
     """The name of a step without its number."""
-    return _COUNTER.sub("", name)
+    return without_end(_COUNTER, name)
 
 
 @per_host(keep=True)
@@ -117,10 +117,10 @@ def _ops(
     host: Host, identities: Identities, edges: Array, line: Timeline
 ) -> tuple[list[tuple[int, Identity]], Array, Array, Array]:
     """(rows, blame, launches, total) as `HostBlame` has them."""
-    works, (alike, kinds) = host_work(host), identities.alike()
+    works, (alike, kinds) = [_executions(each) for each in host_work(host)], identities.alike()
     stretches, trace = len(line.state), host.trace
-    state = np.concatenate([line.state, *(each.kind for each in works)])
-    event = np.concatenate([line.event, *(each.event for each in works)])
+    event = np.concatenate([line.event, *(event for event, _ in works)])
+    state = np.concatenate([line.state, *(kind for _, kind in works)])
     begin, end = trace.begin[event[stretches:]], trace.end[event[stretches:]]
     group, of_state, example, lived, worked = _grouped(edges, line.edges, begin, end, state, event, alike, kinds)
     code, known = identities.of(example)
@@ -136,6 +136,14 @@ def _ops(
     waits = np.array([state >= len(Kind) for state, _ in rows], bool)
     launches[:, waits], total[:, waits] = begun[:, waits], blame[:, waits]
     return rows, blame, launches, total
+
+
+def _executions(work: DeviceWork) -> tuple[Array, Array]:
+    """(event, kind) of a device's work, each event once: one that threads of the CPU share is work on each of them."""
+    if work.name != CPU_COMPUTE:
+        return work.event, work.kind
+    rows = np.sort(np.unique(work.event, return_index=True)[1])
+    return work.event[rows], work.kind[rows]
 
 
 def _added(row: Array, values: Array, rows: int) -> Array:

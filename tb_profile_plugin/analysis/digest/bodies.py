@@ -27,13 +27,14 @@ class Bodies:
 
     An instruction is told by its opcode, the types and sizes of its result and of what it takes, what kind of fusion or
     which target it calls, and by the structure of the computations that it calls. Layouts do not count, neither do
-    literals or attributes such as dimensions where sizes do not show them.
+    attributes such as dimensions where sizes do not show them, nor literals but those of loop conditions: they say how
+    often a loop runs.
     """
 
     def __init__(self, module: Module):
         self._module = module
         self._shapes: dict[int, str] = {}
-        self._computations: dict[int, str] = {}
+        self._computations: dict[tuple[int, bool], str] = {}
 
     def shape(self, row: int) -> str:
         """Types and sizes of an instruction's result without layout, e.g. ``f32[8,128]``."""
@@ -60,25 +61,34 @@ class Bodies:
         begin, end = module.members[module.entry : module.entry + 2].tolist()
         return digest_of(sorted(self.body(row) for row in range(begin, end)))
 
-    def _value(self, row: int, operands: list[str], depth: int) -> str:
+    def _value(self, row: int, operands: list[str], depth: int, condition: bool = False) -> str:
         module = self._module
         opcode = module.opcodes[row]
         if opcode in _COMMUTES:
             operands = sorted(operands)
         own = module.fusion_kinds[row], module.targets[row], int(module.tuple_indices[row])
-        called = [self._computation(each, depth + 1) for each in module.called[row]]
-        return digest_of((opcode, self.shape(row), *own, *operands, *called))
+        bound = [module.literals[row]] if condition and opcode == "constant" else []
+        called = [
+            self._computation(each, depth + 1, condition or (opcode == "while" and self._is_condition(each)))
+            for each in module.called[row]
+        ]
+        return digest_of((opcode, self.shape(row), *own, *bound, *operands, *called))
 
-    def _computation(self, computation: int, depth: int) -> str:
+    def _is_condition(self, computation: int) -> bool:
+        """Of the computations of a loop, whether it is the one that says whether there is another turn."""
+        return computation >= 0 and self.shape(int(self._module.roots[computation])) == "pred[]"
+
+    def _computation(self, computation: int, depth: int, condition: bool) -> str:
         if computation < 0 or depth > _DEPTH:
             return ""
-        if computation not in self._computations:
+        key = computation, condition
+        if key not in self._computations:
             # A damaged program may call itself.
-            self._computations[computation] = ""
-            self._computations[computation] = self._structure(computation, depth)
-        return self._computations[computation]
+            self._computations[key] = ""
+            self._computations[key] = self._structure(computation, depth, condition)
+        return self._computations[key]
 
-    def _structure(self, computation: int, depth: int) -> str:
+    def _structure(self, computation: int, depth: int, condition: bool) -> str:
         """Of what a computation gives, from its parameters on; XLA writes operands before what takes them."""
         module = self._module
         begin, end = module.members[computation : computation + 2].tolist()
@@ -88,5 +98,5 @@ class Bodies:
                 values[row] = self.shape(row)
             else:
                 taken = [values.get(each, self.shape(each) if each >= 0 else "") for each in module.operands[row]]
-                values[row] = self._value(row, taken, depth)
+                values[row] = self._value(row, taken, depth, condition)
         return values.get(int(module.roots[computation]), "")

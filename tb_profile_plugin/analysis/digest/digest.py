@@ -20,8 +20,8 @@ from .. import health, kernelstats
 from ..chosen import TYPICAL
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import Diagnosis, diagnose
-from ..diagnosis.timeline import STATES
 from ..idle.devices import Kind
+from ..idle.states import STATES
 from ..typical import Choice, choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
@@ -165,7 +165,7 @@ def _chosen(joined: _Joined, complete: Array, wanted: str) -> Choice:
     if joined.gap[mine].any() and not joined.last[mine].all():
         whole &= ~joined.last[mine]
     compiling = joined.of(lambda each: each.state_ps[:, _COMPILE])[mine]
-    choice = choose(joined.period[mine], compiling, whole, wanted)
+    choice = choose(joined.period[mine], compiling, whole, joined.of(lambda each: each.number)[mine], wanted)
     reason = np.full(len(joined.kind), OTHER_KIND, object)
     reason[mine] = choice.reason
     return Choice(mine[choice.kept], reason.tolist())

@@ -14,7 +14,7 @@ from ...columns.codes import combine
 from ...model import names
 from ...model.host import Host
 from ...model.instructions import instructions
-from ...runtime.regex import regex
+from ...runtime.regex import regex, without_end
 from ..deviceops import device_events
 from ..diagnosis.naming import shown
 from ..ops import Op
@@ -24,7 +24,7 @@ DEVICE, HOST = "device", "host"
 _LONGEST = 200
 _SOURCE_PARTS = 2
 """So much of a source file's path is kept: no home folders."""
-_PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+$")
+_PROGRAM = regex(r"(?:\(\d+\)|__XlaMustBeConstant|_\d+)+")
 """Behind the name of a program: its id, the number of its cluster."""
 
 
@@ -52,7 +52,7 @@ class Identity:
 
 def stem_of_program(name: str) -> str:
     """The program's name without the numbers that change from run to run."""
-    return _PROGRAM.sub("", name) or name
+    return without_end(_PROGRAM, name) or name
 
 
 class Identities:

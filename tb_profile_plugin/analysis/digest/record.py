@@ -17,7 +17,7 @@ from ...runtime.memo import lazy
 from ..chosen import EXTREME, KEPT, UNUSUAL
 from ..diagnosis.catalogue import LABELS
 
-VERSION = 1
+VERSION = 2
 KIND = "digest"
 
 OTHER_KIND = "other_kind"
@@ -53,6 +53,12 @@ class Steps:
     def kept(self) -> list[int]:
         """Places of the steps that count."""
         return [i for i, reason in enumerate(self.reason) if reason == KEPT]
+
+    @property
+    def usual_launches(self) -> int | None:
+        """The count that most steps that count have; None without any."""
+        counts = [self.launches[i] for i in self.kept]
+        return max(sorted(set(counts)), key=counts.count) if counts else None
 
     @property
     def warm(self) -> list[int]:

@@ -8,7 +8,8 @@ from ...arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ...jit import inlined, jit
 from .states import State
 
-_LAUNCH, _DISPATCH, _PYTHON = int(State.LAUNCH), int(State.DISPATCH), int(State.PYTHON)
+_LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
+_PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 _LATENCY, _BETWEEN, _PEER = int(State.LATENCY), int(State.BETWEEN), int(State.PEER)
 _BEFORE_CAPTURE, _UNEXPLAINED = int(State.BEFORE_CAPTURE), int(State.UNEXPLAINED)
 _SYNC = int(State.SYNC)
@@ -220,8 +221,10 @@ def _of_thread(
             elif line >= 0 and line != loop and loop >= 0 and not python[line] and hops < _HOPS:
                 until, follow, hops_then = then, np.int64(loop), np.int64(_HOPS)
             else:
-                known = line >= 0 and (python[line] or line == loop)
-                count = _put(rows, count, at, then, _PYTHON if known else _UNEXPLAINED, np.int64(-1))
+                silent = np.int64(_UNRECORDED if line == loop else _UNEXPLAINED)
+                if line >= 0 and python[line]:
+                    silent = np.int64(_PYTHON)
+                count = _put(rows, count, at, then, silent, np.int64(-1))
                 at = then
                 continue
             _set(stack, depth, line, then, stop, hops, k)

@@ -14,17 +14,21 @@ from ...columns import Plane, vocabulary
 from ...columns.taken import taken
 from ...jit import jit
 from ...model.host import Host
-from ...model.links import CALL, LAUNCH, RUN
+from ...model.links import CALL, LAUNCH, LIBRARY, RUN
 from ...model.per_host import per_host
 from ...runtime.regex import regex
 from .. import hostnames
 from ..hostops import kernels_of_single_ops
+from .blocking import blocking_calls
+from .inputfunctions import functions_of_input
 from .names import DRIVER_CALL, NOTHING, UNKNOWN, class_of
 from .states import State
 from .sweep import sweep
-from .waits import silent_waits
+from .waits import held_interpreter, silent_waits
 
 _PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+INPUT_THREADS = "tf_data_"
+"""Begin of the names of threads that only work for input pipelines."""
 _THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
 """What everything is on threads of these names."""
 
@@ -48,13 +52,15 @@ class Activity(NamedTuple):
     thread: Array
     """int32[lines]: the line whose thread each line is part of."""
     python: Array
-    """bool[lines]: where a moment without an event is Python's."""
+    """bool[lines]: where Python's frames were recorded: a moment without an event is Python's there."""
     loop: int
     """The line on which the program's loop runs, or -1."""
     line_of: Array
     """int32[events]: the line of each event."""
     came_from: Array
     """int32[events]: the latest event on another thread that led to this one, or -1."""
+    of_input: Array
+    """bool[events]: what other threads than the loop's do in functions that iterators of the input started."""
 
 
 @per_host
@@ -65,19 +71,22 @@ def event_classes(host: Host) -> Array:
     if plane is None:
         return answer
     rows = host.trace.rows(plane)
-    by_name = np.array([class_of(name) for name in plane.names], np.int8)
+    by_name = np.array([class_of(name) for name in plane.heads], np.int8)
     mine = taken(by_name, plane.events.name)
     launches = plane.stat(vocabulary.CORRELATION_ID).owner
     # Calls of the driver by their own names are told by these; old captures name the kernel instead.
-    told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.names], bool)[plane.events.name[launches]]
+    told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[plane.events.name[launches]]
     mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
-    calls = plane.named(lambda name: name.startswith(hostnames.CALLS[0]))
+    calls = blocking_calls(host)
+    mine[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
+    calls = plane.named(lambda name: name.startswith(hostnames.CALLS))
     mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
     python = python_lines(plane)
     steps = host.steps_named()
     marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
     unknown = np.flatnonzero(mine == UNKNOWN)
     mine[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    mine[python_ops(host) - rows.start] = State.PYTHON
     around = _around(host, marks) - rows.start
     mine[around[mine[around] == State.PYTHON]] = NOTHING
     for state, pattern in _THREADS:
@@ -88,6 +97,31 @@ def event_classes(host: Host) -> Array:
         own = marks - rows.start
         mine[own[mine[own] >= State.DISPATCH]] = NOTHING
     answer[rows] = mine
+    return answer
+
+
+@per_host
+def python_ops(host: Host) -> Array:
+    """int64[k]: ops of PyTorch of which more than half is Python that runs within them, as custom ops and hooks do."""
+    plane, none = host.cpu, np.empty(0, np.int64)
+    if plane is None:
+        return none
+    start = host.trace.rows(plane).start
+    of_name = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    if not of_name.any() or not frames.any():
+        return none
+    is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]
+    parent, _ = host.trace.nesting
+    at = np.flatnonzero(is_frame)
+    above, inside = parent[at + start] - start, np.zeros(len(is_op), np.int64)
+    while len(at):
+        # The frame around an op counts for what is around that.
+        going = (above >= 0) & ~is_frame[above.clip(0)]
+        at, above = at[going], above[going]
+        np.add.at(inside, above, plane.events.duration[at])
+        above = parent[above + start] - start
+    answer: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
     return answer
 
 
@@ -137,22 +171,29 @@ def activity(host: Host) -> Activity:
         lines = slice(first, first + len(host.cpu.lines))
         python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
     loop = _loop(host, line_of, named)
-    if loop >= 0:
-        python[loop] = True
+    links = trace.links
+    came_from = np.full(len(trace), -1, np.int32)
+    _latest_source(links.source, links.target, links.kind, thread, line_of, begin, came_from)
+    of_input = functions_of_input(host, line_of != loop, classes, came_from)
+    if of_input.any():
+        # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
+        classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
     end, classes = _stretched(host, line_of, end, classes)
     begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
     stretches = _stretches(host, thread, loop, begin, end, classes)
-    came_from = np.full(len(trace), -1, np.int32)
-    links = trace.links
-    _latest_source(links.source, links.target, links.kind, thread, line_of, trace.begin, came_from)
-    return Activity(*stretches, thread, python, loop, line_of, came_from)
+    return Activity(*stretches, thread, python, loop, line_of, came_from, of_input)
 
 
 def _threads(host: Host, line_of: Array) -> Array:
-    """int32[lines]: lines of driver's calls belong to the thread that most of their calls were made on."""
-    links = host.trace.links
-    thread = np.arange(len(host.trace.lines) - 1, dtype=np.int32)
+    """int32[lines]: lines of driver's calls belong to the thread that most of their calls were made on.
+
+    So do those of what a library does within its calls, which it records by itself.
+    """
+    trace, links = host.trace, host.trace.links
+    thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
     calls = links.kind == CALL
+    around = trace.nesting[0][links.source]
+    calls |= (links.kind == LIBRARY) & (around >= 0) & (trace.end[links.target] <= trace.end[around])
     callers, apart = line_of[links.source[calls]], line_of[links.target[calls]]
     for line in distinct(apart).tolist():
         thread[line] = np.bincount(callers[apart == line]).argmax()
@@ -272,17 +313,26 @@ def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array)
 def _stretches(
     host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """The first columns of `Activity`; silent waits are events beside the others."""
-    since, until, around = silent_waits(host, loop, classes)
+    """The first columns of `Activity`; silent waits are events beside the others, and so is a held interpreter."""
+    waits, held = silent_waits(host, loop, classes), held_interpreter(host, loop, classes)
+    since, until, around = (np.concatenate(columns) for columns in zip(waits, held, strict=True))
     unsorted = loop if len(since) or begin is not host.trace.begin else -1
     if len(since):
         begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
-        classes = np.append(classes, np.full(len(since), State.SYNC, np.int8))
+        of_input = np.where(_on_data_threads(host, held[2]), State.INPUT, State.CALLBACK).astype(np.int8)
+        classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
     rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
     first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
     told = event >= len(host.trace)
     event[told] = around[event[told] - len(host.trace)]
     return first, begins, ends, state, event
+
+
+def _on_data_threads(host: Host, events: Array) -> Array:
+    """bool[k]: whether each event runs on a thread that only works for input pipelines."""
+    names = [name for plane in host.trace.planes for name in plane.lines.name]
+    answer: Array = np.array([name.startswith(INPUT_THREADS) for name in names], bool)[host.trace.line_of[events]]
+    return answer
 
 
 def _by_thread(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,6 +22,8 @@ _FASTEST = 1e12
 """Bytes per second that no link to or within a host reaches: what is faster has a wrong size or time."""
 _BLOCKS = 0.8
 """Share of a copy after which its call has waited for it if it returns only then."""
+_COUNTED = ".0123456789"
+"""What ends an instruction's name that there is several times."""
 _KINDS = regex(r"\bkind_(src|dst):(\w+)")
 
 
@@ -106,7 +107,7 @@ def _known(host: Host, device: str) -> dict[int, tuple[int, int]]:
 def _direction(name: str, kind: int) -> str:
     if name.lower().startswith("memset"):
         return "Memset"
-    return names.COPIES[kind] if kind >= 0 else re.sub(r"[.\d]*( = .*)?$", "", name.lstrip("%"))
+    return names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_COUNTED)
 
 
 def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:

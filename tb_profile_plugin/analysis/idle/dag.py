@@ -1,4 +1,4 @@
-"""Activities and what each of them waits for: what it is bound by, slack, and the times after a change."""
+"""Activities and what each of them waits for: what it is bound by, and how much later the others could have ended."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ...jit import jit
 class Dag:
     """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
 
-    An activity begins a while after the one that it is bound by, the last of these to end; the others could have ended
-    later. Where nothing is changed every activity begins and ends exactly as recorded.
+    An activity begins a while after the one that it is bound by; the others could have ended later.
     """
 
     begin: Array
@@ -34,30 +33,20 @@ class Dag:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def replay(self, shorter: Array, sooner: Array) -> None:
-        """Let each activity take so much less time, and begin so much sooner after the one that it is bound by.
 
-        int64[n] ps both; ``shorter`` becomes how much earlier each one ends.
-        """
-        _replay(self.binding, self.first, self.other, self.spare, shorter, sooner)
-
-    def slack(self, until: int) -> Array:
-        """int64[n] ps: how much later each activity could end without anything ending after ``until``."""
-        return _slack(self.end, self.binding, self.first, self.other, self.spare, until)
-
-
-def made(begin: Array, end: Array, waits: Array, groups: Array, least: Array) -> tuple[Dag, Array, int]:
+def made(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:
     """(dag, order, violations): activities are sorted, and ``order[i]`` is which of the given ones became the i-th.
 
-    ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; activities ``groups[g]:groups[g + 1]`` begin
-    at least ``least[g, c]`` ps after the one in column c. Of those that end at once the first one binds.
+    ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; an activity usually begins
+    ``least[group, c]`` ps after the one in column c, if it did not begin sooner. By that the last one binds, of those
+    that come to the same the one that ends last; how long it took after that one is known.
 
     What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
     """
     order = _sorted(begin, end)
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    begin, end, binding, first, other, spare, violations = _made(order, place, begin, end, waits, groups, least)
+    begin, end, binding, first, other, spare, violations = _made(order, place, begin, end, waits, group, least)
     return Dag(begin, end, binding, first, other, spare), order, violations
 
 
@@ -88,7 +77,7 @@ def _astray(order: I64, begin: I64, end: I64) -> Bool:
 
 @jit
 def _made(
-    order: I64, place: I32, begin: I64, end: I64, waits: I32Matrix, groups: I64, least: I64Matrix
+    order: I64, place: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
 ) -> tuple[I64, I64, I32, I32, I32, I64, Int]:
     """The columns of a `Dag`, and how much was left out."""
     size = len(order)
@@ -100,7 +89,6 @@ def _made(
     for v in range(size):
         i = order[v]
         begins[v], ends[v], first[v] = begin[i], end[i], count
-        group = np.searchsorted(groups, i, "right") - 1
         bound, bound_spare = np.int64(-1), np.int64(0)
         for c in range(waits.shape[1]):
             if waits[i, c] < 0:
@@ -109,38 +97,14 @@ def _made(
             if u >= v or ends[u] > begin[i]:
                 violations += 1
                 continue
-            u_spare = max(begin[i] - ends[u] - least[group, c], 0)
+            u_spare = max(begin[i] - ends[u] - least[group[i], c], 0)
             if bound < 0:
                 bound, bound_spare = u, u_spare
                 continue
-            if ends[u] > ends[bound]:
+            if u_spare < bound_spare or (u_spare == bound_spare and ends[u] > ends[bound]):
                 bound, u, bound_spare, u_spare = u, bound, u_spare, bound_spare
             other[count], spare[count] = u, u_spare
             count += 1
         binding[v] = bound
     first[size] = count
     return begins, ends, binding, first, other[:count], spare[:count], violations
-
-
-@jit
-def _replay(binding: I32, first: I32, other: I32, spare: I64, won: I64, sooner: I64) -> None:
-    for v in range(len(binding)):
-        if binding[v] < 0:
-            continue
-        least = won[binding[v]] + sooner[v]
-        for k in range(first[v], first[v + 1]):
-            least = min(least, won[other[k]] + spare[k])
-        won[v] += least
-
-
-@jit
-def _slack(end: I64, binding: I32, first: I32, other: I32, spare: I64, until: Int) -> I64:
-    slack = np.empty(len(end), np.int64)
-    for v in range(len(end)):
-        slack[v] = until - end[v]
-    for v in range(len(end) - 1, -1, -1):
-        for k in range(first[v], first[v + 1]):
-            slack[other[k]] = min(slack[other[k]], slack[v] + spare[k])
-        if binding[v] >= 0:
-            slack[binding[v]] = min(slack[binding[v]], slack[v])
-    return slack

@@ -18,18 +18,16 @@ from ...model.copies import copies
 from ...model.host import Host
 from ...model.links import LAUNCH, MISSING, RUN
 from ...model.per_host import per_host
+from ...model.recorded import is_unrecorded
 from ...runtime.regex import regex
-from ..hostactivity import is_unrecorded
 from ..hostops import kernels_of_single_ops
-from .classes import Activity, activity, event_classes
+from .classes import INPUT_THREADS, Activity, activity, event_classes, python_ops
 from .shards import ends, shards
 from .states import State
 
 CPU_COMPUTE = "CPU compute"
 """What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
 
-_INPUT_THREADS = "tf_data_"
-"""Begin of the names of threads that only work for input pipelines."""
 _COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE)
 """Kernels and ops that communicate beside those that `model` knows."""
 _COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
@@ -121,7 +119,7 @@ def _of_plane(host: Host, plane: Plane) -> DeviceWork:
     trace = host.trace
     first = trace.rows(plane).start
     rows = _own_rows(host, plane)
-    by_name = np.array([kind_of(name) for name in plane.names], np.int8)
+    by_name = np.array([kind_of(name) for name in plane.heads], np.int8)
     kinds = by_name[plane.events.name]
     kinds[copies(host)[plane.name].row] = Kind.COPY
     kind = kinds[rows]
@@ -180,15 +178,16 @@ def work_of_cpu(host: Host) -> DeviceWork:
     assert plane is not None
     act, classes = activity(host), event_classes(host)
     first = trace.rows(plane).start
-    op = taken(np.array([_computes(name) for name in plane.names], bool), plane.events.name)
+    op = taken(np.array([_computes(name) for name in plane.heads], bool), plane.events.name)
     for line, name in enumerate(plane.lines.name):
-        if name.startswith(_INPUT_THREADS):
+        if name.startswith(INPUT_THREADS):
             op[plane.lines.events(line)] = False
     op[kernels_of_single_ops(host)] = True
+    op[python_ops(host) - first] = False
     xla = plane.stat(vocabulary.HLO_OP).owner
     op[xla] = True
     within = (classes >= _FIRST_WITHIN) & (classes <= _LAST_WITHIN)
-    op &= ~within[trace.rows(plane)]
+    op &= ~(within | act.of_input)[trace.rows(plane)]
     event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
     shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
     launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
@@ -201,7 +200,7 @@ def work_of_cpu(host: Host) -> DeviceWork:
         at, rows = np.append(event, shard[known].astype(np.int32)), np.append(np.arange(len(event)), place[known])
         event, launch, start = event[rows], launch[rows], start[rows]
     kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
-    kinds[[row for row, name in enumerate(plane.names) if _is_collective_op(name)]] = Kind.COLLECTIVE
+    kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
     kind = taken(kinds, taken(plane.events.name, event - np.int32(first)))
     return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
 

@@ -13,7 +13,6 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.memo import lazy
 from .. import hostnames
-from ..hostactivity import is_unrecorded
 from ..stretches import union
 from .attribution import attributed, following
 from .classes import activity, are, event_classes
@@ -121,7 +120,7 @@ def _of_device(host: Host, place: int, wide: Array) -> Moments:
         act.loop,
         usual,
         work.program,
-        (_others(host, place), wide[:0] if is_unrecorded(host) else wide),
+        (_others(host, place), wide),
     )
     return Moments(*found, after, usual)
 
@@ -173,8 +172,7 @@ def wide_causes(host: Host) -> Array:
         else:
             found = np.flatnonzero(are(classes, state))
         if state in (State.CALLBACK, State.DISPATCH):
-            parent, _ = trace.nesting
-            found = found[~_within(found, activity(host).came_from, parent, are(classes, State.INPUT))]
+            found = found[~activity(host).of_input[found]]
         events.append(trace.by_time(found))
         layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
     edges, of_piece = layered(layers, *host.window)
@@ -227,22 +225,6 @@ def _causes(
     return answer
 
 
-@jit
-def _within(events: I64, came_from: I32, parent: I32, holds: Bool) -> Bool:
-    """bool[k]: whether an event lies in one of those that hold, or was led to by it."""
-    answer = np.zeros(len(events), np.bool_)
-    for i in range(len(events)):
-        event = np.int64(events[i])
-        hops = 0
-        while event >= 0 and hops < 4096:
-            hops += 1
-            event = np.int64(came_from[event]) if came_from[event] >= 0 else np.int64(parent[event])
-            if event >= 0 and holds[event]:
-                answer[i] = True
-                break
-    return answer
-
-
 @per_host
 def awaited_events(host: Host, device: int) -> Array:
     """int64[n, 3] (begin, end, event): what each event of one of `device_work` waits for on another device.
@@ -254,7 +236,7 @@ def awaited_events(host: Host, device: int) -> Array:
     """
     works = host_work(host)
     work, others = works[device], [each for place, each in enumerate(works) if place != device]
-    calls = _stream_waits(host)
+    calls = stream_waits(host)
     if not len(calls) or not others:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
@@ -272,7 +254,7 @@ def awaited_events(host: Host, device: int) -> Array:
 
 
 @per_host
-def _stream_waits(host: Host) -> Array:
+def stream_waits(host: Host) -> Array:
     """int64[k]: calls that make a stream wait."""
     return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
 

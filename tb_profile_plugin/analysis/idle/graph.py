@@ -1,9 +1,9 @@
 """What devices and threads did, as activities, and what each of these waited for.
 
-An activity is an event of a device, or a stretch of a thread between two moments that matter: where a call launches or
-waits, where a step begins, where another thread hands something over. An event waits for the stretch that launched it,
-for what ran before it on its stream, and maybe for another stream; a stretch for the one before it on its thread, for
-the thread that gave it something to do, and for the event of a device that its call waited for.
+An activity is an event of a device, a join of what streams or calls wait for, or a stretch of a thread between two
+moments that matter: where a call launches or waits, where a step begins, where another thread hands something over. An
+event waits for the stretch that launched it, and for what ran before it on its stream, or a join there; a stretch for
+the one before it on its thread, for the thread that gave it something to do, and for what its call waited for.
 """
 
 from __future__ import annotations
@@ -21,14 +21,19 @@ from .attribution import Pieces, first_until, queued, room
 from .classes import activity
 from .dag import Dag, made
 from .devices import DeviceWork, device_work
-from .events import NOWHERE, Events, events_of, joined, least_waits
-from .gaps import awaited_events, moments, usual_pauses, wide_causes
+from .events import LAUNCHED, NOWHERE, Activities, Events, events_of, joined, usual_lags
+from .gaps import moments, usual_pauses, wide_causes
+from .hostwaits import awaited_by_calls
+from .joins import Joins, joins
+from .order import launch_order, launched_first
 from .states import State
-from .threads import stretches
+from .threads import AWAITED, GIVEN, PREVIOUS, await_calls, stretches
 
 _FARTHEST = 1 << 62
 """The times of all lines one after another are numbers below that."""
-_LATENCY, _BETWEEN, _SYNC = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC)
+_LATENCY, _BETWEEN, _SYNC, _STREAM = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC), int(State.STREAM)
+_RETURNING_PS = 3 * 10**6
+"""From a device's end to that of a call that waits for it, where no call of the capture waits (3 µs)."""
 
 Lags = tuple[I64, I8, I32, I32]
 
@@ -49,6 +54,13 @@ class Graph(NamedTuple):
     """Waits left out because the record contradicts itself."""
     loop: int
     """The line of the loop's thread, or -1."""
+    place: Array
+    """int32[n]: the stream, or the thread, that each activity takes place on; numbers of their own."""
+    asked: Array
+    """int64[n] ps: when each activity was asked for: a stretch where it ends, others where they were launched, by a
+    picosecond after that; before any moment what was launched before the capture."""
+    again: Array
+    """int64[k, 2], ascending: activities that also wait for what was last on a place, of which nothing was recorded."""
 
     def telling(self, moments: Array) -> Array:
         """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
@@ -59,12 +71,6 @@ class Graph(NamedTuple):
         found = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
         return found[place.reshape(-1)]
 
-    def following(self, moments: Array) -> Array:
-        """int64[k]: which activity of a device or of the loop's thread is the first to begin at each of the moments,
-        which ascend, or after it; -1 for none.
-        """
-        return _following(self.dag.begin, self.line, self.loop, moments)
-
 
 @per_host
 def graph(host: Host) -> Graph | None:
@@ -73,33 +79,78 @@ def graph(host: Host) -> Graph | None:
     begin, end = host.window
     if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
-    events = events_of(works)
-    begins, ends, line, number, state, waits = _activities(host, events)
+    events = events_of(host, works)
+    lags, asked, found, done, place = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.let_go()
-    groups = np.append(events.first, len(waits))
-    least = np.array([*map(least_waits, works), (0, 0, 0)], np.int64)
-    dag, order, violations = made(begins, ends, waits, groups, least)
-    del begins, ends, waits
-    line, number, state = line[order], number[order], state[order]
+    dag, order, violations = made(done.begin, done.end, done.waits, *lags)
+    line, number, state = done.line[order], done.event[order], done.state[order]
+    del done
+    again = np.empty((0, 2), np.int64)
+    if len(found.again):
+        node = np.empty(len(order), np.int64)
+        node[order] = np.arange(len(order))
+        again = np.stack((node[found.again[:, 0] + len(events.begin)], found.again[:, 1]), axis=1)
+        again = again[np.argsort(again[:, 0], kind="stable")]
     lag = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, number, state, lag, violations, activity(host).loop)
+    return Graph(dag, line, number, state, lag, violations, activity(host).loop, place[order], asked[order], again)
 
 
-def _activities(host: Host, events: Events) -> list[Array]:
-    """The columns of `Activities`, of devices and threads."""
-    threads, launches = stretches(host, activity(host), events)
-    return [np.concatenate(columns) for columns in zip(events.activities(launches), threads, strict=True)]
+def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
+    """(group and usual lags as `made` takes them, `Graph.asked`, joins, activities, `Graph.place`), not yet sorted."""
+    act, trace = activity(host), host.trace
+    group, lags = usual_lags(host, events, previous := events.previous())
+    order, launched = launch_order(events), launched_first(host, events)
+    found, previous = joins(host, events, order, launched, previous, (group, lags))
+    found, calls, awaited = awaited_by_calls(host, events, order, launched, found)
+    stream_calls = found.call[found.call >= 0]
+    lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
+    threads, ends = stretches(host, act, events, (lines, trace.end[stream_calls]))
+    count, many = len(events.begin), len(found.at)
+    await_calls(threads, act.thread[act.line_of[calls]].astype(np.int64), trace.end[calls], awaited)
+    for column in (PREVIOUS, GIVEN):
+        threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + many, 0).astype(np.int32)
+    ends = np.where(ends >= 0, ends + count + many, -1).astype(np.int32)
+    found.waits[found.call >= 0, LAUNCHED] = ends[count:]
+    nobody, nothing = np.full(count + many, -1, np.int32), np.full(many, -1, np.int32)
+    waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), found.waits))
+    state = np.append(events.kind, np.full(many, _STREAM, np.int8))
+    own = Activities(
+        np.append(events.begin, found.at),
+        np.append(events.end, found.at),
+        nobody,
+        np.append(events.event, nothing),
+        state,
+        waits,
+    )
+    done = Activities(*(np.concatenate(columns) for columns in zip(own, threads, strict=True)))
+    groups, table = _usual(done, group, lags, many)
+    streams = np.append(events.stream, found.stream)
+    place = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
+    asked = np.concatenate((order.of_events()[1], found.key))
+    asked = np.concatenate((np.where(asked > NOWHERE, asked + 1, asked), threads.end))
+    return (groups, table), asked, found, done, place
+
+
+def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Array, Array]:
+    """(group, lags) of all activities: joins have none, and threads the time from a device's end to a call's."""
+    threads = done.waits[len(group) + many :]
+    since = np.where(threads[:, PREVIOUS] >= 0, done.end[threads[:, PREVIOUS]], NOWHERE)
+    until, awaited = done.end[len(group) + many :], threads[:, AWAITED]
+    bound = (awaited >= 0) & (done.end[awaited] > since)
+    returning = int(np.median((until - done.end[awaited])[bound])) if bound.any() else _RETURNING_PS
+    none = np.zeros((1, 3), np.int64)
+    more = none.copy()
+    more[0, AWAITED] = returning
+    groups = np.concatenate((group, np.full(many, len(lags) - 1, np.int32), np.full(len(threads), len(lags), np.int32)))
+    return groups, np.concatenate((lags, more))
 
 
 def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
     """As `Graph.lag`."""
     latency = np.array([found.latency_ps for found in moments(host)], np.int64)
     pauses = joined([usual_pauses(work) for work in works])
-    peers = [awaited_events(host, i) for i in range(len(works))]
-    if any(map(len, peers)):
-        peers = [each if len(each) else np.zeros((len(works[i]), 3), np.int64) for i, each in enumerate(peers)]
-    told = events.launch, events.launch_end, events.first, latency, pauses, joined(peers), wide_causes(host)
+    told = events.launch, events.launch_end, events.first, latency, pauses, wide_causes(host)
     size = 2 * len(events.begin)
     while True:
         # What of it is not written takes no memory.
@@ -125,7 +176,6 @@ def _lagging(
     first: I64,
     latency: I64,
     pauses: I64,
-    awaited: I64Matrix,
     wide: I64Matrix,
 ) -> Int:
     """How many pieces there are, which are written where there is room."""
@@ -142,8 +192,7 @@ def _lagging(
             empty = launch[i] >= 0 and launch_end[i] >= since
             usual = np.int64(_LATENCY if empty else _BETWEEN)
             most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
-            peer = awaited[i] if len(awaited) > 0 else nobody
-            count = queued(rows, count, since, begin[v], launch_end[i], peer, wide, w, usual, most)
+            count = queued(rows, count, since, begin[v], launch_end[i], nobody, wide, w, usual, most)
         elif state[v] == _SYNC:
             before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
             count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most)
@@ -183,17 +232,3 @@ def _telling(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
         elif on_loop[k] >= 0:
             ended[k] = on_loop[k]
     return ended
-
-
-@jit
-def _following(begin: I64, line: I32, loop: Int, moments: I64) -> I64:
-    """See `Graph.following`."""
-    answer = np.full(len(moments), -1, np.int64)
-    k = 0
-    for v in range(len(begin)):
-        if line[v] >= 0 and line[v] != loop:
-            continue
-        while k < len(moments) and moments[k] <= begin[v]:
-            answer[k] = v
-            k += 1
-    return answer

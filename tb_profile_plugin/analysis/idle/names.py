@@ -12,7 +12,7 @@ NOTHING = 127
 """Class of events that only enclose, and of moments without an event."""
 UNKNOWN = 126
 """Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
-_CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?:\w+/)*\w+:(?!:)")
+_CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?<!\w)(?<!\w/)(?:\w+/)*\w+:(?!:)")
 """What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
 
 DRIVER_CALL = regex(r"(?:cu|cuda|hip)[A-Z]\w*$")
@@ -34,7 +34,7 @@ _RULES = (
     ),
     (
         State.CALLBACK,
-        r"(?:Eager)?PyFunc|\w*(?:pure|io|debug)_callback|py_xla_callback|outfeed|Outfeed|xla_\w*python\w*_callback"
+        r"(?:Eager)?PyFunc|\w*(?:pure|io|debug)_callback|py_xla_callback|outfeed|Outfeed|xla_\w*?python(?:(?!python)\w)*?_callback"
         r"|numpy_function|\$\S+ (?:pure_callback\w*|io_callback\w*|_flat_callback|_callback)$",
     ),
     (
@@ -42,7 +42,7 @@ _RULES = (
         r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
         r"|(?:Merge|Scalar|Histogram|Image|Audio|Tensor)\w*Summary|Encode(?:Png|Jpeg\w*|Wav)$|StringFormat$|Print(?:V2)?$"
         r"|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
-        r"|\$\S*(?:checkpoint|saving|saver|npyio|orbax)\S* (?:(?:save|write)\w*|wait_until_finished)$"
+        r"|\$(?=\S*(?:checkpoint|saving|saver|npyio|orbax))\S* (?:(?:save|write)\w*|wait_until_finished)$"
         r"|\$\S+ save_(?:checkpoint|model|weights)$"
         r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
     ),
@@ -54,7 +54,7 @@ _RULES = (
     (
         State.TRANSFER,
         r"tpu::System::Transfer|\w*(?:TransferTo|TransferFrom|CopyTo|CopyFrom|BufferFromHost)\w*|TransposePlan"
-        r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy(?:WithStream)?$"
+        r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy$"
         r"|ArrayImpl\.copy_to_host|TfrtTpuClient::\w*Buffer",
     ),
     (State.COLLECTIVE_HOST, r"Coordination|RecvTensor|GrpcWorker|\w*ParameterServer"),

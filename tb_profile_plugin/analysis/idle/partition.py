@@ -24,15 +24,18 @@ def partition(host: Host, begins: Array, ends: Array) -> Array:
     ps = np.zeros((len(begins), len(found), len(State)), np.int64)
     begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
     for place, each in enumerate(found):
-        sums = _sums(begins, ends, each.edges, each.state, len(State))
+        sums = time_in_windows(begins, ends, each.edges, each.state, len(State))
         sums[:, State.UNEXPLAINED] += ends - begins - sums.sum(axis=1)
         ps[:, place] = sums
     return ps
 
 
 @jit
-def _sums(begins: I64, ends: I64, edges: I64, state: I8, states: Int) -> I64Matrix:
-    """int64[windows, states] ps: how long each state lasts in each window; the states' stretches touch at the edges."""
+def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) -> I64Matrix:
+    """int64[windows, states] ps: how long each state lasts in each window; windows may overlap.
+
+    ``edges`` (int64[k + 1] ps, ascending) are those of stretches that touch, ``state`` (int8[k]) is that of each.
+    """
     answer = np.zeros((len(begins), states), np.int64)
     for w in range(len(begins)):
         k = max(np.searchsorted(edges, begins[w], "right") - 1, 0)

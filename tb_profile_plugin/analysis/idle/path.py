@@ -15,7 +15,7 @@ from .classes import activity
 from .graph import Graph
 from .states import State
 
-_UNEXPLAINED, _PYTHON = int(State.UNEXPLAINED), int(State.PYTHON)
+_UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDED), int(State.PYTHON)
 _NODE, _LAG = 0, 1
 
 Slices = tuple[I64, I64, I8, I32, I32]
@@ -153,7 +153,9 @@ def _expanded(
             count = _slice(rows, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
         else:
             mine = line[node]
-            nothing = np.int64(_PYTHON if python[mine] or mine == loop else _UNEXPLAINED)
+            nothing = np.int64(_UNRECORDED if mine == loop else _UNEXPLAINED)
+            if python[mine]:
+                nothing = np.int64(_PYTHON)
             k, stop = first[mine], first[mine + 1]
             k = k + np.searchsorted(act_end[k:stop], at, "right")
             while at < end:

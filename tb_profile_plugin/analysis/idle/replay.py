@@ -1,6 +1,8 @@
-"""What windows would last if something took less or no time: every activity again, after what it waited for.
+"""What windows would last in the long run if something took less or no time: all activities again, after what each
+waited for.
 
-Order on threads and streams stays, and nothing gets in another's way, so that gains are at most these.
+The windows are repeated until they last as long each time: in the long run, so long as the slower of the host and its
+devices takes. Order on threads and streams stays, and nothing gets in another's way, so that gains are at most these.
 """
 
 from __future__ import annotations
@@ -10,14 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, Bool, Int, distinct
+from ...arrays import I8, I32, I64, Array, Bool, Int
 from ...jit import jit
 from ...model.host import Host
+from .blocking import blocking_copies
 from .classes import activity
+from .cycle import cycle
 from .graph import Graph
 from .states import State
 
-_PYTHON = int(State.PYTHON)
+_PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 
 
 class Scenario(NamedTuple):
@@ -25,49 +29,84 @@ class Scenario(NamedTuple):
 
     without: Collection[State] = ()
     """What takes no time: causes on the host's threads and before devices' events; and the devices' own collectives
-    and copies (`State.EXPOSED_COLLECTIVE`, `State.EXPOSED_COPY`), whether exposed or not."""
+    and copies (`State.EXPOSED_COLLECTIVE`, `State.EXPOSED_COPY`), whether exposed or not. Without `State.SYNC` the host
+    waits for no device, and makes no copies that it waits for."""
     events: Array | None = None
     """int64[k]: device events, by number, that take another time."""
     factor: float = 1.0
     """What their time is multiplied by."""
+    windows: Array | None = None
+    """bool[windows]: in which of them; in all where it is None."""
 
 
-def replay(host: Host, graph: Graph, begins: Array, ends: Array, scenario: Scenario) -> Array:
-    """int64[windows] ps: how long each window would last; with nothing changed exactly as long as it did."""
-    return next(replays(host, graph, begins, ends, [scenario]))
+class Lengths(NamedTuple):
+    """How long windows last in the long run, ps."""
+
+    each: Array
+    """float64[windows]: from where all work that was launched before is done to where that of the window is."""
+    least: Array
+    """float64[windows]: what was launched in each takes so long on the stream that works longest in all."""
 
 
-def replays(host: Host, graph: Graph, begins: Array, ends: Array, scenarios: Iterable[Scenario]) -> Iterator[Array]:
-    """The same for one scenario after another."""
-    moments = distinct(np.concatenate((begins, ends)))
-    first, last = np.searchsorted(moments, begins), np.searchsorted(moments, ends)
-    around = np.stack((graph.telling(moments), graph.following(moments)))
-    shorter, sooner = np.zeros(len(graph.dag), np.int64), np.zeros(len(graph.dag), np.int64)
-    for number, scenario in enumerate(scenarios):
-        if number:
-            shorter[:] = sooner[:] = 0
-        _change(host, graph, scenario, shorter, sooner)
-        own = shorter[around]
-        graph.dag.replay(shorter, sooner)
-        times = _progress(graph, around, moments, shorter[around], own)
-        yield times[last] - times[first]
+def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Iterable[Scenario]) -> Iterator[Lengths]:
+    """For one scenario after another, of the windows between ``edges``, int64[windows + 1] ps, in which so many steps
+    are.
+    """
+    windows = len(edges) - 1
+    window = (np.searchsorted(edges, graph.asked) - 1).astype(np.int32)
+    window[window >= windows] = -1
+    calls = graph.line >= 0
+    again = cycle(graph.dag, graph.place, calls, window, int(edges[0]), graph.again)
+    work = again.node[~again.calls]
+    place = graph.place[work]
+    took = _alone(graph.dag.begin[work], graph.dag.end[work], place)
+    blocking = np.zeros(len(host.trace) + 1, bool)
+    blocking[blocking_copies(host)] = True
+    for scenario in scenarios:
+        shorter, sooner = _change(host, graph, scenario, window, blocking)
+        unawaited = State.SYNC in scenario.without
+        each = again.lengths(shorter, sooner, unawaited, windows, steps)
+        left = np.maximum(took - shorter[work], 0)
+        busiest = int(np.bincount(place, left).argmax()) if len(work) else -1
+        mine = place == busiest
+        yield Lengths(each, np.bincount(window[work[mine]], left[mine], windows))
 
 
-def _change(host: Host, graph: Graph, scenario: Scenario, shorter: Array, sooner: Array) -> None:
-    """Fill in what `Dag.replay` takes, where that is 0."""
+def _alone(begin: Array, end: Array, place: Array) -> Array:
+    """int64[k] ps: what each event adds to what its stream did before: ops of the CPU may lie in others."""
+    order = np.lexsort((end, begin, place))
+    since = int(begin.min(initial=0))
+    span = int(end.max(initial=0)) - since + 1
+    reached = np.maximum.accumulate(place[order].astype(np.int64) * span + end[order] - since)
+    before = np.concatenate(([0], reached[:-1])) - place[order].astype(np.int64) * span + since
+    answer = np.empty(len(begin), np.int64)
+    answer[order] = (end[order] - np.maximum(begin[order], before)).clip(min=0)
+    return answer
+
+
+def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
+    """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them."""
     act, dag = activity(host), graph.dag
+    shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
     if scenario.without:
         gone = np.zeros(len(State), bool)
         gone[[int(state) for state in scenario.without]] = True
         done = act.first, act.begin, act.end, act.state, act.python
         nodes = dag.begin, dag.end, graph.line, graph.state
         _without(shorter, sooner, gone, nodes, graph.lag, done, graph.loop)
+    if State.SYNC in scenario.without:
+        mine = np.flatnonzero(blocking[graph.event])
+        shorter[mine] = dag.end[mine] - dag.begin[mine]
     if scenario.events is not None:
         scaled = np.zeros(len(host.trace) + 1, bool)
         scaled[scenario.events] = True
         mine = np.flatnonzero(scaled[graph.event])
         left = dag.end[mine] - dag.begin[mine] - shorter[mine]
         shorter[mine] += left - np.rint(left * scenario.factor).astype(np.int64)
+    if scenario.windows is not None:
+        outside = ~np.append(scenario.windows, False)[window]
+        shorter[outside] = sooner[outside] = 0
+    return shorter, sooner
 
 
 @jit
@@ -100,7 +139,7 @@ def _without(
                 shorter[v] = end[v] - begin[v]
             continue
         mine = line[v]
-        nothing = gone[_PYTHON] and (python[mine] or mine == loop)
+        nothing = gone[_PYTHON] if python[mine] else gone[_UNRECORDED] and mine == loop
         k, at = place[mine], begin[v]
         while k < first[mine + 1] and act_end[k] <= at:
             k += 1
@@ -115,19 +154,3 @@ def _without(
             if counts:
                 shorter[v] += until - at
             at = until
-
-
-def _progress(graph: Graph, around: Array, moments: Array, won: Array, own: Array) -> Array:
-    """int64[k] ps: when each of the moments, ascending, comes after the change.
-
-    ``around`` (int64[2, k]) are the activities that `Graph.telling` and `Graph.following` say; they end so much
-    earlier, of which so much because they are shorter themselves.
-    """
-    (node, following), dag = around, graph.dag
-    (begin, next_), (end, _) = dag.begin[around] - won + own, dag.end[around] - won
-    # A moment after the node's end stays as far from it, but comes before what follows; one within it as far from its
-    # end.
-    answer = moments - won[0]
-    after = np.maximum(end, np.where(following >= 0, np.minimum(answer, next_), answer))
-    answer = np.where(moments < dag.end[node], np.maximum(begin, answer), after)
-    return np.maximum.accumulate(np.where(node >= 0, answer, moments))

@@ -31,6 +31,7 @@ def shards(host: Host, xla: Array, ops: Array, came_from: Array) -> tuple[Array,
         above = parent[above]
     regions = trace.named("ThreadpoolListener::StartRegion".__eq__)
     regions = regions[~holds[regions]]
+    came_from = _handed_out(host, regions, came_from)
     is_op = np.zeros(len(trace), bool)
     is_op[ops] = True
     op = _ops_above(regions, came_from, parent, is_op)
@@ -56,6 +57,19 @@ def ends(host: Host, events: Array) -> Array:
         np.minimum.at(end, above, trace.begin[told])
         above = parent[above]
     answer = np.maximum(end[events], np.minimum(trace.begin[events] + 1, trace.end[events]))
+    return answer
+
+
+def _handed_out(host: Host, regions: Array, came_from: Array) -> Array:
+    """``came_from``, of regions also where their own thread had handed them out, as threads divide their work."""
+    trace = host.trace
+    links = trace.links
+    wanted = np.zeros(len(trace), bool)
+    wanted[regions[came_from[regions] < 0]] = True
+    chosen = np.flatnonzero(wanted[links.target] & (trace.begin[links.source] <= trace.begin[links.target]))
+    chosen = chosen[np.argsort(trace.begin[links.source[chosen]], kind="stable")]
+    answer = came_from.copy()
+    answer[links.target[chosen]] = links.source[chosen]
     return answer
 
 

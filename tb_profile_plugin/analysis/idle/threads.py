@@ -9,22 +9,23 @@ import numpy as np
 from ...arrays import I8, I32, I64, Array, Bool, I32Matrix, Int
 from ...jit import jit
 from ...model.host import Host
-from .. import hostnames
-from ..stretches import near
+from ..stretches import near, union
 from .classes import Activity
-from .devices import Kind
 from .events import Activities, Events
+from .hoststeps import host_steps
 from .states import State
 
 PREVIOUS, GIVEN, AWAITED = range(3)
 """What a stretch waits for: the one before it on its thread, one of another thread that gave it something to do, and an
 event of a device.
 """
-_SAME = 0.9
-"""A call that lasts for so much of a copy makes it itself."""
 _TRIES = 256
 """So many events are tried for what a stretch waits for."""
-_COPY, _SYNC = int(Kind.COPY), int(State.SYNC)
+_SYNC = int(State.SYNC)
+_SILENT_PS = 50 * 10**6
+"""A thread that does nothing for so long (50 µs) may wait for another one …"""
+_WAKING_PS, _WAKING = 200 * 10**6, 0.2
+"""… if it goes on so soon after that is done (200 µs, and a share of the silence)."""
 
 
 class _Handed(NamedTuple):
@@ -60,41 +61,50 @@ class _Clock(NamedTuple):
         return self.at(thread, since), self.at(thread, at), self.at(origin, given)
 
 
-def stretches(host: Host, act: Activity, events: Events) -> tuple[Activities, Array]:
+def stretches(host: Host, act: Activity, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
     """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
 
-    And int32[d]: the number of the stretch that ends with each event's launch, -1 for none.
+    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the stretch
+    that ends with each event's launch, or with such a call, -1 for none; counted from 0.
     """
     lines, handed = _involved(host, act, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
     low, high = host.window
     clock = _Clock(rank, low, high - low + 1)
-    calls = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
+    launched = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
-    copies, *copying = _copying(host, events, clock)
     bounds = np.arange(len(lines)) * clock.span
-    edges = bounds, bounds + clock.span - 1, *calls, *runs, *waits, *copying, *clock.of_handed(handed)
+    # What comes after a thread's last moment matters to nothing, but for the loop's, which goes on.
+    last = bounds[lines == act.loop] + clock.span - 1
+    edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.of_handed(handed)
     moments = np.concatenate((*edges, _marks(host, act, clock)))
     moments.sort(kind="stable")
     from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
-    launches, runs_, waits_, copies_ = (_covered(from_, *each) for each in (calls, runs, waits, copying))
-    del edges, moments, calls, runs, waits
+    launches, runs_, waits_ = (_covered(from_, *each) for each in (launched, runs, waits))
+    del edges, moments, launched, runs, waits
     state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
     state[launches] = State.LAUNCH
-    made = np.flatnonzero(copies_ & (state < 0))
-    state[made] = State.EXPOSED_COPY
-    event[made] = copies[np.searchsorted(copying[0], from_[made], "right") - 1]
-    count = len(events.begin)
     found = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
     follows = np.flatnonzero(line[1:] == line[:-1])
-    found.waits[follows + 1, PREVIOUS] = follows + count
-    over, done = _over(host, act, events, clock, from_, begin)
+    found.waits[follows + 1, PREVIOUS] = follows
     _await_events(found, events, runs_, waits_)
-    alone = found.waits[over, AWAITED] < 0
-    found.waits[over[alone], AWAITED] = done[alone]
-    _await_threads(found, count, until, clock, handed)
-    return found, _ending_with(until, count, events.launch, events.thread, events.launch_end, *clock)
+    _await_threads(found, until, clock, handed)
+    ends = _ending_with(until, 0, events.launch, events.thread, events.launch_end, *clock)
+    return found, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
+
+
+def await_calls(found: Activities, lines: Array, ends: Array, awaited: Array) -> None:
+    """Let the stretches in which calls wait wait for what was found: by line and end of each call, int64[k]."""
+    if not len(found.end):
+        return
+    low = min(int(found.end.min()), int(ends.min(initial=0)))
+    span = max(int(found.end.max()), int(ends.max(initial=0))) - low + 1
+    at = found.line.astype(np.int64) * span + found.end - low
+    place = np.searchsorted(at, lines * span + ends - low, "right") - 1
+    rows = place.clip(0)
+    same = (place >= 0) & (found.line[rows] == lines) & (found.end[rows] == ends) & (found.state[rows] == _SYNC)
+    found.waits[rows[same], AWAITED] = awaited[same]
 
 
 def _await_events(found: Activities, events: Events, runs: Array, waits: Array) -> None:
@@ -104,13 +114,13 @@ def _await_events(found: Activities, events: Events, runs: Array, waits: Array) 
     _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
 
 
-def _await_threads(found: Activities, count: int, until: Array, clock: _Clock, handed: _Handed) -> None:
-    """Let stretches that something was handed over to begin then; stretches are counted on from so many events."""
+def _await_threads(found: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
+    """Let stretches that something was handed over to begin then."""
     _, takes, given = clock.of_handed(handed)
     taken, giver = _ending(until, takes), _ending(until, given)
     known = (taken >= 0) & (giver >= 0)
     taken, giver, late = taken[known], giver[known], handed.given[known]
-    found.waits[taken, GIVEN] = giver + count
+    found.waits[taken, GIVEN] = giver
     begin, end = found.begin[taken], found.end[taken]
     found.begin[taken] = np.where(late < begin, end, np.minimum(late, end))
     found.state[taken] = State.DISPATCH
@@ -148,31 +158,80 @@ def _handed_over(host: Host, act: Activity) -> _Handed:
 
 
 def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed) -> _Handed:
-    """Idleness of pools' threads that nothing tells the end of: taken to end by the loop's thread, or by what that
-    had done before it began to wait.
+    """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
+    had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
+
+    And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after.
     """
     none = np.empty(0, np.int64)
     found = [_Handed(none, none, none, none, none)]
-    part = slice(int(act.first[act.loop]), int(act.first[act.loop + 1])) if act.loop >= 0 else slice(0, 0)
-    waits = np.flatnonzero(act.state[part] == State.SYNC) + part.start
-    for line in lines[~act.python[lines] & (lines != act.loop)].tolist() if act.loop >= 0 else []:
-        at = act.begin[act.first[line] : act.first[line + 1]]
-        since = np.append(host.window[0], act.end[act.first[line] : act.first[line + 1]])[:-1]
-        open_ = (since < at) & ~np.isin(at, handed.at[handed.thread == line])
-        since, at = since[open_], at[open_]
-        place = np.searchsorted(act.begin[waits], at, "right") - 1
-        waiting = (place >= 0) & (at < act.end[waits[place.clip(0)]]) if len(waits) else place >= 0
-        given = np.where(waiting, act.begin[waits[place.clip(0)]], at) if len(waits) else at
-        found.append(_Handed(np.full(len(at), line), since, at, np.full(len(at), act.loop), given))
+    if act.loop < 0:
+        return found[0]
+    silent, waits = _silences(act)
+    for line in lines[lines != act.loop].tolist():
+        mine = slice(int(act.first[line]), int(act.first[line + 1]))
+        if mine.start == mine.stop:
+            continue
+        at, over = act.begin[mine], act.end[mine]
+        since = np.append(host.window[0], over)[:-1]
+        idle = at - since > _SILENT_PS
+        ends = np.append(over[:-1][idle[1:]], over[-1])
+        told = handed.at[handed.thread == line]
+        begins = at[idle]
+        place = np.searchsorted(silent[0], begins, "right") - 1
+        asleep = (
+            np.where(_inside(silent, place, begins), silent[0][place.clip(0)], begins) if len(silent[0]) else begins
+        )
+        open_ = ~np.isin(begins, told) & (asleep > since[idle])
+        size = int(open_.sum())
+        found.append(
+            _Handed(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
+        )
+        found.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends))
     return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
 
 
-def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
-    """[begin, end]: where threads run what a device does themselves, or wait for it in the call that launched it;
-    encoded.
+def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
+    """((begin, end), whether it waits in a call) of where the loop's thread does nothing for long, or something that
+    only Python knows, or waits for a device.
     """
-    blocks = _blocking(events.launch, events.kind, events.program, events.end, host.trace.end)
-    return clock.of(events, blocks, events.launch_end, events.end)
+    part = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
+    begin, end, state = act.begin[part], act.end[part], act.state[part]
+    python = state == State.PYTHON
+    gaps = end[:-1], begin[1:]
+    low, high = union(np.concatenate((gaps[0], begin[python])), np.concatenate((gaps[1], end[python])))
+    long = high - low > _SILENT_PS
+    sync = state == State.SYNC
+    low, high = np.concatenate((low[long], begin[sync])), np.concatenate((high[long], end[sync]))
+    waits = np.repeat([False, True], [int(long.sum()), int(sync.sum())])
+    order = np.argsort(low, kind="stable")
+    return (low[order], high[order]), waits[order]
+
+
+def _inside(silent: tuple[Array, Array], place: Array, at: Array) -> Array:
+    answer: Array = (place >= 0) & (at < silent[1][place.clip(0)])
+    return answer
+
+
+def _returned(loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array) -> _Handed:
+    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over."""
+    begins = begins[: len(ends)]
+    place = np.searchsorted(silent[0], ends, "right") - 1
+    if not len(silent[0]):
+        place = place[:0]
+    inside = _inside(silent, place, ends[: len(place)])
+    low, high = silent[0][place.clip(0)], silent[1][place.clip(0)]
+    soon = high - ends[: len(place)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
+    taken = inside & soon & ~waits[place.clip(0)] & (low <= begins[: len(place)])
+    size = int(taken.sum())
+    return _Handed(np.full(size, loop), low[taken], high[taken], np.full(size, line), ends[: len(place)][taken])
+
+
+def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads run what a device does themselves; encoded."""
+    known = events.launch >= 0
+    at_once = known & events.program & (events.end <= host.trace.end[events.launch])
+    return clock.of(events, at_once, events.launch_end, events.end)
 
 
 def _waits(act: Activity, clock: _Clock) -> list[Array]:
@@ -183,44 +242,10 @@ def _waits(act: Activity, clock: _Clock) -> list[Array]:
     return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
 
 
-def _copying(host: Host, events: Events, clock: _Clock) -> tuple[Array, Array, Array]:
-    """(copies, begin, end): where calls last as long as the copies that they make, which seem to end a moment
-    later, since the clocks of a device and its host differ; encoded, in order, with the copies' events.
-    """
-    made = np.flatnonzero((events.launch >= 0) & (events.kind == Kind.COPY))
-    until = host.trace.end[events.launch[made]]
-    begin, end = events.begin[made], events.end[made]
-    late = (until < end) & (until - begin >= _SAME * (end - begin))
-    made, until = made[late], until[late]
-    begin, end = clock.at(events.thread[made], events.launch_end[made]), clock.at(events.thread[made], until)
-    order = np.argsort(begin, kind="stable")
-    return events.event[made[order]], begin[order], end[order]
-
-
 def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
     """Begins and ends of the steps, on the loop's thread; encoded."""
-    steps = host.steps_named()
-    times = np.clip(np.concatenate((steps.begin, steps.end)), clock.low, clock.low + clock.span - 1)
+    times = np.clip(np.concatenate(host_steps(host)), clock.low, clock.low + clock.span - 1)
     return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
-
-
-def _over(host: Host, act: Activity, events: Events, clock: _Clock, from_: Array, begin: Array) -> tuple[Array, Array]:
-    """(stretches, events): calls that wait until devices are done, made when they were, and what had ended last by then
-    of what the thread had launched. A faster host would have to wait there.
-    """
-    calls = host.trace.named(hostnames.waits_for_all)
-    line = act.thread[act.line_of[calls]]
-    calls, line = calls[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
-    node = np.searchsorted(from_, clock.at(line, host.trace.begin[calls]), "right") - 1
-    apart = node >= 0
-    nodes, done = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for each in np.unique(line[apart]).tolist():
-        mine = events.by_end[events.thread[events.by_end] == each]
-        some = np.unique(node[apart & (line == each)])
-        last = np.searchsorted(events.end[mine], begin[some], "right") - 1
-        nodes.append(some[last >= 0])
-        done.append(mine[last[last >= 0]])
-    return np.concatenate(nodes), np.concatenate(done)
 
 
 def _ending(until: Array, moments: Array) -> Array:
@@ -252,15 +277,6 @@ def _encoded(line: I32, time: I64, chosen: Bool, rank: I64, low: Int, span: Int)
             answer[count] = rank[line[i]] * span + time[i] - low
             count += 1
     return answer[:count]
-
-
-@jit
-def _blocking(launch: I32, kind: I8, program: Bool, end: I64, host_end: I64) -> Bool:
-    """bool[d]: what the call that launches it runs itself, or waits for."""
-    answer = np.zeros(len(launch), np.bool_)
-    for i in range(len(launch)):
-        answer[i] = launch[i] >= 0 and (program[i] or kind[i] == _COPY) and end[i] <= host_end[launch[i]]
-    return answer
 
 
 @jit

@@ -1,4 +1,7 @@
-"""Where a thread waits for devices and no event says so: JAX's ``block_until_ready`` leaves none."""
+"""Where a thread waits for devices, or for Python's interpreter, and no event says so.
+
+Programs of PyTorch wait for devices in calls of the driver, which are recorded.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from ...arrays import Array, distinct
 from ...columns import vocabulary
+from ...model.framework import PYTORCH, framework
 from ...model.host import Host
 from ...model.links import LAUNCH
 from ...runtime.regex import regex
@@ -16,6 +20,7 @@ from .states import State
 
 _WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
 """A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
+_PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
 _SO_MANY, _MOSTLY = 3, 0.75
 """A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""
 
@@ -23,13 +28,14 @@ _UNKNOWN = np.iinfo(np.int64).min
 
 
 def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
-    """(begin, end, event), int64[k]: stretches of the loop's line, and the innermost event around each, or -1.
+    """(begin, end, event), int64[k]: stretches of the loop's line, and the innermost event around each, or -1: JAX's
+    ``block_until_ready`` leaves none.
 
     Nothing begins or ends on the line in one of them, no work is left for the devices in it, and the longer part of it
     is before they finish. ``classes`` is int8[events], `event_classes`.
     """
     none = np.empty(0, np.int64)
-    if not host.gpus or loop < 0:
+    if not host.gpus or loop < 0 or framework(host) == PYTORCH:
         return none, none, none
     trace, done = host.trace, _all_done(host)
     first, last = (int(each) for each in trace.lines[loop : loop + 2])
@@ -43,6 +49,33 @@ def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, A
     seen, waited = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
     kept = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
     return since[kept], until[kept], around[kept]
+
+
+def held_interpreter(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+    """(begin, end, event), int64[k]: stretches of the loop's line in which it cannot go on, since an op of TensorFlow
+    runs Python on another thread, and that op: disjoint and in order of time.
+
+    One thread at a time runs Python. So a call into the framework returns only when the op is over: nothing begins or
+    ends on the line meanwhile, and it goes on soon after. That is told only where it happens most of the times.
+    """
+    none = np.empty(0, np.int64)
+    trace = host.trace
+    ops = trace.named(lambda name: bool(_PYTHON_OP.match(name)))
+    ops = ops[trace.line_of[ops] != loop]
+    if not len(ops) or loop < 0:
+        return none, none, none
+    ops = ops[np.argsort(trace.end[ops], kind="stable")]
+    done = trace.end[ops]
+    first, last = (int(each) for each in trace.lines[loop : loop + 2])
+    around, since, until = _around(host, first, last, done)
+    begin = np.maximum(since, trace.begin[ops])
+    begin[1:] = np.maximum(begin[1:], done[:-1])
+    state = classes[around.clip(0)]
+    in_call = (around >= 0) & ((state == State.SYNC) | (state == State.DISPATCH)) & (begin < done)
+    held = in_call & (until - done <= done - begin)
+    if int(held.sum()) < max(_SO_MANY, _MOSTLY * int(in_call.sum())):
+        return none, none, none
+    return begin[held], done[held], ops[held]
 
 
 def _all_done(host: Host) -> Array:

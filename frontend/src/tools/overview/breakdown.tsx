@@ -1,4 +1,4 @@
-/** Where the average step's time goes: one bar and a table whose rows sum to the step. */
+/** Where the time from step to step goes: one bar and a table whose rows sum to it. */
 
 import { count, finer, percent, plural, type Scale, scaled, shown, time, timeScale } from "../../base/format";
 import { part } from "../../base/parts";
@@ -28,12 +28,14 @@ interface RowProps {
   readonly table: Table;
   readonly row: Row;
   readonly scale: Scale;
+  /** Whether some time lies between steps. */
+  readonly between: boolean;
   readonly several: boolean;
   /** Whether there is a baseline. */
   readonly held: boolean;
 }
 
-function LegendRow({ table, row, scale, several, held }: RowProps) {
+function LegendRow({ table, row, scale, between, several, held }: RowProps) {
   const doc = table.text(row, "doc");
   const ms = (column: string) => scaled(table.length(row, column), scale);
   return (
@@ -45,6 +47,12 @@ function LegendRow({ table, row, scale, several, held }: RowProps) {
         </span>
       </th>
       <td class="number">{ms("average_ms")}</td>
+      {between && (
+        <>
+          <td class="number">{ms("step_ms")}</td>
+          <td class="number">{ms("between_ms")}</td>
+        </>
+      )}
       <td class="number">{percent(table.length(row, "share"))}</td>
       {held && <DeltaCell ms={deltaOf(table, row, "average_ms")} scale={scale} />}
       {several && (
@@ -108,11 +116,14 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
   const several = parts.rows.some((row) => parts.number(row, "deviation_ms") !== null);
+  const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
   const total = answer.number("parts_ms") ?? 0;
   const scale = finer(timeScale(total));
   const held = parts.has("delta_average_ms");
-  const used = parts.rows.filter((row) => parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"));
-  const unused = parts.rows.filter((row) => !used.includes(row));
+  const used = parts.rows.filter(
+    (row) =>
+      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"),
+  );
   const source = answer.text("step_source");
   const hosts = severalHosts ? answer.text("hosts_shown") : "";
   return (
@@ -131,7 +142,11 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
     >
       <p class="headline">
         <b>{time(total)}</b>
-        <Doubt of={answer.fact("parts_ms").depends} /> <span class="quiet">{extent(answer)}</span>
+        <Doubt of={answer.fact("parts_ms").depends} />{" "}
+        <span class="quiet">
+          {between && `from step to step, ${time(answer.number("step_average_ms") ?? 0)} of it in the step; `}
+          {extent(answer)}
+        </span>
       </p>
       <StackBar
         total={total}
@@ -146,8 +161,14 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
         <table class="legend">
           <thead>
             <tr>
-              <th scope="col">Part</th>
+              <th scope="col">State</th>
               <Head table={parts} id="average_ms" label={hasSteps ? "Average" : "Time"} unit={scale.unit} />
+              {between && (
+                <>
+                  <Head table={parts} id="step_ms" unit={scale.unit} />
+                  <Head table={parts} id="between_ms" unit={scale.unit} />
+                </>
+              )}
               <Head table={parts} id="share" />
               {held && <DeltaHead unit={scale.unit} />}
               {several && (
@@ -160,20 +181,18 @@ export function Breakdown({ answer, severalHosts }: BreakdownProps) {
           </thead>
           <tbody>
             {used.map((row) => (
-              <LegendRow key={parts.text(row, "part")} {...{ table: parts, row, scale, several, held }} />
+              <LegendRow key={parts.text(row, "part")} {...{ table: parts, row, scale, between, several, held }} />
             ))}
             <tr class="sum">
-              <th scope="row">{hasSteps ? "Step" : "Capture"}</th>
+              <th scope="row">{between ? "From step to step" : hasSteps ? "Step" : "Capture"}</th>
               <td class="number">{scaled(total, scale)}</td>
+              {between && <td colSpan={2} />}
               <td class="number">{percent(1)}</td>
               {held && <DeltaCell ms={answer.number("delta_parts_ms")} scale={scale} />}
               {several && <td colSpan={2} />}
             </tr>
           </tbody>
         </table>
-      )}
-      {unused.length > 0 && (
-        <p class="quiet">No time in: {unused.map((row) => parts.text(row, "label")).join(", ")}.</p>
       )}
     </Section>
   );

@@ -7,7 +7,6 @@ import { Guide } from "../../view/rich";
 import { Section } from "../../view/section";
 import { GoLink, LevelMark, level } from "../../view/verdict";
 import { linkTo } from "../page";
-import { Statements } from "../steps/statements";
 
 interface HintProps {
   readonly hints: Table;
@@ -38,11 +37,10 @@ function Hint({ hints, row, store, per }: HintProps) {
   );
 }
 
-/** Where to look on each side, and how much the input holds the steps up where that side needs no look. */
+/** Where to look on each side. */
 const SIDES = [
   {
     title: "To make the host's time shorter",
-    needless: "no",
     tools: [
       ["input_pipeline_analyzer", "what the host does for input, op by op"],
       ["trace_viewer", "the host's threads show what ran when"],
@@ -50,7 +48,6 @@ const SIDES = [
   },
   {
     title: "To make the device's time shorter",
-    needless: "high",
     tools: [
       ["framework_op_stats", "which operations take most time"],
       ["trace_viewer", "the timeline of each device"],
@@ -58,17 +55,9 @@ const SIDES = [
   },
 ] as const;
 
-/** How much the input holds the steps up; "" where that is unknown. */
-function inputLevel(answer: Answer): string {
-  const bottlenecks = answer.table("bottlenecks");
-  const input = bottlenecks.rows.find((row) => bottlenecks.text(row, "part") === "input");
-  return input ? bottlenecks.text(input, "level") : "";
-}
-
 export function NextSteps({ answer, store }: { answer: Answer; store: Store }) {
   const [hints, guides] = [answer.table("hints"), answer.table("guides")];
   const per = answer.table("steps").rows.length > 0 ? "per step" : "of the capture";
-  const input = inputLevel(answer);
   return (
     <Section title={hints.label} doc={hints.doc}>
       {hints.rows.length > 0 && (
@@ -78,8 +67,7 @@ export function NextSteps({ answer, store }: { answer: Answer; store: Store }) {
           ))}
         </ol>
       )}
-      <Statements answer={answer} />
-      {SIDES.filter(({ needless }) => needless !== input).map(({ title, tools }) => (
+      {SIDES.map(({ title, tools }) => (
         <div class="tips" key={title}>
           <h3>{title}</h3>
           <ul>

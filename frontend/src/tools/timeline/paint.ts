@@ -1,6 +1,7 @@
 /** Draws one frame: slices with the renderer, and above them text, axis, steps, selection, marks and arrows. */
 
 import type { Arrow } from "../../api/timeline";
+import { textOn } from "../../base/slicecolour";
 import { fit } from "../../canvas/fit";
 import { lengthLabel, tickLabel, ticks } from "../../canvas/ticks";
 import { toPixel } from "../../canvas/viewport";
@@ -99,12 +100,11 @@ function paintLane(frame: Frame, band: Band, top: number, most: number): number 
   return paintTexts(frame, held, band, top, most);
 }
 
-function paintTexts({ scene, context, ink }: Frame, held: Held, band: Band, top: number, most: number): number {
+function paintTexts({ scene, context }: Frame, held: Held, band: Band, top: number, most: number): number {
   const { width, height } = scene.size;
   const perUnit = held.unit / scene.perPixel;
   const shift = (held.origin - scene.view.begin) / scene.perPixel;
   const least = TEXT_FROM / perUnit;
-  context.fillStyle = ink.onSlice;
   let drawn = 0;
   for (let row = 0; row < band.rows; row++) {
     const y = top + row * band.rowHeight;
@@ -118,6 +118,8 @@ function paintTexts({ scene, context, ink }: Frame, held: Held, band: Band, top:
       if (to - from < TEXT_FROM) continue;
       const text = fit(context, scene.names.get(held.host, held.name[at] as number), to - from - 6);
       if (!text) continue;
+      const [red = 0, green = 0, blue = 0] = held.colour.subarray(4 * at);
+      context.fillStyle = textOn([red, green, blue]);
       context.fillText(text, from + 3, y + band.rowHeight / 2);
       drawn++;
     }

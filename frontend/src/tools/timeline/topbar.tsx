@@ -3,11 +3,13 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../../base/format";
+import { CATEGORIES } from "../../base/states";
 import { MODES, type Mode } from "../../base/timecodec";
 import type { Settings } from "../../state/settings";
 import { Doubt } from "../../view/doubt";
 import { Icon, type IconName } from "../../view/icons";
 import { Menu } from "../../view/menu";
+import { Swatch } from "../../view/stackbar";
 import { KEYS } from "./keys";
 import type { Scene } from "./scene";
 import { toggled } from "./state";
@@ -218,6 +220,20 @@ function Why({ settings }: { settings: Signal<Settings> }) {
   );
 }
 
+/** The colours of the lanes that tell why devices are idle. */
+function Legend() {
+  return (
+    <ul class="tl-legend">
+      {CATEGORIES.map(({ id, label }) => (
+        <li key={id}>
+          <Swatch id={id} />
+          {label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 interface TopBarProps {
   readonly scene: Scene;
   readonly settings: Signal<Settings>;
@@ -244,6 +260,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
       <span class="spring" />
       <Export scene={scene} />
       <Keys />
+      {settings.value.why && <Legend />}
     </div>
   );
 }

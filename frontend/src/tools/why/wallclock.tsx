@@ -1,7 +1,7 @@
 /** What the wall clock went into: every moment of the capture once, by place and by what was done there. */
 
 import { inMilliseconds, percent, time } from "../../base/format";
-import { part } from "../../base/parts";
+import { byCategory, part } from "../../base/parts";
 import type { Answer } from "../../base/table";
 import { Section } from "../../view/section";
 import { StackBar } from "../../view/stackbar";
@@ -18,9 +18,8 @@ export function WallClock({ answer, note }: { answer: Answer; note: string }) {
         <tbody>
           {places.rows.map((place) => {
             const id = places.text(place, "place");
-            const rows = table.rows.filter((row) => table.text(row, "place") === id);
             const whole = places.length(place, "time_ps") * PS;
-            const pieces = rows.map((row) => ({
+            const pieces = byCategory(table.where({ place: id }), "id").map((row) => ({
               part: part(table.text(row, "id")),
               label: table.text(row, "label"),
               value: table.length(row, "time_ps") * PS,

@@ -1,4 +1,4 @@
-"""The parts of a step: what a moment can be spent on."""
+"""The parts of a step as the existing plugin knows them: what a moment of it is spent on."""
 
 from __future__ import annotations
 
@@ -42,12 +42,3 @@ UNEXPLAINED = (Part.UNRECORDED, Part.OTHER)
 
 NOTHING = -1
 """Events that take part in no part: markers, calls that only wait for what they enclose."""
-
-COPIES = {
-    "MemcpyHToD": Part.INPUT_COPY,
-    "MemcpyDToH": Part.OUTPUT,
-    "MemcpyDToD": Part.DEVICE_TO_DEVICE,
-    "MemcpyHToH": Part.HOST_COMPUTE,
-    "Memcpy": Part.DEVICE_TO_DEVICE,
-}
-"""Copies by their direction (`names.COPIES`); a device that does not tell it copies with its own kernels."""

@@ -1,61 +1,37 @@
-"""Where the time of each step goes: a partition of every step, in integer picoseconds that sum to the step."""
+"""Where the time of each step goes as the existing plugin counts it, in integer picoseconds that sum to the step."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..analysis.devicekinds import DeviceKind, device_kinds
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..jit import jit
-from ..model import collectives, hlotext, kernels, names
-from ..model.copies import copies
 from ..model.host import Host, run_window
 from ..model.steps import OF_TIME, Steps
-from ..runtime.memo import lazy
-from ..runtime.regex import regex
 from .hostactivity import host_activities
-from .parts import COPIES, Part
+from .parts import Part
 
-_COMPUTE = {kernels.COMPUTE_16: Part.COMPUTE_16, kernels.COMPUTE_32: Part.COMPUTE_32}
-_CATEGORIES = (
-    ("infeed", Part.INPUT_COPY),
-    ("outfeed", Part.OUTPUT),
-    ("host send", Part.HOST_OFFLOAD),
-    ("host recv", Part.HOST_OFFLOAD),
-    ("copy-start", Part.DEVICE_TO_DEVICE),
-    ("copy-done", Part.DEVICE_TO_DEVICE),
-)
-"""Categories of XLA's ops, by their begin, beside those of collectives."""
-_MOVES = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
-"""Opcodes that move arrays as they are."""
+_PARTS_OF_KINDS = {
+    DeviceKind.COMPUTE_16: Part.COMPUTE_16,
+    DeviceKind.COMPUTE_32: Part.COMPUTE_32,
+    DeviceKind.COMPUTE_OTHER: Part.COMPUTE_OTHER,
+    DeviceKind.COLLECTIVE: Part.COLLECTIVES,
+    DeviceKind.TO_DEVICE: Part.INPUT_COPY,
+    DeviceKind.FROM_DEVICE: Part.OUTPUT,
+    DeviceKind.ON_DEVICE: Part.DEVICE_TO_DEVICE,
+    DeviceKind.HOST_MEMORY: Part.HOST_OFFLOAD,
+    DeviceKind.ON_HOST: Part.HOST_COMPUTE,
+}
+_PART_OF_KIND = np.array([_PARTS_OF_KINDS[kind] for kind in DeviceKind], np.int64)
 _DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Breakdown:
-    """The partition of a host's steps."""
+def parts_of_steps(host: Host, steps: Steps) -> Array:
+    """int64[steps, len(Part)] ps: the partition of the given steps; each row sums to the step's duration.
 
-    part_ps: Array
-    """int64[steps, len(Part)]: each row sums to the step's duration."""
-    swept: tuple[Array, ...]
-    """What `_sweep` was given."""
-
-    @lazy
-    def segments(self) -> Array:
-        """int64[k, 4]: step, `Part`, begin and end (ps) of each stretch, in order of time within a step."""
-        return _swept(*self.swept)[1]
-
-    def intervals(self, step: int, part: Part) -> Array:
-        """int64[m, 2]: begin and end of the stretches of one part of one step."""
-        chosen = (self.segments[:, 0] == step) & (self.segments[:, 1] == part)
-        answer: Array = self.segments[chosen][:, 2:]
-        return answer
-
-
-def breakdown(host: Host, steps: Steps) -> Breakdown:
-    """The partition of the given steps: devices by time, host activities by the step's own group of events.
+    Devices count by time, what the host does by the step's own group of events.
 
     Steps of PyTorch's programs are of time alone: one begins where the work of the one before it ends, which is later
     than the host goes on to it.
@@ -68,23 +44,20 @@ def breakdown(host: Host, steps: Steps) -> Breakdown:
     return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
 
 
-def whole_capture(host: Host) -> Breakdown:
-    """The partition of everything recorded, as if it were one step: what can be said where no step was found."""
+def parts_of_capture(host: Host) -> Array:
+    """int64[1, len(Part)] ps: the same of everything recorded, as if it were one step."""
     begin, end = run_window(host)
     one_group = np.zeros(len(host.trace), np.int32)
     return _partition(host, np.array([begin]), np.array([end]), np.zeros(1, np.int32), one_group, None)
 
 
-def _partition(
-    host: Host, begin: Array, end: Array, step_of_group: Array, group: Array, steps: Steps | None
-) -> Breakdown:
+def _partition(host: Host, begin: Array, end: Array, step_of_group: Array, group: Array, steps: Steps | None) -> Array:
     devices = _device_timeline(host)
     first, rows = host_activities(host, steps, step_of_group, group, len(begin))
     if not group.any():
         first, rows = _by_time(rows, begin, end)
-    swept = begin, end, first, rows, devices
-    part_ps, _ = _sweep(*swept, len(Part), np.empty((0, 4), np.int64))
-    return Breakdown(part_ps, swept)
+    part_ps, _ = _sweep(begin, end, first, rows, devices, len(Part), np.empty((0, 4), np.int64))
+    return part_ps
 
 
 def _swept(begin: Array, end: Array, first: Array, rows: Array, devices: Array) -> tuple[Array, Array]:
@@ -120,7 +93,7 @@ def _device_timeline(host: Host) -> Array:
 
 def _device_rows(host: Host, plane: Plane) -> Array:
     lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
-    parts = device_parts(host, plane)
+    parts = _PART_OF_KIND[device_kinds(host, plane)]
     picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
     rows = np.concatenate([*picked, np.empty(0, np.int64)])
     begin, end = plane.events.begin[rows], plane.events.end[rows]
@@ -132,46 +105,6 @@ def _op_lines(plane: Plane) -> list[int]:
     names_of = list(plane.lines.name)
     wanted = next((name for name in _DEVICE_LINES if name in names_of), "")
     return [line for line, name in enumerate(names_of) if name == wanted]
-
-
-def device_parts(host: Host, plane: Plane) -> Array:
-    """int64[events]: each event's `Part` on a device.
-
-    Of copies by their direction, of XLA's ops by category and memory, else by the kernel's name and the op's shape.
-    """
-    by_name = np.array([_device_part(name) for name in plane.names], np.int64)
-    category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
-    for row, text in zip(category.owner.tolist(), category.strings, strict=True):
-        part = _of_category(text)
-        if part is not None:
-            by_name[row] = part
-    for row, text in enumerate(plane.names):
-        said = hlotext.parse(text)
-        if said and (said.reads_host or said.writes_host) and _MOVES.match(said.opcode):
-            by_name[row] = Part.HOST_OFFLOAD
-    parts: Array = by_name[plane.events.name]
-    copied = copies(host)[plane.name]
-    parts[copied.row] = np.array([COPIES[kind] for kind in names.COPIES])[copied.kind]
-    shape = plane.stat(vocabulary.SHAPE)
-    compute = parts[shape.owner] <= Part.COMPUTE_OTHER
-    for event, text in zip(
-        shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist(), strict=True
-    ):
-        width = kernels.precision(plane.names[plane.events.name[event]], text)
-        parts[event] = _COMPUTE.get(width, Part.COMPUTE_OTHER)
-    return parts
-
-
-def _of_category(text: str) -> Part | None:
-    if collectives.is_category(text):
-        return Part.COLLECTIVES
-    return next((part for start, part in _CATEGORIES if text.startswith(start)), None)
-
-
-def _device_part(name: str) -> int:
-    if kernels.is_collective(name):
-        return Part.COLLECTIVES
-    return _COMPUTE.get(kernels.precision(name), Part.COMPUTE_OTHER)
 
 
 @jit

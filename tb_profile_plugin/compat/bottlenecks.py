@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..arrays import Array
 from .parts import COMMUNICATION, INPUT, UNEXPLAINED, Part
-from .steptime import StepTimes
+from .steps import percent
 
 HIGH, MODERATE = 15.0, 3.0
 """Shares of the step (percent) from which collectives, kernel launch and unexplained time count as such."""
@@ -20,12 +21,15 @@ class Bottleneck(NamedTuple):
     """The figure in a sentence; empty where there is nothing to say."""
 
 
-def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
-    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by the shares of the counted steps."""
-    if not len(steps):
+def bottlenecks(part_ps: Array, uses_tf_data: bool) -> dict[str, Bottleneck]:
+    """Of ``input``, ``collectives``, ``kernel_launch`` and ``other``, by their shares of the steps that count.
+
+    ``part_ps`` is int64[n, len(Part)], a row for each of these steps.
+    """
+    if not len(part_ps):
         nothing = "No steps were found, so the bottleneck cannot be told from step time."
         return {"input": Bottleneck(None, nothing)} | dict.fromkeys(_PARTS, Bottleneck(None, ""))
-    waiting, other = steps.percent(*INPUT), steps.percent(*UNEXPLAINED)
+    waiting, other = percent(part_ps, *INPUT), percent(part_ps, *UNEXPLAINED)
     explained = waiting < 5 and other >= MODERATE
     contention = (
         " The input pipeline's threads may compete with the launching thread for the CPU: "
@@ -38,8 +42,8 @@ def bottlenecks(steps: StepTimes, uses_tf_data: bool) -> dict[str, Bottleneck]:
     unexplained = "{:.1f} % of step time is 'All Others': nothing recorded."
     return {
         "input": _input(waiting, other),
-        "collectives": _level(steps.percent(*COMMUNICATION), collectives),
-        "kernel_launch": _level(steps.percent(Part.KERNEL_LAUNCH), launch),
+        "collectives": _level(percent(part_ps, *COMMUNICATION), collectives),
+        "kernel_launch": _level(percent(part_ps, Part.KERNEL_LAUNCH), launch),
         "other": _level(0.0 if explained else other, unexplained),
     }
 

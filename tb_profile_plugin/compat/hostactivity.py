@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..analysis import hostnames
+from ..analysis.hostops import kernels_of_single_ops
 from ..arrays import I8, I32, I64, Array, I64Matrix, Int
 from ..columns import Plane, vocabulary
 from ..columns.codes import combine
@@ -11,11 +13,15 @@ from ..columns.taken import taken
 from ..jit import jit
 from ..model import collectives, names, profiled
 from ..model.host import Host
-from ..model.per_host import per_host
+from ..model.recorded import is_unrecorded
 from ..model.steps import Steps
-from . import hostnames
-from .hostops import kernels_of_single_ops
-from .parts import COPIES, NOTHING, Part
+from .parts import NOTHING, Part
+
+_FRAMES = (
+    *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
+    "CollectiveExecutor::RunClosure",
+)
+"""Events that only enclose: what they are part of tells more."""
 
 
 def host_activities(
@@ -73,7 +79,7 @@ def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
 def _host_part(name: str, category: str, host: Host) -> int:
     if category:
         return _torch_part(name, category)
-    if hostnames.is_marker(name) or name.startswith(hostnames.FRAMES):
+    if hostnames.is_marker(name) or name.startswith(_FRAMES):
         return NOTHING
     if name.startswith(hostnames.CALLS):
         return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
@@ -89,7 +95,7 @@ def _host_part(name: str, category: str, host: Host) -> int:
     if op.category == names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
         return Part.INPUT_COPY
     if op.category == names.MEMCPY:
-        return COPIES[op.type] if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
+        return Part.INPUT_COPY if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
     if hostnames.asks_for_input(name):
         return Part.INPUT_WAIT
     if host.devices and name.startswith("ExecutorState::Process"):
@@ -123,12 +129,6 @@ def _collectives(host: Host, plane: Plane) -> Array:
         found.append(instruction is not None and collectives.is_category(instruction.opcode))
     answer: Array = column.owner[np.array(found, bool)[kind]]
     return answer
-
-
-@per_host(keep=True)
-def is_unrecorded(host: Host) -> bool:
-    """Whether the capture names an accelerator of which no event was recorded: that is not to say that none ran."""
-    return bool(host.gpus or host.tpus) and not host.devices
 
 
 def _root_stages(host: Host, plane: Plane) -> Array:

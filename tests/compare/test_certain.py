@@ -1,0 +1,75 @@
+"""What is said before "Cannot tell": ops of one side only, and counts, which need no statistics."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import digests
+
+from tb_profile_plugin.analysis.digest.record import Digest
+from tb_profile_plugin.compare.engine import Comparison, compare
+from tb_profile_plugin.compare.side import side
+from tb_profile_plugin.compare.verdict import verdict
+
+MS = 10**9
+NOISY = [100 * MS, 300 * MS, 120 * MS, 500 * MS, 90 * MS, 260 * MS, 410 * MS, 150 * MS]
+"""Steps that nobody can judge."""
+
+
+def capture(launches: int = 1, programs: str = "one", rest: str = "compute/(others)", **ops: int) -> Digest:
+    """Noisy waits for input, a dot, and ops that take so many ms of each step."""
+    each: dict[str, list[int]] = {"compute/dot": [10 * MS] * 8}
+    each |= {f"compute/{name}": [ms * MS] * 8 for name, ms in ops.items()}
+    each["input/next"] = [ps - sum(times[0] for times in each.values()) for ps in NOISY]
+    told: dict[str, dict[str, Any]] = {"compute/dot": {"launches": 6 * launches, "origin": "f/dot"}}
+    found = digests.digest(NOISY, each, told, programs=[("jit_f", programs)])
+    found.steps.launches[:] = [launches + len(ops)] * 8
+    return found
+
+
+def judged(base: Sequence[Digest], new: Sequence[Digest]) -> tuple[Comparison, str]:
+    one, other = (side([(str(i), each) for i, each in enumerate(some)]) for some in (base, new))
+    found = compare(one, other)
+    told = verdict(found)
+    assert told.code == "unclear"
+    return found, told.text
+
+
+def test_an_op_that_all_new_captures_have_and_no_old_one_is_certain() -> None:
+    _, said = judged([capture()] * 2, [capture(sort=60)] * 2)
+    assert said.startswith("Certain: sort is new (60.0 ms per step). Not certain for the step as a whole: ")
+    assert judged([capture(sort=60)], [capture()])[1].startswith("Certain: sort is gone (60.0 ms per step). ")
+
+
+def test_an_op_that_not_all_captures_have_or_that_may_have_had_another_name_is_not() -> None:
+    assert "sort" not in judged([capture()] * 2, [capture(sort=60), capture()])[1]
+    assert "sort" not in judged([capture(order=55)], [capture(sort=60)])[1]
+    hidden = capture()
+    hidden.ops[0:0] = [digests.digest(NOISY, {}).ops[0]]
+    assert "sort" not in judged([hidden], [capture(sort=60)])[1]
+
+
+def test_an_op_that_runs_more_often_is_certain() -> None:
+    twice = digests.digest(NOISY, {"compute/dot": [20 * MS] * 8, "input/next": [ps - 20 * MS for ps in NOISY]},
+                           {"compute/dot": {"launches": 12, "origin": "f/dot"}})  # fmt: skip
+    _, said = judged([capture()], [twice])
+    assert said.startswith("Certain: dot runs 2 times a step instead of 1 (10.0 ms → 20.0 ms). ")
+
+
+def test_counts_of_steps_are_certain_and_make_equal_programs_differ() -> None:
+    """A loop of more turns, of which nothing tells but how much it runs."""
+    found, said = judged([capture()], [capture(launches=3)])
+    facts = {fact.id: fact for fact in found.facts}
+    assert (facts["launches"].base, facts["launches"].new) == ("1", "3")
+    assert (facts["programs"].grade, facts["programs"].new) == ("note", "the same")
+    assert "1 → 3 ops and kernels in each step" in said
+    assert {fact.id: fact.grade for fact in judged([capture()], [capture()])[0].facts}["programs"] == "same"
+
+
+def test_programs_that_have_nothing_in_common_are_not_comparable() -> None:
+    def only(name: str, ms: int) -> Digest:
+        ps = [ms * MS + i * MS // 100 for i in range(8)]
+        return digests.digest(ps, {f"compute/{name}": ps})
+
+    told = verdict(compare(side([("a", only("attention", 300))]), side([("b", only("sort", 1))])))
+    assert told.code == "incomparable" and "Time in ops of both sides: 0.0 % and 0.0 %" in told.text
+    assert verdict(compare(side([("a", only("sort", 300))]), side([("b", only("sort", 1))]))).code == "faster"

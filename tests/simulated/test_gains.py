@@ -1,0 +1,151 @@
+"""Gains against the truth, which is to run the changed program, and the laws that no gain breaks.
+
+``TB_PROFILE_SIMULATED=500`` judges so many programs; without it as many as fit into a minute.
+"""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+import torchtrace
+from simulated import written
+from simulated.judged import Judged, judged
+from simulated.machine import captured, period
+from simulated.programs import COMM, COMPUTE, GATHER, REDUCE, SHAPES, Launch, Program, Python, Read, Sync, Wait, drawn
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled
+from tb_profile_plugin.analysis.diagnosis.typical_times import Typical, typical_times
+from tb_profile_plugin.analysis.diagnosis.whatif import SCENARIOS
+from tb_profile_plugin.analysis.idle.devices import device_work
+from tb_profile_plugin.model.host import Host
+
+MANY = int(os.environ.get("TB_PROFILE_SIMULATED", "24"))
+KINDS = {
+    "plain": (False, None),
+    "hard": (True, None),
+    "jax": (False, written.jax),
+    "tensorflow": (True, written.tensorflow),
+}
+"""Whether programs are hard, and who writes them; PyTorch's profiler where nobody is named."""
+WITHIN = {"plain": 0.99, "hard": 0.97, "jax": 0.98, "tensorflow": 0.95}
+"""Shares of all changes that are within 5 % of the step."""
+
+
+@cache
+def all_judged(kind: str) -> list[Judged]:
+    hard, writer = KINDS[kind]
+    seeds = range(MANY if writer is None else MANY // 3)
+    return [row for seed in seeds for row in judged(10_000 + seed, hard, writer)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gains_are_true(kind: str) -> None:
+    rows = all_judged(kind)
+    off = [row for row in rows if abs(row.off) > 0.05]
+    assert len(off) <= (1 - WITHIN[kind]) * len(rows), [(row.seed, row.change, round(row.off, 3)) for row in off]
+
+
+def hosts() -> Iterator[tuple[int, Host]]:
+    for seed in range(0, MANY, 3):
+        program = drawn(10_000 + seed, bool(seed % 2))
+        yield seed, written.torch(program, captured(program), written.states_waits(seed))
+
+
+def typical(host: Host) -> Typical:
+    return typical_times([host], "", "typical", True)
+
+
+def test_no_gain_is_impossible_and_more_that_is_gone_gains_no_less() -> None:
+    for seed, host in hosts():
+        found = typical(host)
+        assert found.replayed is not None and found.steady_ps is not None
+        steps = len(host.steps_named())
+        whole = {"exposed_collective": "nccl", "exposed_copy": "Memcpy"}
+        for name, each in found.replayed.items():
+            gone = whole.get(name, "nothing")
+            left = 0.0
+            for work in device_work(host):
+                for stream in set(work.stream.tolist()):
+                    mine = work.event[(work.stream == stream) & (work.launch >= 0)]
+                    kept = [
+                        k
+                        for k in mine.tolist()
+                        if gone not in host.trace.name(k) and (name != "sync" or "Memcpy" not in host.trace.name(k))
+                    ]
+                    left = max(left, float((host.trace.end[kept] - host.trace.begin[kept]).sum()) / steps)
+            assert 0 <= each.gain_ps <= found.steady_ps - 0.9 * left + 1e6, (seed, name)
+            for other, states in SCENARIOS.items():
+                if set(states) < set(SCENARIOS[name]) and other in found.replayed and "sync" not in (name, other):
+                    assert found.replayed[other].gain_ps <= each.gain_ps + 0.02 * found.steady_ps, (seed, other, name)
+
+
+def test_what_is_changed_by_nothing_gains_nothing() -> None:
+    for _, host in hosts():
+        events = host.trace.named(lambda name: "gemm" in name)
+        lasts, gain = gain_of_events(host, events, 1.0, typical(host).steps)
+        assert abs(gain) < 1e-6 * lasts
+
+
+def lasting(*step: object, **more: object) -> tuple[Host, Program]:
+    program = Program("planted", tuple(step), **more)  # type: ignore[arg-type]
+    return written.torch(program, captured(program)), program
+
+
+def gain_ms(host: Host, scenario: str) -> float:
+    found = typical(host)
+    assert found.replayed is not None
+    return found.replayed[scenario].gain_ps / 1e9 if scenario in found.replayed else 0.0
+
+
+def test_a_gather_that_compute_waits_for_is_won_though_the_host_is_far_ahead() -> None:
+    """G3: all-gather 4 ms on one stream, then compute 5 ms that waits for it, and the next gather for that."""
+    step = Wait(COMM, COMPUTE), Launch(COMM, 4000, GATHER), Wait(COMPUTE, COMM), Launch(COMPUTE, 5000, "gemm")
+    host, _ = lasting(*step)
+    assert gain_ms(host, "exposed_collective") == pytest.approx(4.0, abs=0.05)
+
+
+@pytest.mark.parametrize("records", [True, False])
+def test_an_all_reduce_after_compute_is_won_whether_waits_are_recorded_or_not(records: bool) -> None:
+    """G4: compute 5 ms, then all-reduce 10 ms, for which the next step's compute waits."""
+    step = Launch(COMPUTE, 5000, "gemm"), Wait(COMM, COMPUTE), Launch(COMM, 10000, REDUCE), Wait(COMPUTE, COMM)
+    host, _ = lasting(*step, records_waits=records)
+    assert gain_ms(host, "exposed_collective") == pytest.approx(10.0, abs=0.1)
+
+
+def test_a_read_waits_for_the_device_as_a_synchronisation_does() -> None:
+    """G5: ``.item()`` after 10 ms of compute."""
+    for end in (Read(COMPUTE), Sync()):
+        host, program = lasting(Launch(COMPUTE, 10000, "gemm"), end, Python(900, "train.py(3): log"))
+        won = scaled([host], "gemm", 0.5).gain_ps / 1e6
+        assert won == pytest.approx(period(program) - period(program, {"gemm": 0.5}), abs=20)
+
+
+def test_reading_less_lets_the_host_run_ahead() -> None:
+    host, program = lasting(Launch(COMPUTE, 10000, "gemm"), Read(COMPUTE), Python(900, "train.py(3): log"))
+    assert gain_ms(host, "sync") == pytest.approx((period(program) - period(program, {"read": 0})) / 1e3, abs=0.02)
+
+
+def test_the_host_gone_leaves_what_the_device_computes() -> None:
+    """G1 and G2: an eager step of 100 launches, each of which the device finishes at once."""
+    step = [Launch(COMPUTE, 10, "small") for _ in range(100)]
+    host, _ = lasting(*step, Sync(), launch=9.0, dispatch=60.0)
+    found = typical(host)
+    assert found.replayed is not None and found.steady_ps is not None
+    assert found.replayed["host"].gain_ps <= found.steady_ps - 100 * 10e6
+
+
+def test_many_shapes_are_judged() -> None:
+    assert len(SHAPES) >= 8
+    assert {drawn(seed).shape for seed in range(len(SHAPES))} == set(SHAPES)
+
+
+def test_a_trace_and_its_program_agree() -> None:
+    """Six steps of ten events each, so that what is judged is what was written."""
+    program = drawn(3)
+    events = captured(program)
+    stated = written.torch_events(program, events, True)
+    assert sum(each["name"].startswith("ProfilerStep") for each in stated) == program.steps
+    found = diagnose([torchtrace.host(*stated)], replays=True)
+    assert found.typical.steady_ps == pytest.approx(1e6 * period(program), rel=0.05)
