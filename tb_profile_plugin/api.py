@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from html import escape
 from pathlib import Path
 
 from . import compat, store, tools
@@ -21,27 +22,30 @@ from .compare.engine import Comparison, compare
 from .compare.side import side
 from .compare.verdict import THRESHOLD, Verdict, verdict
 from .contract.answer import Json
-from .frames import events, figures
+from .frames import answered, details, events, figures, tables
 from .frames.frame import Frame
 from .model.host import window
 from .model.per_host import need
 from .model.session import Session
+from .problems import ProblemError
 from .report import compare as comparison
 from .report import summary
+from .report import why as diagnosis
 from .runtime.executors import executor
 from .sql import ask
 from .store.kept import Kept
-
-TABLES = ("events", "steps", "ops", "kernels", "allocations")
-"""What SQL can ask of: the methods of `Capture` of these names."""
+from .terminal import shown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """A session on a page."""
 
     data: Json
     """See docs/summary.schema.json."""
+
+    def __repr__(self) -> str:
+        return shown(self.data["verdict"]["text"])
 
     def __str__(self) -> str:
         return summary.markdown(self.data)
@@ -49,7 +53,29 @@ class Summary:
     _repr_markdown_ = __str__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
+class Why:
+    """Why steps take as long as they do, and what would help."""
+
+    answer: Json
+    """Of the tool ``why``; see docs/answers.md."""
+
+    @property
+    def data(self) -> Json:
+        """As ``tb-profile why --format json`` writes it; see docs/why.md."""
+        return diagnosis.nested(self.answer)
+
+    def __repr__(self) -> str:
+        return shown(self.answer["headline"]["text"])
+
+    def __str__(self) -> str:
+        return diagnosis.text(self.answer)
+
+    def _repr_markdown_(self) -> str:
+        return diagnosis.markdown(self.answer)
+
+
+@dataclass(frozen=True, repr=False)
 class Compared:
     """Two sides held against each other."""
 
@@ -61,11 +87,36 @@ class Compared:
         """As ``tb-profile compare --format json`` writes it; see docs/compare.md."""
         return comparison.nested(self.found, self.verdict)
 
+    def __repr__(self) -> str:
+        return shown(self.verdict.text)
+
     def __str__(self) -> str:
         return comparison.text(self.found, self.verdict)
 
     def _repr_markdown_(self) -> str:
         return comparison.markdown(self.found, self.verdict)
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """Pages for a notebook, wherever its browser runs: they need no server."""
+
+    html: str
+    height: int
+
+    def _repr_html_(self) -> str:
+        # Without its origin the frame has no access to the notebook, which may run code.
+        return (
+            f'<iframe sandbox="allow-scripts allow-downloads" srcdoc="{escape(self.html)}" '
+            f'style="width:100%;height:{self.height:d}px;border:0"></iframe>'
+        )
+
+
+_NAMES = (
+    *("name", "hosts", "answer", "table", "tool", "summary", "why", "compare", "scaled", "events", "steps", "ops"),
+    *("kernels", "allocations", "args", "arrows", "sql", "report", "show", "close"),
+)
+"""What completion offers of a capture; the rest is for this package."""
 
 
 class Capture(Session):
@@ -75,6 +126,34 @@ class Capture(Session):
     def at(cls, path: str | os.PathLike[str], spec: str = "") -> Capture:
         """The capture at a logdir (its newest session), a run folder or a single file."""
         return cls(store.resolve(path), executor=executor(spec))
+
+    @classmethod
+    def below(cls, logdir: str | os.PathLike[str], spec: str = "") -> list[Capture]:
+        """All captures below a logdir, the newest first."""
+        return [cls(stored, executor=executor(spec)) for stored in store.Logdir(os.fspath(logdir)).sessions()]
+
+    def __dir__(self) -> list[str]:
+        return list(_NAMES)
+
+    def __repr__(self) -> str:
+        hosts = f"{len(self.hosts)} host{'' if len(self.hosts) == 1 else 's'}"
+        return shown(f"<Capture {self.name!r}: {hosts}, {self.stored.size / 1e6:.1f} MB>")
+
+    def _repr_html_(self) -> str:
+        """What takes the time, in a sentence, and how to go on; or why the capture cannot be read."""
+        try:
+            said = self.why().answer["headline"]["text"]
+        except ProblemError as error:
+            said = str(error.problem)
+        more = "<code>.summary()</code> <code>.why()</code> <code>.steps()</code> <code>.show()</code>"
+        return f"<p><b>{escape(repr(self)[1:-1])}</b><br>{escape(shown(said))}<br>{more}</p>"
+
+    def table(self, name: str, table: str = "", host: str = "", **options: str) -> Frame:
+        """A table of a tool's answer, the first one with nothing, for data frames.
+
+        Raises `ProblemError` as `answer` does, and where the answer has no table of that name.
+        """
+        return answered.table(self.answer(name, host, **options), table)
 
     def answer(self, name: str, host: str = "", **options: str) -> Json:
         """A tool's named answer (see docs/answers.md) for one host, or for all with nothing.
@@ -91,6 +170,10 @@ class Capture(Session):
     def summary(self, host: str = "") -> Summary:
         """The most important on a page: as ``tb-profile summary`` writes it, and as a notebook shows it."""
         return Summary(summary.summary(self.name, {name: self.answer(name, host) for name in summary.QUESTIONS}))
+
+    def why(self, host: str = "", **options: str) -> Why:
+        """Why steps take so long: prints as ``tb-profile why`` says it, and shows itself in notebooks."""
+        return Why(self.answer("why", host, **options))
 
     def compare(
         self,
@@ -122,14 +205,31 @@ class Capture(Session):
         return scaled(self.select(host), op, factor, step_event, checked(steps))
 
     def events(
-        self, host: str = "", *, line: str = "", name: str = "", begin_ps: int | None = None, end_ps: int | None = None
+        self,
+        host: str = "",
+        *,
+        line: str = "",
+        name: str = "",
+        begin_ps: int | None = None,
+        end_ps: int | None = None,
+        details: bool = False,
     ) -> Frame:
         """Every event of one host, or of all with nothing, as a table for data frames (see docs/frames.md).
 
         ``line`` and ``name`` are patterns such as ``Stream*`` and ``*gemm*``; an event lies between two moments, ps
-        since the first event, if a part of it does. Raises `ProblemError` for an unreadable capture, as those below.
+        since the first event, if a part of it does. With ``details``, which must be worked out, it has columns for its
+        thread, self time, op, category, correlation and bytes. Raises `ProblemError` for an unreadable capture, as
+        those below.
         """
-        return events.events(self.select(host), line, name, begin_ps, end_ps)
+        return events.events(self.select(host), line, name, begin_ps, end_ps, details)
+
+    def args(self, host: str = "") -> Frame:
+        """What each event states, a row for each fact."""
+        return details.args(self.select(host))
+
+    def arrows(self, host: str = "") -> Frame:
+        """Which event led to which, as the Timeline draws it."""
+        return details.arrows(self.select(host))
 
     def steps(self, host: str = "", *, steps: str = TYPICAL, step_event: str = "") -> Frame:
         """Each host's steps and their parts, which sum to each; options as the tools take them."""
@@ -148,20 +248,56 @@ class Capture(Session):
         """Every allocation and what gave it back, as the tool ``memory_profile`` reads them."""
         return figures.allocated(self.select(host))
 
-    def sql(self, query: str, host: str = "", *, rows: int = ask.ROWS, seconds: float = ask.SECONDS) -> Frame:
-        """The rows of one SELECT over the tables above, by DuckDB in a process of its own (see docs/sql.md).
+    def sql(
+        self,
+        query: str,
+        host: str = "",
+        *,
+        also: Sequence[Capture] = (),
+        rows: int = ask.ROWS,
+        seconds: float = ask.SECONDS,
+    ) -> Frame:
+        """The rows of one SELECT over these tables, by DuckDB in a process of its own (see docs/sql.md).
 
-        Raises `ProblemError` for a query that is refused, wrong, or takes too long or too much.
+        The column ``session`` tells this capture from those that are asked ``also``. Raises `ProblemError` for a query
+        that is refused, wrong, or takes too long or too much.
         """
-        return self.sql_result(query, host, rows, seconds).frame
+        return self.sql_result(query, host, rows, seconds, also).frame
 
-    def sql_result(self, query: str, host: str = "", rows: int = ask.ROWS, seconds: float = ask.SECONDS) -> ask.Result:
+    def sql_result(
+        self,
+        query: str,
+        host: str = "",
+        rows: int = ask.ROWS,
+        seconds: float = ask.SECONDS,
+        also: Sequence[Capture] = (),
+    ) -> ask.Result:
         """The same, and whether there are more rows."""
-        tables = {name: partial(getattr(self, name), host) for name in TABLES}
-        return ask.sql(tables, query, rows, seconds)
+        names = [each.name for each in (self, *also)]
+        labels = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
+        asked = list(zip(labels, (self, *also), strict=True))
+
+        def made(name: str) -> Frame:
+            return tables.joined(name, [(label, each._table(name, host)) for label, each in asked])
+
+        return ask.sql({name: partial(made, name) for name in tables.TABLES}, query, rows, seconds)
+
+    def _table(self, name: str, host: str) -> Frame:
+        if name == "hosts":
+            return details.hosts(self.select(host))
+        if name == "events":
+            return self.events(host, details=True)
+        found: Frame = getattr(self, name)(host)
+        return found
 
     def report(self, path: str | os.PathLike[str], as_is: bool = False) -> None:
         """Write the pages of this session into one HTML file, redacted unless ``as_is``, as ``tb-profile report``."""
         from .serve.report import report
 
         Path(path).write_text(report(self, as_is).html, encoding="utf-8", errors="replace")
+
+    def show(self, height: int = 700) -> Shown:
+        """The pages in a notebook: a report of this capture as it is, in a frame that reaches nothing around it."""
+        from .serve.report import report
+
+        return Shown(report(self, as_is=True).html, height)

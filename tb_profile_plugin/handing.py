@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .asking import SESSION, add_executor, add_memory_limit, answers, count, output, size, stored_at
 from .problems import Problem, ProblemError
 from .terminal import say, warn
+
+if TYPE_CHECKING:
+    from .frames.frame import Frame
 
 GUIDE = Path(__file__).with_name("docs") / "guide.md"
 
@@ -25,7 +29,7 @@ def add(verbs: Any) -> None:
     )
     verbs.add_parser(
         "sql",
-        help="ask of a session's events, steps, ops, kernels and allocations with SQL",
+        help="ask of the events, steps, ops, kernels and allocations of sessions with SQL",
         epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
         "The tables and their columns: --schema. It runs in a process that can open no file.",
         options=_sql_options,
@@ -43,6 +47,7 @@ def add(verbs: Any) -> None:
     verbs.add_parser(
         "guide", help="how to read what tb-profile says, for people and assistants", options=_guide_options
     )
+    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
 
 
 def _summary_options(verb: argparse.ArgumentParser) -> None:
@@ -60,10 +65,17 @@ def _summary_options(verb: argparse.ArgumentParser) -> None:
 def _sql_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
-    verb.add_argument("--schema", action="store_true", help="only say what the tables hold")
+    verb.add_argument("--schema", action="store_true", help="only say what the tables hold, with types")
+    verb.add_argument(
+        "--also",
+        metavar="SESSION",
+        action="append",
+        default=[],
+        help="another session, told apart by the column session; may be given again",
+    )
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
     verb.add_argument(
-        "--format", choices=("text", "csv", "json", "markdown"), default="text", help="default: %(default)s"
+        "--format", choices=("text", "csv", "json", "markdown", "parquet"), default="text", help="default: %(default)s"
     )
     verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
     verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
@@ -76,6 +88,8 @@ def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
     verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    verb.add_argument("--title", default="", help="what stands above all, as it is given")
+    verb.add_argument("--notes", metavar="FILE", type=Path, help="a text that stands below the title, as it is")
     verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
     add_memory_limit(verb)
     verb.set_defaults(verb=_report)
@@ -90,6 +104,19 @@ def _mcp_options(verb: argparse.ArgumentParser) -> None:
 
 def _guide_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_guide)
+
+
+def _skill_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("action", choices=("install", "show"))
+    verb.add_argument(
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        default=Path(".claude", "skills"),
+        help="the assistant's folder of skills (default: %(default)s)",
+    )
+    verb.set_defaults(verb=_skill)
 
 
 def _tokens(text: str) -> int:
@@ -119,10 +146,13 @@ def _sql(asked: argparse.Namespace) -> None:
         _schema(asked)
         return
     query = sys.stdin.read() if asked.query == "-" else asked.query
-    stored = stored_at(asked.session)
+    if asked.format == "parquet" and not asked.out:
+        raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
+    stored, *more = [stored_at(each) for each in (asked.session, *asked.also)]
     from .api import Capture
 
-    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds)
+    also = [Capture(each) for each in more]
+    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds, also)
     frame, every = result.frame, asked.rows
     written = {
         "text": lambda: f"{shown.text(frame, every)}\n",
@@ -131,18 +161,34 @@ def _sql(asked: argparse.Namespace) -> None:
         "json": lambda: f"{json.dumps(frame.records())}\n",
     }
     with output(asked.out) as file:
-        file.write(written[asked.format]().encode("utf-8", "replace"))
+        if asked.format != "parquet":
+            file.write(written[asked.format]().encode("utf-8", "replace"))
+    if asked.format == "parquet":
+        _write_parquet(frame, asked.out)
     if result.more:
         warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
 
 
-def _schema(asked: argparse.Namespace) -> None:
-    from .frames import events, figures
+def _write_parquet(frame: Frame, path: Path) -> None:
+    """Here, of the rows that came back: the process that ran the query can open no file."""
+    import duckdb
 
-    for table in (events.EVENTS, *figures.TABLES):
+    quoted = os.fspath(path).replace("'", "''")
+    with duckdb.connect() as connection:
+        connection.register("result", frame)
+        connection.execute(f"COPY result TO '{quoted}' (FORMAT parquet)")
+
+
+def _schema(asked: argparse.Namespace) -> None:
+    from .frames.frame import Frame
+    from .frames.tables import TABLES
+
+    types = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float64": "DOUBLE"}
+    for table in TABLES.values():
         say(f"{table.id}: {table.doc}")
-        for column in table.columns:
-            say(f"    {column.id:24} {column.doc or column.label}")
+        for field in Frame(table, []).schema:
+            type = "VARCHAR" if field.kind == "string" else types[field.dtype]
+            say(f"    {field.id:24} {type:8} {field.doc or field.label}")
     say("Macros: s(x), ms(x), us(x) of times in ps.")
 
 
@@ -151,7 +197,8 @@ def _report(asked: argparse.Namespace) -> None:
     from .api import Capture
     from .serve.report import report
 
-    made = report(Capture(stored), asked.as_is, asked.max_size)
+    notes = asked.notes.read_text(encoding="utf-8", errors="replace") if asked.notes else ""
+    made = report(Capture(stored), asked.as_is, asked.max_size, asked.title, notes)
     with output(asked.out) as file:
         file.write(made.html.encode("utf-8", "replace"))
     redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
@@ -172,3 +219,34 @@ def _mcp(asked: argparse.Namespace) -> None:
 def _guide(asked: argparse.Namespace) -> None:
     with output(None) as file:
         file.write(GUIDE.read_bytes())
+
+
+_SKILL = """\
+---
+name: tb-profile
+description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
+whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
+a TensorBoard logdir with profiles, or slow steps are spoken of.
+---
+
+"""
+"""What assistants read before they choose it; the rest is the guide."""
+
+
+def _skill(asked: argparse.Namespace) -> None:
+    text = _SKILL.encode() + GUIDE.read_bytes()
+    if asked.action == "show":
+        with output(None) as file:
+            file.write(text)
+        return
+    place = asked.folder / "tb-profile" / "SKILL.md"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = Problem(
+            "unwritable", f"It cannot be made: {error.strerror}.", "Name another folder.", str(place.parent)
+        )
+        raise ProblemError(problem) from error
+    with output(place) as file:
+        file.write(text)
+    say(f"Wrote {place}")

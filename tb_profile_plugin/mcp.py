@@ -14,19 +14,17 @@ from mcp_types import ToolAnnotations
 
 from . import __version__, tools
 from .api import Capture
-from .compare import engine
-from .compare.load import Source, digest_of
-from .compare.side import Side, side
-from .compare.verdict import verdict
-from .contract.named import Named
+from .assisting import Sessions, answered
 from .handing import GUIDE
-from .problems import Problem, ProblemError
-from .report import compare as compare_report
+from .model.session import Neighbours
+from .problems import ProblemError
+from .report import summary as summary_report
 from .report import why as why_report
 from .report.bounded import cut, rows_as_json
 from .runtime.cancellation import Cancelled, asked_by
 from .store import Logdir
 from .store.kept import Kept
+from .terminal import shown
 
 _SECONDS = 60.0
 _OPEN = 4
@@ -54,7 +52,7 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
 
     def tool(function: Function) -> Function:
         @wraps(function)
-        def answered(*given: Any, **named: Any) -> Any:
+        def bounded(*given: Any, **named: Any) -> Any:
             end = time.monotonic() + _SECONDS
             try:
                 with one_at_a_time, asked_by(lambda: time.monotonic() < end):
@@ -64,13 +62,16 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
             except Cancelled:
                 raise ToolError(f"This takes longer than {_SECONDS:.0f} s: ask for one host, or for less.") from None
 
-        made.add_tool(answered, description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
+        made.add_tool(bounded, description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
         return function
 
-    opened = lru_cache(_OPEN)(Capture)
+    neighbours = Neighbours(lambda name: capture(name), logdir.sessions, Kept())
+    opened = lru_cache(_OPEN)(partial(Capture, neighbours=neighbours))
 
     def capture(session: str) -> Capture:
         return opened(logdir.find(session))
+
+    several = Sessions(logdir, capture)
 
     @tool
     def list_sessions(match: str = "", limit: int = 50) -> str:
@@ -82,12 +83,12 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def summary(session: str, host: str = "") -> str:
         """The most important about a session on a page: verdict, figures, causes with remedies, largest ops, doubts."""
-        return str(capture(session).summary(host))
+        return summary_report.markdown(capture(session).summary(host).data, escape=shown)
 
     @tool
     def why(session: str, host: str = "", steps: str = "typical") -> str:
-        """All causes of the step's length with what to do. Steps: typical, all, or places such as 5-20."""
-        return cut(why_report.markdown(capture(session).answer("why", host, steps=steps)))
+        """All causes of the step's length with what to do. Steps: typical, all, or step numbers such as 5-20."""
+        return cut(why_report.text(capture(session).answer("why", host, steps=steps)))
 
     @tool
     def list_tools(session: str) -> str:
@@ -99,18 +100,21 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         return rows_as_json({}, rows, 0, len(rows))
 
     @tool
-    def tool_answer(session: str, tool: str, host: str = "", table: str = "", start: int = 0, limit: int = 50) -> str:
-        """What a tool shows: headline, notes, facts, lengths of its tables, and rows of one (else of the first)."""
-        if tool not in tools.find() or tools.get(tool).streamed:
-            raise ProblemError(Problem("unknown_tool", f"There is no tool {tool!r} here.", "list_tools names them."))
-        answer = capture(session).answer(tool, host)
-        if table and table not in answer["tables"]:
-            raise ProblemError(Problem("no_table", f"It has no table {table!r}.", ", ".join(answer["tables"])))
-        wanted = table or next(iter(answer["tables"]), "")
-        facts = {id: [fact["value"], fact["unit"]] for id, fact in answer["facts"].items() if fact["value"] is not None}
-        head = {"headline": answer["headline"], "notes": answer["notes"][:8], "facts": facts}
-        head |= {"tables": {id: each["rows"] for id, each in answer["tables"].items()}, "table": wanted}
-        return rows_as_json(head, Named(answer).records(wanted) if wanted else [], start, limit)
+    def tool_answer(
+        session: str,
+        tool: str,
+        host: str = "",
+        table: str = "",
+        start: int = 0,
+        limit: int = 50,
+        steps: str = "",
+        base: str = "",
+    ) -> str:
+        """What a tool shows: headline, notes, facts, and rows of one table (else of the most telling).
+
+        Where a tool takes them: steps (typical, all, 5-20), and base, a session whose figures stand beside.
+        """
+        return answered(capture(session), tool, host, {"steps": steps, "base": base}, table, start, limit)
 
     @tool
     def find_events(session: str, name: str, host: str = "", start: int = 0, limit: int = 50) -> str:
@@ -123,15 +127,17 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     @tool
     def compare(base: list[str], new: list[str]) -> str:
         """Whether the new sessions are faster or slower than the base ones, by how much, why, and if that is noise."""
+        return cut(several.compared(base, new))
 
-        def of(names: list[str]) -> Side:
-            found = {name: Source(name, logdir.find(name), None) for name in names}
-            return side([(name, digest_of(one, Kept(), partial(capture, name))) for name, one in found.items()])
+    @tool
+    def check(new: list[str], budgets: list[dict[str, str]], base: list[str] | None = None) -> str:
+        """Whether sessions keep budgets such as {"metric": "step", "max-change": "+3%"}; changes are from the base."""
+        return cut(several.checked(new, base or [], budgets))
 
-        if not (base and new):
-            raise ProblemError(Problem("usage", "Name at least one session a side.", "list_sessions names them."))
-        found = engine.compare(of(base), of(new))
-        return cut(compare_report.markdown(found, verdict(found)))
+    @tool
+    def trend(match: str = "*") -> str:
+        """Since when steps are slower or faster, over the sessions whose names are like a pattern, and why."""
+        return cut(several.looked_back(match))
 
     @tool
     def read_guide() -> str:
@@ -141,9 +147,10 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
     if sql:
 
         @tool
-        def sql_query(session: str, query: str, host: str = "", limit: int = 100) -> str:
-            """One SELECT (DuckDB) over events, steps, ops, kernels, allocations; times in ps; DESCRIBE tells more."""
-            result = capture(session).sql_result(query, host, max(1, min(limit, 1000)))
+        def sql_query(session: str, query: str, host: str = "", limit: int = 100, also: list[str] | None = None) -> str:
+            """One SELECT (DuckDB) over events, args, arrows, steps, ops, kernels, allocations, hosts; times in ps."""
+            others = [capture(name) for name in also or ()]
+            result = capture(session).sql_result(query, host, max(1, min(limit, 1000)), also=others)
             return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
 
     return made

@@ -7,6 +7,8 @@ them.
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 EXECUTOR = "TB_PROFILE_EXECUTOR"
 """Where the hosts of a session are worked on: ``threads``, ``processes:4``, ``dask://scheduler:8786``."""
@@ -31,6 +33,16 @@ SHORT = "short"
 def read(name: str) -> str:
     """What a variable says; empty where it is not set."""
     return os.environ.get(name, "")
+
+
+def user_cache() -> Path:
+    """The folder for what this user's programs can make anew; nothing says that it exists."""
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        return Path(home, "Library", "Caches", "tb-profile")
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local"), "tb-profile")
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "tb-profile")
 
 
 _SMALL_BYTES = 500_000

@@ -10,10 +10,10 @@ import numpy as np
 from ..analysis.chosen import TYPICAL, checked
 from ..analysis.deviceops import device_ops
 from ..analysis.hostops import host_ops
+from ..analysis.idle.states import CATEGORIES
 from ..analysis.kernelstats import kernel_stats
 from ..analysis.ops import ON_DEVICE, ON_HOST
-from ..analysis.steptime import SHARES, host_steps
-from ..arrays import Array
+from ..analysis.steptime import host_steps
 from ..contract.answer import Table
 from ..model import clock
 from ..model.allocations import Allocations, allocations, dtype_name, origin
@@ -21,7 +21,7 @@ from ..model.host import Host
 from ..model.kernelnames import full
 from ..model.names import PYTORCH
 from .events import EVENT, HOST, STEP, step_of
-from .frame import Field, Frame, Values, coded, repeated, text, truth, values
+from .frame import Field, Frame, Values, repeated, stated, text, truth, values
 
 _TOTAL = Field("total_ps", "Total time", unit="ps", doc="With what runs inside, over all threads or streams.")
 _LEAST = Field("min_ps", "Shortest", unit="ps", doc="Of one occurrence; on a device of one kernel.")
@@ -36,7 +36,7 @@ _STEPS = Table(
         text("name", "Step", "As the program names it."),
         Field("begin_ps", "Begin", unit="ps", doc="Since the first event on any of the hosts asked for."),
         Field("duration_ps", "Duration", unit="ps", doc="The sum of its parts."),
-        *(Field(f"{share.id}_ps", share.label, unit="ps", doc=share.doc) for share in SHARES),
+        *(Field(f"{category.id}_ps", category.label, unit="ps", doc=category.doc) for category in CATEGORIES),
         truth("complete", "Complete", "Not cut by the capture's start or end."),
         truth("kept", "Kept", "Whether this host's averages go over it."),
         text("left_out", "Left out", "Why they do not; unknown of those that are kept."),
@@ -127,7 +127,8 @@ def steps(hosts: Sequence[Host], step_event: str = "", chosen: str = TYPICAL) ->
 
 def _steps(host: Host, shift: int, step_event: str, wanted: str) -> dict[str, Values]:
     found = host_steps(host, step_event, wanted)
-    parts = {f"{each.id}_ps": Values(found.part_ps[:, list(each.parts)].sum(axis=1)) for each in SHARES}
+    times = zip(CATEGORIES, found.by_category().T, strict=True)
+    parts = {f"{category.id}_ps": Values(np.ascontiguousarray(ps)) for category, ps in times}
     reasons = found.choice.reason
     return {
         "host": repeated(host.name, len(found)),
@@ -222,16 +223,11 @@ def _memory(host: Host, shift: int, found: Allocations) -> dict[str, Values]:
         "bytes": Values(found.size),
         "requested_bytes": Values(found.requested),
         "address": Values(found.address.view(np.uint64)),
-        "op": _told(found.op[own], found.texts["op"]),
-        "shape": _told(found.shape[own], found.texts["shape"]),
-        "dtype": _told(kind_of.reshape(-1), [dtype_name(kind) for kind in kinds.tolist()]),
+        "op": stated(found.op[own], found.texts["op"]),
+        "shape": stated(found.shape[own], found.texts["shape"]),
+        "dtype": stated(kind_of.reshape(-1), [dtype_name(kind) for kind in kinds.tolist()]),
         "freed_ps": Values(found.time[np.where(ends, found.until, 0)] + shift, None, ends),
         "in_use_bytes": Values(found.in_use),
         "fragmentation": Values(found.fragmentation),
         "step": step_of(host, numbers),
     }
-
-
-def _told(codes: Array, texts: Sequence[str]) -> Values:
-    """Texts of which the empty one is none."""
-    return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)

@@ -72,6 +72,11 @@ def coded(codes: Array, texts: Sequence[str]) -> Values:
     return Values(codes.astype(np.int32, copy=False), list(place), None if known.all() else known)
 
 
+def stated(codes: Array, texts: Sequence[str]) -> Values:
+    """Texts by their places, of which the empty one is unknown, and so is a negative place."""
+    return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
+
+
 def repeated(text: str, count: int) -> Values:
     """The same text in each row."""
     return Values(np.zeros(count, np.int32), [text])

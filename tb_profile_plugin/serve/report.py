@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,11 @@ from ..analysis.digest import embedded
 from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
 from ..export import share
+from ..model.recorded import versions
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from ..report import summary
-from ..report.page import page
+from ..report.page import Cover, page
 from ..report.picture import picture
 from ..runtime import cancellation
 from ..store import Logdir
@@ -54,13 +56,15 @@ class Report:
     """Of those that were too large."""
 
 
-def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) -> Report:
-    """The pages of a session in one file, redacted unless ``as_is``.
+def report(
+    session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES, title: str = "", notes: str = ""
+) -> Report:
+    """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
 
     Raises `ProblemError` for a capture that cannot be read or redacted, and where the pages are not built.
     """
-    bundle = STATIC / "report.js"
-    if not bundle.is_file():
+    bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
+    if not (bundle.is_file() and notices.is_file()):
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
     with _logdir(session, as_is) as logdir:
         app = App(logdir, hide_capture=True, keep=False)
@@ -78,13 +82,27 @@ def report(session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES) 
         ]
         held, left_out = _answers(asked, tools, run, logdir.sessions()[0].hosts[0], most_bytes)
         element, drawn = _digest(app.session(run))
+        recorded = _recorded(app.session(run))
         asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)
     name = run if as_is else _ALIAS
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are numbers."
     told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
-    html = page(told, about, bundle.read_text(encoding="utf-8"), pack(to_json(asked.held)), element, drawn)
+    texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
+    cover = Cover(title, notes.strip(), f"{recorded}{about}")
+    html = page(told, cover, texts[0], pack(to_json(asked.held)), element, drawn, texts[1])
     shown = [tool["title"] for tool in tools if tool["name"] in held and not tool["unavailable"]]
     return Report(html, tuple(shown), tuple(left_out))
+
+
+def _recorded(session: Session) -> str:
+    """When, and with which versions, as the first host that tells says it."""
+    for host in session.each():
+        when = f"on {datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M} UTC"
+        known = ", ".join(f"{name} {version}" for name, version in versions(host).items())
+        told = [*([when] if host.origin_ns else []), *([f"with {known}"] if known else [])]
+        if told:
+            return f"Captured {' '.join(told)}. "
+    return ""
 
 
 def _digest(session: Session) -> tuple[str, str]:

@@ -104,6 +104,10 @@ def _progress(workspace: Workspace, request: Request) -> Response:
 
 
 def _data(workspace: Workspace, request: Request) -> Response:
+    from .. import compat
+
+    if compat.wants_csv(request.args.get("tqx", "")):
+        return _data_csv(workspace, request)
     session, tool, host, options = asked(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
@@ -139,8 +143,11 @@ def _run_tools(workspace: Workspace, request: Request) -> Response:
 
 
 def _hosts(workspace: Workspace, request: Request) -> Response:
+    from .. import compat
+
     session = _known(workspace, request)
-    tool = workspace.tools().get(required(request, "tag").rstrip("@^"))
+    tag = required(request, "tag").rstrip("@^")
+    tool = workspace.tools().get(compat.RENAMED.get(tag, tag))
     names = list(session.hosts) if session and tool else []
     if tool and tool.all_hosts and len(names) > 1:
         names.append(ALL_HOSTS)

@@ -122,10 +122,11 @@ class Workspace:
         return tools.find()
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name; raises `ProblemError` (404) for an unknown one."""
-        from .. import tools
+        """The tool of that name, be it an older one; raises `ProblemError` (404) for an unknown one."""
+        from .. import compat, tools
 
-        return tools.get(name)
+        plain = name.rstrip("@^")
+        return tools.get(compat.RENAMED.get(plain, plain))
 
     def result(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], shape: str) -> bytes:
         """A tool's answer as compressed JSON; its shape is `NAMED` or `LEGACY`."""

@@ -15,10 +15,11 @@ import tb_profile_plugin
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.frames.frame import Frame
 from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.timeline.details import arrows_of
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 HOSTILE = "<img src=x onerror=alert(1)>|`a`[x](javascript:0)\x1b[31m"
-METHODS = ("events", "steps", "ops", "kernels", "allocations")
+METHODS = ("events", "steps", "ops", "kernels", "allocations", "args", "arrows")
 
 
 @pytest.fixture
@@ -101,6 +102,66 @@ def test_events_can_be_chosen(gpu: Capture) -> None:
     assert chosen["event"].tolist() == everything.event[everything.name == "gemm"].tolist()
     with pytest.raises(ProblemError, match="no host"):
         gpu.events("nobody")
+
+
+def test_details_of_events(gpu: Capture) -> None:
+    found = gpu.events(details=True).to_pandas()
+    step = found.drop_duplicates("name").set_index("name")
+    assert step.op[["gemm", "MemcpyH2D"]].tolist() == ["a", "MemcpyH2D"] and step.op.count() == 2
+    assert step.category["gemm"] == "MatMul" and step.bytes["MemcpyH2D"] == 64 and step.bytes.count() == 1
+    assert step.correlation["gemm"] == step.correlation["Launch"]
+    assert step.self_ps["train"] == 895_000_000 and step.self_ps["gemm"] == step.duration_ps["gemm"]
+    assert step.thread_id["gemm"] != step.thread_id["MemcpyH2D"]
+    plain, chosen = gpu.events(), gpu.events(name="gemm", details=True)
+    assert plain.columns == gpu.events(details=True).columns[: len(plain.columns)]
+    assert chosen["op"].tolist() == ["a"] * 4 and set(chosen["bytes"].tolist()) == {None}
+
+
+def test_self_time_is_what_inner_events_leave() -> None:
+    found = tb_profile_plugin.open(TRACES / "torch_training").events(details=True).to_pandas()
+    inner = found.groupby("parent").duration_ps.sum()
+    own = found.set_index("event")
+    assert len(inner) > 100 and (own.self_ps[inner.index] == (own.duration_ps[inner.index] - inner).clip(lower=0)).all()
+    leaves = own.drop(inner.index)
+    assert (leaves.self_ps == leaves.duration_ps).all()
+
+
+def test_args_are_all_that_events_state(gpu: Capture) -> None:
+    args = gpu.args().to_pandas()
+    gemm = gpu.events(name="gemm")["event"].tolist()[0]
+    told = args[args.event == gemm].set_index("name")
+    assert told.text["kernel_details"] == "regs:8 grid:1,1,1" and told.integer["correlation_id"] >= 0
+    assert told.text.isna()["correlation_id"] and told.integer.isna()["kernel_details"]
+    assert not {"_r", "_p", "group_id"} & set(args.name)
+
+
+def test_args_hold_what_events_of_a_name_share_and_numbers_of_all_kinds(tmp_path: Path) -> None:
+    drawn = draw.space(
+        "/host:CPU\n  python | a[0,10]{half=0.5, large=18446744073709551615u, ref=&word} b[20,1] a[30,1]"
+    )
+    plane = drawn.planes[0]
+    key = max(plane.stat_metadata) + 1
+    plane.stat_metadata[key].id, plane.stat_metadata[key].name = key, "shared"
+    named = next(each for each in plane.event_metadata.values() if each.name == "a")
+    named.stats.add(metadata_id=key, str_value="by name")
+    capture = draw.session(tmp_path, host=drawn)
+    rows = [tuple(row.values())[1:] for row in capture.args().records()]
+    assert (0, "half", None, None, 0.5) in rows and (0, "ref", "word", None, None) in rows
+    assert (0, "large", None, None, float(2**64)) in rows
+    assert [row[0] for row in rows if row[1:3] == ("shared", "by name")] == [0, 2]
+
+
+def test_arrows_are_those_of_the_timeline(gpu: Capture) -> None:
+    host = gpu.host("host")
+    found = gpu.arrows()
+    pairs = zip(found["source"].tolist(), found["target"].tolist(), found["kind"].tolist(), strict=True)
+    assert sorted(pairs) == sorted(
+        {tuple(arrow) for event in range(len(host.trace)) for arrow in arrows_of(host, event)}
+    )
+    names = gpu.events()["name"]
+    assert {
+        (names[source], names[target]) for source, target in zip(found["source"], found["target"], strict=True)
+    } == {("Launch", "gemm")}
 
 
 def test_memory_is_shared(tmp_path: Path) -> None:

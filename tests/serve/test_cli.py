@@ -1,5 +1,7 @@
 import argparse
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +62,8 @@ def test_the_list_of_sessions(logdir: str, tmp_path: Path, capsys: pytest.Captur
     ("arguments", "told"),
     [
         (["tool", "echo", "{}/none"], "There is no such file or folder."),
+        (["sessions", "{}/none"], "Cannot be searched: No such file or directory."),
+        (["sessions", "{}/train/plugins/profile/r1/a.xplane.pb"], "Cannot be searched: Not a directory."),
         (["tool", "echo", "{}", "--host", "c"], "There is no host 'c'."),
         (["tool", "echo", "{}", "--out", "{}/none/x"], "No such file or directory"),
     ],
@@ -78,6 +82,7 @@ def test_a_problem_is_told_and_exits_with_1(
     [
         (["tool", "none", "{}"], "There is no tool named 'none'."),
         (["tool", "echo", "{}", "-o", "size=huge"], "size='huge' is none of its choices."),
+        (["tool", "echo", "{}", "-o", "host=b"], "Name it with --host."),
         (["capture", "localhost:1"], "A LOGDIR is missing."),
     ],
 )
@@ -102,6 +107,12 @@ def test_a_wrong_call_exits_with_2(arguments: list[str], capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as raised:
         run(*arguments)
     assert raised.value.code == 2
+
+
+def test_the_module_is_the_command() -> None:
+    command = [sys.executable, "-m", "tb_profile_plugin", "--version"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert answer.stdout == f"tb-profile {tb_profile_plugin.__version__}\n"
 
 
 def test_the_readme_names_every_verb_and_option() -> None:

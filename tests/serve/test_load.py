@@ -27,7 +27,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     found: list[Any] = []
     run, decode = Tool.run, xspace.decode
 
-    def counting_run(tool: Tool, session: Any, host: str = "", **options: str) -> Any:
+    def counting_run(tool: Tool, session: Any, host: str = "", /, **options: str) -> Any:
         found.append((session.name, tool.name))
         return run(tool, session, host, **options)
 

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,13 @@ def test_no_name_ends_its_element(tmp_path: Path) -> None:
     assert "<img" not in html and "&lt;img src=x" in html
 
 
+def test_the_notices_of_what_is_bundled_go_along() -> None:
+    html = report(tb_profile_plugin.open(TRACES / "keras_one_batch")).html
+    notices = re.search(r"<!--(.*?)-->\n<script>", html, re.DOTALL)
+    assert notices and (STATIC / "report.notices.txt").read_text(encoding="utf-8") in unescape(notices[1])
+    assert "Apache ECharts" in notices[1]
+
+
 def test_only_our_script_may_run() -> None:
     html = report(tb_profile_plugin.open(TRACES / "keras_one_batch")).html
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
@@ -105,7 +113,23 @@ def test_only_our_script_may_run() -> None:
     digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in policy[1] and "default-src 'none'" in policy[1]
     with pytest.raises(ProblemError):
-        page.page({}, "", "a</SCRIPT>", b"")
+        page.page({}, page.Cover(), "a</SCRIPT>", b"")
+
+
+def test_title_notes_date_and_versions_stand_above_the_figures(tmp_path: Path) -> None:
+    text = "Task Environment {profile_start_time=1771595660705918620u}"
+    session = draw.session(tmp_path, host=draw.space(draw.GPU + text, steps=4))
+    made = report(session, title="<Before>", notes="Batch 8\n& no cache\n").html
+    told = made.partition('<article class="still">')[2].partition("</article>")[0]
+    assert "<title>&lt;Before&gt;</title>" in made and "<h1>&lt;Before&gt;</h1>" in told
+    assert '<p class="notes">Batch 8\n&amp; no cache</p>' in told and told.index("notes") < told.index("Figures")
+    assert "Captured on 2026-02-20 13:54 UTC" in told
+
+
+def test_words_are_not_torn_in_print() -> None:
+    """Only names, which have no end, may break anywhere: where all may, columns become narrower than their words."""
+    still = re.search(r"\.still \{([^}]*)\}", page._STYLE)
+    assert still and "anywhere" not in still[1] and "@page" in page._STYLE
 
 
 def test_its_size_is_bounded_and_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse, create_environ
 
-from tb_profile_plugin import __version__
+from tb_profile_plugin import __version__, compat, tools
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.store import logdir as logdir_module
@@ -267,6 +267,27 @@ def test_the_first_table_as_csv(client: Client) -> None:
     assert response.text == '"Op, name","ms"\r\n"a",1.0\r\n"b ""c""",2.5\r\n'
     assert response.headers["Content-Disposition"].startswith("attachment; filename")
     assert "/" not in response.headers["Content-Disposition"]
+
+
+def test_scripts_ask_for_csv_as_they_did(client: Client) -> None:
+    plain = get(client, "/data_csv", run=RUN, tag="one", host="a")
+    for tqx in ("out:csv", "reqId:7; out:csv;"):
+        asked = get(client, "/data", run=RUN, tag="one", host="a", tqx=tqx)
+        assert (asked.mimetype, asked.data) == ("text/csv", plain.data)
+    assert problem(get(client, "/data", run=RUN, tag="echo", tqx="out:csv")) == (422, "no_table")
+    assert get(client, "/data", run=RUN, tag="one", host="a", tqx="out:json").mimetype == "application/json"
+
+
+def test_tools_answer_by_their_older_names(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tools.get(compat.RENAMED["tensorflow_stats"]).name == "framework_op_stats"
+    monkeypatch.setitem(compat.RENAMED, "first_name", "one")
+    for tag in ("first_name", "first_name^"):
+        assert get(client, "/data", run=RUN, tag=tag, host="a").get_json() == (
+            get(client, "/data", run=RUN, tag="one", host="a").get_json()
+        )
+        assert (
+            get(client, "/hosts", run=RUN, tag=tag).get_json() == get(client, "/hosts", run=RUN, tag="one").get_json()
+        )
 
 
 def test_below_a_prefix(tmp_path: Path, fakes: Any, put: Callable[[str], Path]) -> None:

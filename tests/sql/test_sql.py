@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import draw
+import duckdb
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.api import TABLES, Capture
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.frames.tables import TABLES
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.sql import ask
 
@@ -40,6 +42,54 @@ def test_figures_are_those_of_the_frames() -> None:
     assert capture.sql("SELECT count(*) AS n FROM events", "worker-1")["n"].tolist() == [
         len(capture.events("worker-1"))
     ]
+
+
+def test_several_sessions_are_told_apart(tmp_path: Path) -> None:
+    one, other = (draw.session(tmp_path / name, host=draw.space(draw.GPU, steps=n)) for name, n in (("a", 4), ("b", 2)))
+    query = "SELECT session, count(*) AS n FROM steps GROUP BY session ORDER BY session"
+    assert one.sql(query, also=[other]).records() == [{"session": "run (1)", "n": 4}, {"session": "run (2)", "n": 2}]
+    assert one.sql(query).records() == [{"session": "run", "n": 4}]
+    said = run(str(tmp_path / "a"), query, "--also", str(tmp_path / "b"), "--format", "csv").stdout
+    assert said.splitlines() == ['"session","n"', '"run (1)",4', '"run (2)",2']
+
+
+def test_all_tables_can_be_asked(gpu: Capture) -> None:
+    counts = {name: gpu.sql(f"SELECT count(*) AS n FROM {name}")["n"].tolist()[0] for name in TABLES}
+    assert counts == {name: len(getattr(gpu, name)()) for name in TABLES if name != "hosts"} | {"hosts": 1}
+    assert gpu.sql("SELECT device, devices, events FROM hosts").records() == [
+        {"device": "GPU", "devices": 1, "events": len(gpu.events())}
+    ]
+    joined = gpu.sql(
+        "SELECT DISTINCT cause.name AS cause, effect.name AS effect, effect.op, text FROM arrows "
+        "JOIN events cause ON cause.event = source JOIN events effect ON effect.event = target "
+        "JOIN args ON args.event = target WHERE args.name = 'kernel_details'"
+    )
+    assert list(joined.rows()) == [("Launch", "gemm", "a", "regs:8 grid:1,1,1")]
+
+
+def test_the_schema_tells_types() -> None:
+    said = run("nowhere", "--schema").stdout
+    typed = dict(line.split()[:2] for line in said.splitlines() if line.startswith("    "))
+    assert typed["begin_ps"] == "BIGINT" and typed["real"] == "DOUBLE" and typed["text"] == "VARCHAR"
+    connection = duckdb.connect()
+    capture = tb_profile_plugin.open(TRACES / "jax_steps")
+    for name in TABLES:
+        for column, type in (row[:2] for row in capture.sql(f"DESCRIBE {name}").rows()):
+            assert re.search(rf"    {column} +{type} ", said), (name, column, type)
+    connection.close()
+
+
+def test_rows_become_parquet(tmp_path: Path) -> None:
+    draw.session(tmp_path, host=draw.space(draw.GPU, steps=4))
+    path = tmp_path / "it's.parquet"
+    query = "SELECT name, launches, ms(total_ps) AS ms, tensor_core, occupancy_percent FROM kernels"
+    done = run(str(tmp_path), query, "--format", "parquet", "--out", str(path))
+    assert done.returncode == 0, done.stderr
+    quoted = str(path).replace("'", "''")
+    found = duckdb.connect().execute(f"SELECT * FROM '{quoted}'")
+    assert found.fetchall() == [("gemm", 4, 0.32, None, None)]
+    assert [str(column[1]) for column in found.description or ()][:3] == ["VARCHAR", "BIGINT", "DOUBLE"]
+    assert run(str(tmp_path), query, "--format", "parquet").returncode == 2
 
 
 @pytest.mark.parametrize("number", range(len(QUESTIONS)))
