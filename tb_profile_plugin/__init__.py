@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .api import Capture
 
-__version__ = "0.1.0"
-__all__ = ["__version__", "open"]
+__version__ = "0.2.0"
+__all__ = ["__version__", "open", "sessions"]
 
 
 def open(path: str | os.PathLike[str], executor: str = "") -> Capture:
@@ -25,3 +25,14 @@ def open(path: str | os.PathLike[str], executor: str = "") -> Capture:
     from .api import Capture
 
     return Capture.at(path, executor)
+
+
+def sessions(logdir: str | os.PathLike[str], executor: str = "") -> list[Capture]:
+    """All captures below a folder (or ``name:path,name:path``), the newest first; none is decoded yet."""
+    from .api import Capture
+
+    return Capture.below(logdir, executor)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
+import errno
 import gc
 import io
 import json
@@ -40,6 +41,7 @@ _WRONG_CALLS = frozenset(
     }
 )
 """Codes of problems with what was asked, whatever it was asked of."""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,6 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Most of what is made lives until the answer, and then the process ends: cycles are looked for seldom, not then.
     gc.set_threshold(200_000)
     atexit.register(gc.freeze)
+    if sys.stdout is None or sys.stderr is None:
+        # Closed by whoever started this, `>&-`: what is said goes nowhere.
+        sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
     asked = _parser().parse_args(arguments)
     log_to_stderr()
     for stream in (sys.stdout, sys.stderr):
@@ -68,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        elif error.filename is None and error.errno in _NO_ROOM:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            warn(f"tb-profile: Standard output cannot be written: {error.strerror}. Write to a place with room.")
         else:
             warn(f"tb-profile: {error}")
         return 1
@@ -81,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch.")
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Verb)
 
     verbs.add_parser(
@@ -177,7 +185,7 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
 def _why_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument("--steps", default="", help="typical (the default), all, or places such as 5-20")
+    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
     verb.add_argument("--step-event", default="", help="name of the events to count as steps")
     verb.add_argument("--op", default="", help="say instead what a step would take if this op took another time")
     verb.add_argument("--factor", type=float, default=0.5, help="with --op: times as long (default: %(default)s)")
@@ -269,6 +277,10 @@ def _sessions(asked: argparse.Namespace) -> None:
         when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
         say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)})")
     if not survey.sessions:
+        for miss in survey.near_misses:
+            place, _, reason = miss.partition(": ")
+            if place in survey.searched:
+                raise ProblemError(Problem("no_logdir", f"Cannot be searched: {reason}.", "Give a folder.", place))
         warn(f"No sessions in {', '.join(survey.searched)}.")
         for miss in survey.near_misses:
             warn(f"  {miss}")
@@ -341,6 +353,8 @@ def _scaled(asked: argparse.Namespace) -> None:
 
 
 def _tool(asked: argparse.Namespace) -> None:
+    if any(name == "host" for name, _ in asked.options):
+        raise ProblemError(Problem("unknown_option", "A host is no option of a tool.", "Name it with --host."))
     question = {asked.name: dict(asked.options)}
     body = written(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
     if asked.format == "csv":

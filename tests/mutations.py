@@ -34,6 +34,8 @@ _MESSAGES = {
 _RAW = [b"\xff" * 10, b"\x80" * 12, b"\xff\xff\xff\xff\x0f", b"\x00", b"\xff" * 9 + b"\x01", b"\x7f"]
 _NUMBERS = [0, 1, -1, 2**31 - 1, 2**31, -(2**31), 2**32, 2**53, 2**62, 2**63 - 1, -(2**63), 10**15, -(10**15)]
 _TEXTS = [b"", b"\0", b"\xff\xfe", b"\xc3(", b"a\0b", "\u202eabc".encode(), b"=1+1", b"<script>", b"%s{0}", b"9" * 400]
+_LONG = [letters * 20_000 for letters in (b"a", b"0", b"_0", b"a/", b"(", b" ", b"::a")]
+"""Names take no longer than they are long."""
 _TREE_LIMIT = 20_000
 
 
@@ -184,7 +186,7 @@ class Mutator:
         if field.wire == 0:
             return head + varint(dice.choice(_NUMBERS) + dice.randrange(-1, 2), dice.choice((0, 0, 1, 5)))
         if field.wire == 2 and not field.message:
-            text = dice.choice(_TEXTS)
+            text = dice.choice(_LONG if dice.random() < 0.1 else _TEXTS)
             return head + varint(len(text)) + text
         if field.wire == 2:
             return head + varint(len(content), dice.randrange(1, 4)) + content

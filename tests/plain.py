@@ -9,7 +9,7 @@ from tb_profile_plugin.contract.tool import Tool, tool
 class Plain(Tool):
     """A tool whose function answers plain data."""
 
-    def run(self, session: Any, host: str = "", **options: str) -> Any:
+    def run(self, session: Any, host: str = "", /, **options: str) -> Any:
         return self.function(session, self.hosts(session, host, **options), **self.options(options))
 
 

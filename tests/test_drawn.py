@@ -37,9 +37,9 @@ OPS = {
     },
 }
 PARTS = {
-    "nvidia": {"input": 0.04, "collectives": 0.12, "device_compute_16": 0.1, "device_compute_32": 0.3},
-    "amd": {"input": 0.04, "device_compute_16": 0.4},
-    "tpu": {"collectives": 0.15, "device_compute_32": 0.4},
+    "nvidia": {"copies": 0.04, "communication": 0.12, "compute": 0.4},
+    "amd": {"copies": 0.04, "compute": 0.5},
+    "tpu": {"communication": 0.15, "compute": 0.4},
 }
 HEAP = {"nvidia": 5000, "amd": 75497984, "tpu": 31744}
 
@@ -63,7 +63,7 @@ def test_a_step_is_what_the_device_does_in_it_and_the_rest(program: tuple[str, A
     kind, session = program
     answer = session.answer("overview_page")
     assert column(answer, "steps", "duration_ms") == [0.9] * drawn.STEPS
-    parts = dict(zip(column(answer, "parts", "part"), column(answer, "parts", "average_ms"), strict=True))
+    parts = dict(zip(column(answer, "parts", "part"), column(answer, "parts", "step_ms"), strict=True))
     assert {part: parts[part] for part in PARTS[kind]} == pytest.approx(PARTS[kind])
 
 

@@ -2,6 +2,8 @@
 
 import ast
 import logging
+import shlex
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -118,3 +120,16 @@ def test_nothing_prints_past_the_terminal() -> None:
     found = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if prints(path)}
     # The demo's own program prints to a pipe; the command line sets the streams up.
     assert found == {"terminal.py", "capture/demo.py", "cli.py"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_an_output_that_is_closed_or_full_ends_no_command_in_a_traceback() -> None:
+    for redirection, code, said in (
+        (">&-", 0, ""),
+        (">&- 2>&-", 0, ""),
+        (">/dev/full", 1, "Standard output cannot be written: No"),
+    ):
+        command = f"{shlex.quote(sys.executable)} -m tb_profile_plugin.cli guide {redirection}"
+        found = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        assert found.returncode == code and "Traceback" not in found.stderr and said in found.stderr
+        assert found.stderr.count("\n") == bool(said)

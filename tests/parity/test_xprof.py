@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tb_profile_plugin
@@ -173,15 +174,7 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
     def some(host: Any, step_event: str = "") -> StepTimes:
         whole = host_steps(host, step_event)
         rows = [i for i, name in enumerate(whole.name) if name in kept]
-        return replace(
-            whole,
-            name=[whole.name[i] for i in rows],
-            host=[whole.host[i] for i in rows],
-            number=whole.number[rows],
-            begin=whole.begin[rows],
-            complete=whole.complete[rows],
-            part_ps=whole.part_ps[rows],
-        )
+        return whole.rows(np.array(rows, np.int64))
 
     def of_first_host(hosts: Sequence[Any], step_event: str = "", wanted: str = ALL) -> StepTimes:
         return replace(some(hosts[0], step_event), wanted=wanted)
