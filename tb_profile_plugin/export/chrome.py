@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..columns import vocabulary
+from ..foreign import EXPORTED
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, Section
 from ..timeline.args import Args
@@ -43,7 +44,7 @@ class Excerpt:
 
 def pieces(hosts: Iterable[Host], excerpt: Excerpt | None = None) -> Iterator[str]:
     """The JSON text of the trace, in pieces of some thousand events; its µs count from each host's first event."""
-    yield '{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[\n'
+    yield f'{{"displayTimeUnit":"ns","metadata":{{"highres-ticks":true,{EXPORTED.decode()}}},"traceEvents":[\n'
     comma = ""
     for index, host in enumerate(hosts):
         for entries in _Writer(host, _HOST_STEP * (index + 1), excerpt or Excerpt()).entries():
