@@ -8,12 +8,13 @@ import numpy as np
 
 from ..arrays import Array, median
 from ..model.host import Host
-from . import steptime
+from . import steptime, tfdata
 from .chosen import TYPICAL
 from .diagnosis.figures import figures
 from .idle.states import State
+from .tfdata_shape import python_works_ahead
 
-NEEDS = (*steptime.NEEDS, figures)
+NEEDS = (*steptime.NEEDS, figures, tfdata.pipelines)
 """Per-host functions that `input_cost` rests on."""
 
 NOTABLE = 0.05
@@ -63,7 +64,9 @@ def input_cost(host: Host, step_event: str = "") -> InputCost:
     kept = steps.counted if len(steps) else np.zeros(1, np.int64)
     wait = of_steps[kept, State.INPUT].astype(np.float64)
     time = of_steps[kept].sum(axis=1).astype(np.float64)
-    step, waited, gain = float(time.mean()), float(wait.mean()), _gain(wait, time)
+    step, waited = float(time.mean()), float(wait.mean())
+    # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
+    gain = None if any(map(python_works_ahead, tfdata.pipelines(host))) else _gain(wait, time)
     between = found.state_ps[found.gaps]
     if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
         step += float(between.sum(axis=1).mean())

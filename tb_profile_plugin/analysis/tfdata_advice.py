@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
-from ..model.iterators import CACHES, REPEATS, TRANSPARENT
+from ..model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
 from . import tfdata_code as code
-from .tfdata import SLOW_PS, Pipeline, Stage
-from .tfdata_shape import filled, has_cache, lacks_prefetch, last, prefetch, prefetch_gain_ps
+from .tfdata import SLOW_PS, Pipeline
+from .tfdata_cures import BATCHES, cure
+from .tfdata_shape import (
+    cores,
+    filled,
+    has_cache,
+    lacks_prefetch,
+    last,
+    parallel_gain_ps,
+    prefetch,
+    prefetch_gain_ps,
+    python_works_ahead,
+    stages_below,
+)
 from .words import duration
-
-FILES = frozenset(
-    "TFRecord SSTable RecordIO Spanner TFColumn SleepwalkRemoteDataset TextLine StitchedTimelineDataset DateKeyDataset "
-    "CapacitorProto LMDB ExternalDataset PearModel FixedLengthRecord FromTensor TensorSlice Generator "
-    "SyntheticDatasetOp Range".split()
-)
-REMOTE = frozenset(
-    "GuzzlerDataGuzzlerRemoteDataset ReverbDataset DatasetSampleGame Courier ReverbEpisodeDataset".split()
-)
-PARALLELISABLE = frozenset(["Map", "Interleave"])
-SEQUENTIAL = frozenset(["Filter", "Batch", "PaddedBatch", "Unbatch"])
-_BATCHES = frozenset(["Batch", "PaddedBatch", "ParallelBatch", "MapAndBatch"])
 
 
 class Finding(NamedTuple):
@@ -35,20 +34,23 @@ class Finding(NamedTuple):
     """The code to write, which runs as it stands; empty where code does not help."""
     stage: int
     """Row in the pipeline's stages, -1 for the pipeline as a whole."""
-    gain: float
-    """At most: the part of the time waited for this pipeline that would go, 0–1."""
+    gain: float | None
+    """At most: the part of the time waited for this pipeline that would go, 0–1; None if more than the waiting goes."""
     level: str
     """``bad``, ``warn`` or ``info``."""
 
 
 def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
-    """What to do about a pipeline of a host, the largest gain first.
+    """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
 
     ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
     """
     rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
     found = [finding for rule in rules if (finding := rule(pipeline))]
-    found = sorted([*found, *_shuffles(pipeline)], key=lambda each: (each.level == "info", -each.gain))
+    row = pipeline.bottleneck
+    if costs and row >= 0 and pipeline.slow and not pipeline.contended:
+        found += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
+    found = sorted([*found, *_shuffles(pipeline)], key=lambda each: (each.level == "info", -(each.gain or 0.0)))
     start = _filling(pipeline) if costs else None
     # What only the start costs makes all else that is found doubtful.
     return [start, *found] if start else found
@@ -59,146 +61,15 @@ def _bottleneck(pipeline: Pipeline) -> Finding | None:
     if row < 0 or not pipeline.slow or pipeline.contended:
         return None
     stage = pipeline.stages[row]
-    name, title, snippet = _cure(pipeline, row)
+    name, title, snippet = cure(pipeline, row)
     share = stage.blame_ps / pipeline.total_ps
     evidence = (
         f"{stage.label} is to blame for {100 * share:.0f} % of what the program waited for {pipeline.name}: "
         f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
     )
     level = "bad" if share >= 0.5 else "warn"
-    return Finding(name, title, evidence, code.ready(snippet), row, share, level)
-
-
-_Cure = tuple[str, str, str]
-"""(code, what to do, how to write it)."""
-
-
-def _cure(pipeline: Pipeline, row: int) -> _Cure:
-    """For the stage that holds the pipeline up; nothing that it has already."""
-    stage, kind = pipeline.stages[row], pipeline.stages[row].kind
-    if stage.python_calls and kind != "Generator":
-        return _PYTHON
-    if kind in _SIMPLE:
-        return _SIMPLE[kind]
-    if kind in REMOTE:
-        return "remote_source", "Profile the host that serves this data: the time is spent there.", ""
-    if kind in FILES:
-        return _source(pipeline.above(row))
-    if kind in _MAPS:
-        return _MAPS[kind](pipeline, row)
-    if kind == "ParallelInterleave":
-        return _slow_interleave(stage)
-    if kind in TRANSPARENT:
-        return _UNSEEN
-    cached = has_cache(pipeline)
-    title = f"Look into what {stage.label} does per element{'' if cached else ', and cache its result if it fits'}."
-    return "slow_transformation", title, "" if cached else code.CACHE
-
-
-def _source(above: list[Stage]) -> _Cure:
-    interleave = next((stage for stage in above if stage.kind in ("Interleave", "ParallelInterleave")), None)
-    if interleave is None:
-        title = "Reading is slow: split the data into several files and read them in parallel, near this host."
-        return "slow_source", title, code.interleave()
-    if interleave.kind == "Interleave":
-        title = "The interleave reads one source at a time: let it read several in parallel."
-        return "sequential_interleave", title, code.interleave()
-    title = "The sources are slow though they are read in parallel: keep the data nearer, or read more at a time."
-    return "slow_source", title, code.interleave(_more(interleave))
-
-
-def _slow_interleave(stage: Stage) -> _Cure:
-    title = (
-        "The interleave waits for its sources though it reads them in parallel: raise its cycle_length, "
-        "or keep the data nearer."
-    )
-    return "slow_parallel_interleave", title, code.interleave(_more(stage))
-
-
-def _more(interleave: Stage) -> int:
-    """Sources to read at a time: twice as many as now."""
-    now = interleave.settings.get("cycle_length")
-    return 2 * now if isinstance(now, int) and now > 0 else 32
-
-
-def _map(pipeline: Pipeline, row: int) -> _Cure:
-    if has_cache(pipeline):
-        return "slow_map", "Run the map's function in parallel.", code.PARALLEL_MAP
-    title = "Run the map's function in parallel, and cache its results if they fit."
-    return "slow_map", title, f"{code.PARALLEL_MAP}\n{code.CACHE}"
-
-
-def _parallel_map(pipeline: Pipeline, row: int) -> _Cure:
-    """It is parallel: what is left is to do less, once, or elsewhere."""
-    batched = any(pipeline.stages[below].kind in _BATCHES for below in _below(pipeline, row))
-    cached = has_cache(pipeline)
-    ways = [
-        "make its function cheaper",
-        *([] if cached else ["cache its results"]),
-        *([] if batched else ["batch before it"]),
-        "give it more cores with the tf.data service",
-    ]
-    title = f"The map already runs in parallel: {', '.join(ways[:-1])}, or {ways[-1]}."
-    snippet = [] if batched else [code.BATCH_FIRST]
-    return "slow_parallel_map", title, "\n".join([*snippet, *([] if cached else [code.CACHE])])
-
-
-_MAPS: dict[str, Callable[[Pipeline, int], _Cure]] = {
-    "Map": _map,
-    "ParallelMap": _parallel_map,
-    "MapAndBatch": _parallel_map,
-}
-_PYTHON = (
-    "py_function",
-    "The function runs Python code, one thread at a time: write it with TensorFlow's ops, or prepare the data offline.",
-    code.TENSORFLOW_OPS,
-)
-_UNSEEN = (
-    "unrecorded",
-    "The program waited for work that is not in this capture: capture longer, so that it holds whole elements.",
-    "",
-)
-_SIMPLE: dict[str, _Cure] = {
-    "Generator": (
-        "generator",
-        "The Python generator makes one element at a time, under Python's lock: "
-        "write its data to files, or run several generators.",
-        code.GENERATORS,
-    ),
-    "DataService": ("data_service", "Profile the workers of the tf.data service: the time is spent there.", ""),
-    "Prefetch": _UNSEEN,
-    "Interleave": ("sequential_interleave", "Open and read the interleave's sources in parallel.", code.interleave()),
-    "Filter": (
-        "slow_filter",
-        "Filter runs one element at a time: filter several parts of the data side by side.",
-        code.side_by_side(".filter(keep)"),
-    ),
-    "Unbatch": (
-        "slow_unbatch",
-        "Unbatch runs one element at a time: work on several parts side by side.",
-        code.side_by_side(".batch(batch_size).unbatch()"),
-    ),
-    "Batch": (
-        "slow_batch",
-        "Batching copies one batch at a time: copy several in parallel, or make elements smaller first.",
-        code.PARALLEL_BATCH,
-    ),
-    "ParallelBatch": (
-        "slow_parallel_batch",
-        "Batches are already copied in parallel: make elements smaller before they are batched.",
-        "",
-    ),
-    "PaddedBatch": (
-        "slow_batch",
-        "Padding and copying runs one batch at a time: work on parts side by side.",
-        code.side_by_side(".padded_batch(batch_size, padded_shapes=[])"),
-    ),
-    "Shuffle": (
-        "slow_shuffle",
-        "The shuffle's buffer takes this time: make it smaller, or shuffle file names before reading.",
-        code.SHUFFLE_FILES,
-    ),
-}
+    won = parallel_gain_ps(pipeline, row, _at_a_time(pipeline, row)) if name == "slow_map" else stage.blame_ps
+    return Finding(name, title, evidence, code.ready(snippet), row, won / pipeline.total_ps, level)
 
 
 def _filling(pipeline: Pipeline) -> Finding | None:
@@ -239,7 +110,7 @@ def _caches(pipeline: Pipeline) -> list[int]:
 
 def _late_cache(pipeline: Pipeline) -> Finding | None:
     for row in _caches(pipeline):
-        below = _below(pipeline, row)
+        below = stages_below(pipeline, row)
         repeat = next((pipeline.stages[each] for each in below if pipeline.stages[each].kind in REPEATS), None)
         if repeat:
             cost = sum(pipeline.stages[each].blame_ps for each in below)
@@ -257,7 +128,7 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     row = pipeline.bottleneck
     if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
         return None
-    slow, below = pipeline.stages[row], set(_below(pipeline, row))
+    slow, below = pipeline.stages[row], set(stages_below(pipeline, row))
     cache = next((each for each in _caches(pipeline) if each in below), -1)
     if cache < 0:
         return None
@@ -267,12 +138,93 @@ def _early_cache(pipeline: Pipeline) -> Finding | None:
     return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
 
 
-def _below(pipeline: Pipeline, row: int) -> list[int]:
-    answer, waiting = [], list(pipeline.children[row])
-    while waiting:
-        answer.append(waiting.pop())
-        waiting += pipeline.children[answer[-1]]
-    return answer
+def _cache(pipeline: Pipeline, row: int) -> Finding | None:
+    """What is before the cache costs nothing from the second epoch on."""
+    stage, below = pipeline.stages[row], stages_below(pipeline, row)
+    ordered = {pipeline.stages[each].kind for each in below} & (SHUFFLES | REPEATS)
+    if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
+        return None
+    kinds = {each.kind for each in pipeline.stages}
+    before = " and ".join(call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some)
+    place = f", before {before}," if before else ""
+    cost = sum(pipeline.stages[each].blame_ps for each in (row, *below))
+    return Finding(
+        "cache",
+        f"Cache what {stage.label} gives{place} if it ends, fits into memory and is not random.",
+        f"From the second epoch on {duration(cost)} of the {duration(pipeline.total_ps)} waited would be gone.",
+        code.ready(code.CACHE),
+        row,
+        cost / pipeline.total_ps,
+        "info",
+    )
+
+
+_NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "TensorSlice", "FromTensor", "Tensor"])
+"""Kinds whose elements lie in memory, or that only hand on what others make."""
+
+
+def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
+    """Whether its Python lets other threads run is in no capture: an event lasts while it waits for the lock, too."""
+    stage = pipeline.stages[row]
+    above = {each.kind for each in pipeline.above(row)}
+    if not stage.python_calls or stage.kind not in _SIDE_BY_SIDE or "ParallelInterleave" in above:
+        return None
+    most = _at_a_time(pipeline, row)
+    gain = parallel_gain_ps(pipeline, row, most)
+    if not gain:
+        return None
+    what, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
+    return Finding(
+        "parallel_python",
+        f"Run {what} in parallel, if that Python releases the interpreter's lock, as most of NumPy does.",
+        f"Its {stage.calls} calls ran one after the other; {most} at a time would take {duration(gain)} off the "
+        f"{duration(pipeline.total_ps)} waited. Python that holds the lock wins nothing.",
+        code.ready(snippet),
+        row,
+        gain / pipeline.total_ps,
+        "info",
+    )
+
+
+def _at_a_time(pipeline: Pipeline, row: int) -> int:
+    """How many calls of a stage could run at once: as many as cores, or as there are calls if those are not known."""
+    calls = pipeline.stages[row].calls
+    return min(calls, cores(pipeline) or calls)
+
+
+_SIDE_BY_SIDE = {
+    "Map": ("its function", code.PARALLEL_MAP),
+    "Filter": ("filters of several parts", code.side_by_side(".filter(keep)")),
+    "Generator": ("several generators", code.GENERATORS),
+    "Interleave": ("the interleave's inputs", code.interleave()),
+}
+"""By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
+
+
+def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
+    """A function for whole batches is called once for each, which pays where a call does little."""
+    stage = pipeline.stages[row]
+    above = next((each for each in pipeline.above(row) if each.kind not in TRANSPARENT), None)
+    size = above.settings.get("batch_size") if above else None
+    if stage.kind not in ("Map", "ParallelMap") or not isinstance(size, int) or size < 2:
+        return None
+    if stage.self_ps > _LITTLE_PS * stage.calls:
+        return None
+    gain = stage.blame_ps * (1 - 1 / size)
+    return Finding(
+        "batch_first",
+        "Batch before the map, if its function can work on whole batches.",
+        f"{stage.label} was called {stage.calls} times, for {duration(stage.self_ps / stage.calls)} on average; "
+        f"for batches of {size} it is called once each.",
+        code.ready(code.BATCH_FIRST),
+        row,
+        gain / pipeline.total_ps,
+        "info",
+    )
+
+
+_LITTLE_PS = 200_000_000
+"""A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
 
 
 def _prefetch(pipeline: Pipeline) -> Finding | None:
@@ -313,10 +265,20 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         return None
     held = pipeline.held_ps
     level = "warn" if held > 4 * SLOW_PS * len(pipeline.requests) else "info"
+    python = python_works_ahead(pipeline)
+    others = "other threads had the cores, or the pipeline's Python the interpreter's lock" if python else _OTHERS
     evidence = (
         f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} "
-        "to go on with them: most likely other threads had the cores."
+        f"to go on with them: most likely {others}."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
-    snippet = code.ready(code.FEWER_THREADS)
-    return Finding("contention", title, evidence, snippet, pipeline.bottleneck, held / pipeline.total_ps, level)
+    snippet, gain = code.FEWER_THREADS, held / pipeline.total_ps
+    if python:
+        # The lock holds up the rest of the step as well, by nobody knows how much.
+        snippet, gain = code.TENSORFLOW_OPS, None
+        ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
+        title = f"Take Python out of the pipeline, which runs beside the program's: use {ways}."
+    return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
+
+
+_OTHERS = "other threads had the cores"

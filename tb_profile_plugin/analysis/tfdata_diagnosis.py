@@ -47,9 +47,9 @@ class Diagnosis:
         """What to do, the largest gain first; nothing for a pipeline of a device."""
         return [] if self.pipeline.device else findings(self.pipeline, self.cost.costly)
 
-    def gain_ps(self, finding: Finding) -> float:
-        """What an average step would win at most."""
-        return self.cost.gain_ps * self.share * finding.gain
+    def gain_ps(self, finding: Finding) -> float | None:
+        """What an average step would win at most; None where nothing bounds it."""
+        return None if finding.gain is None else self.cost.gain_ps * self.share * finding.gain
 
 
 def diagnoses(host: Host, step_event: str = "") -> list[Diagnosis]:

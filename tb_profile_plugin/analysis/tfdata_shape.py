@@ -59,6 +59,34 @@ def has_cache(pipeline: Pipeline) -> bool:
     return any(stage.kind in CACHES for stage in pipeline.stages)
 
 
+def stages_below(pipeline: Pipeline, row: int) -> list[int]:
+    """All stages (rows) that work for this one, directly or through others."""
+    answer, waiting = [], list(pipeline.children[row])
+    while waiting:
+        answer.append(waiting.pop())
+        waiting += pipeline.children[answer[-1]]
+    return answer
+
+
+def python_works_ahead(pipeline: Pipeline) -> bool:
+    """Whether Python code runs for it on threads of its own, beside the program's Python, which needs the same lock."""
+    python = [row for row, stage in enumerate(pipeline.stages) if stage.python_calls]
+    return any(above.asynchronous for row in python for above in (pipeline.stages[row], *pipeline.above(row)))
+
+
+def parallel_gain_ps(pipeline: Pipeline, row: int, most: int) -> int:
+    """At most, over all requests, if a sequential stage ran ``most`` calls at a time, which then works ahead, too."""
+    stage = pipeline.stages[row]
+    ahead = any(above.asynchronous for above in pipeline.above(row))
+    return min(stage.blame_ps, int(stage.blame_ps * (1 - 1 / most)) + (0 if ahead else pipeline.between_ps))
+
+
+def cores(pipeline: Pipeline) -> int:
+    """The cores that tf.data counted on; 0 where the capture does not say."""
+    budget = pipeline.stages[0].settings.get("cpu_budget", 0)
+    return budget if isinstance(budget, int) else 0
+
+
 def filled(pipeline: Pipeline) -> int:
     """The shuffle or cache (row) that most of the requests' time went into filling; -1 where most went elsewhere."""
     sizes: Sequence[int] = [stage.filled_ps for stage in pipeline.stages]

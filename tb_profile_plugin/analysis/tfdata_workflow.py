@@ -17,7 +17,7 @@ from .inputcost import InputCost
 from .tfdata import SLOW_PS, TfData
 from .tfdata_diagnosis import Diagnosis
 from .tfdata_functions import handed_over_ps
-from .tfdata_shape import behind_ps, lacks_prefetch, last, prefetch
+from .tfdata_shape import behind_ps, cores, lacks_prefetch, last, prefetch
 from .words import duration
 
 _POOL = "tf_"
@@ -64,10 +64,8 @@ def threads(data: TfData) -> Threads:
     end = trace.end[rows][outer].clip(low, high)
     idle = int(data.work.wait_ps[wanted[line]].sum()) + handed_over_ps(data, wanted)
     occupied = max(int((end - begin).sum()) - idle, 0)
-    budgets = [stage.settings.get("cpu_budget", 0) for pipeline in data.pipelines for stage in pipeline.stages[:1]]
-    cores = max((int(value) for value in budgets if isinstance(value, int)), default=0)
     used = len(np.unique(plane.events.line[outer]))
-    return Threads(used, occupied / max(high - low, 1), cores)
+    return Threads(used, occupied / max(high - low, 1), max(map(cores, data.pipelines), default=0))
 
 
 def checklist(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.tfdata_advice import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
+from ..analysis.tfdata_cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
 from ..contract.answer import Json
 from ..contract.named import Named
 from ..model.host import Host

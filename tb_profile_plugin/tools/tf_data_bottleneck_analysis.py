@@ -96,7 +96,7 @@ _ADVICE = Table(
             "gain_ms",
             "Gain at most",
             unit="ms",
-            doc="Per step, if this cost vanished altogether; by steps that did not wait, where there are some.",
+            doc="Per step, if this cost vanished or ran on all cores; by steps that did not wait, if there are some.",
         ),
         Column("level", "Level", "string"),
     ),
@@ -232,7 +232,7 @@ def _advice(found: Sequence[Diagnosis]) -> dict[str, list[Any]]:
             each.evidence,
             each.snippet,
             each.stage,
-            diagnosis.gain_ps(each) / 1e9,
+            None if (gain := diagnosis.gain_ps(each)) is None else gain / 1e9,
             each.level,
         ]
         for diagnosis in found

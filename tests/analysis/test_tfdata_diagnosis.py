@@ -102,7 +102,7 @@ def test_all_pages_tell_that_nothing_prefetches(tmp_path: Path) -> None:
     found = pages(tmp_path, SYNCHRONOUS, 4, 2000)
     assert "ends in Batch, not in Prefetch" in " ".join(column(found["overview_page"], "hints", "evidence"))
     tf_data = found["tf_data_bottleneck_analysis"]
-    assert set(column(tf_data, "advice", "finding")) == {"slow_map", "missing_prefetch"}
+    assert set(column(tf_data, "advice", "finding")) == {"slow_map", "missing_prefetch", "cache"}
     work = found["input_pipeline_analyzer"]
     advised = dict(zip(column(work, "input_work", "work"), column(work, "input_work", "advice"), strict=True))
     assert advised["preprocessing"] == column(tf_data, "advice", "title")[0]

@@ -17,7 +17,6 @@ PIECES += [
     code.interleave(),
     code.shuffle(100),
     f"{code.PARALLEL_MAP}\n{code.CACHE}",
-    f"{code.BATCH_FIRST}\n{code.CACHE}",
 ]
 PIECES += [
     code.side_by_side(call)

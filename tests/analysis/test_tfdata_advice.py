@@ -1,0 +1,138 @@
+"""What TensorFlow's guide offers for a slow input pipeline is offered where it can help, with what it can win."""
+
+from pathlib import Path
+
+import draw
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin.analysis.tfdata_advice import Finding
+from tb_profile_plugin.analysis.tfdata_diagnosis import Diagnosis, diagnoses
+
+TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
+
+
+def drawn(text: str) -> Diagnosis:
+    return diagnoses(draw.host("/host:CPU\n" + text, 3, 2000))[0]
+
+
+def captured(name: str) -> Diagnosis:
+    return diagnoses(tb_profile_plugin.open(TRACES / f"{name}.xplane.pb").select()[0])[0]
+
+
+def by_code(found: Diagnosis) -> dict[str, Finding]:
+    return {each.code: each for each in found.findings}
+
+
+def stages(*names: str, calls: int = 1, python: bool = False, **settings: str) -> str:
+    """A step that waits 800 of its 1,000 µs for a pipeline, of whose innermost stage there are so many calls."""
+    text, long, begin, time = "", "Iterator::Root", 12, 800
+    for number, name in enumerate(names, 2):
+        long, begin, time = f"{long}::{name}", begin + 1, time - 4
+        ids = f"id={number}, parent_id={number - 1}, {settings.get(name, '')}".strip(" ,")
+        last = number == len(names) + 1
+        each = time // (calls if last else 1)
+        for at in range(begin, begin + each * (calls if last else 1), each):
+            text += f" {long}[{at},{each}]{{{ids}}}"
+            text += f" InstantiatedCapturedFunction::Run[{at + 1},{each - 2}]{{id=99}}" if python and last else ""
+    ran = "  tf_b   | ExecutorState::Process[30,100]{id=99} x/EagerPyFunc:EagerPyFunc[31,90]" if python else ""
+    return f"""
+  python | train[0,1000]{{_r=1, step_num=s}} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{{id=1, cpu_budget=4}} {text}
+         | x/MatMul:MatMul[830,100]
+{ran}
+"""
+
+
+@pytest.mark.parametrize("name", ["py_function", "generator"])
+def test_python_is_offered_a_cache_and_parallel_calls(name: str) -> None:
+    found = captured(name)
+    assert [each.code for each in found.findings] == [name, "cache", "parallel_python"]
+    first, cache, parallel = found.findings
+    assert cache.gain and first.gain and parallel.gain
+    assert cache.gain >= first.gain
+    # Of two cores, and behind a Prefetch, so that no more of it is done ahead than now.
+    assert parallel.gain == pytest.approx(first.gain / 2)
+    assert "if that Python releases the interpreter's lock" in parallel.title
+    assert "one thread at a time" not in first.title
+
+
+def test_a_parallel_map_wins_what_the_cores_allow() -> None:
+    found = captured("slow_map")
+    slow, cache = found.findings
+    assert slow.code == "slow_map"
+    assert slow.gain == pytest.approx(found.pipeline.stages[slow.stage].blame_ps / found.pipeline.total_ps / 2)
+    assert cache.level == "info"
+
+
+def test_python_under_an_interleave_asks_for_a_parallel_one() -> None:
+    found = by_code(drawn(stages("Interleave", "Map", calls=4, python=True)))
+    assert "the interleave's inputs" in found["parallel_python"].title
+    assert "num_parallel_calls" in found["parallel_python"].snippet
+    parallel = by_code(drawn(stages("ParallelInterleave", "Map", calls=4, python=True)))
+    assert "parallel_python" not in parallel
+
+
+def test_small_functions_are_offered_whole_batches() -> None:
+    batch = {"Batch": "batch_size=8"}
+    found = by_code(drawn(stages("Batch", "Map", calls=8, **batch)))
+    blame = found["slow_map"]
+    assert blame.gain
+    assert found["batch_first"].gain == pytest.approx(0.98 * 7 / 8, abs=0.02)
+    assert "batch_first" not in by_code(drawn(stages("Batch", "Map", calls=2, **batch)))
+    assert "batch_first" not in by_code(drawn(stages("Map", "Batch", calls=8, **batch)))
+
+
+def test_a_cache_stands_before_shuffling_and_repeating() -> None:
+    title = by_code(drawn(stages("Batch", "Shuffle", "ForeverRepeat", "Map")))["cache"].title
+    assert (
+        title == "Cache what Map gives, before shuffle() and repeat(), if it ends, fits into memory and is not random."
+    )
+    # What is batched anew each time is no element to keep.
+    assert "cache" not in by_code(drawn(stages("Shuffle", "Batch")))["slow_batch"].title
+    assert "cache" not in by_code(captured("slow_batch"))
+    assert "cache" not in by_code(drawn(stages("Range")))
+
+
+AHEAD = """
+  python | train[0,1000]{_r=1, step_num=s} IteratorGetNext:IteratorGetNext[10,810]
+         | Iterator::Root[12,800]{id=1} Iterator::Root::Prefetch[13,790]{id=2, parent_id=1}
+         | PrefetchConsume[14,1]{element_id=7} x/MatMul:MatMul[900,100]
+  tf_a   | PrefetchProduce[100,700]{element_id=8} Iterator::Root::Prefetch::Map[110,600]{id=3, parent_id=2}
+         | InstantiatedCapturedFunction::Run[120,500]{id=99}
+  tf_b   | ExecutorState::Process[130,400]{id=99} x/KIND:KIND[131,390]
+"""
+
+
+def test_python_that_works_ahead_holds_the_program_up() -> None:
+    found = by_code(drawn(AHEAD.replace("KIND", "EagerPyFunc")))["contention"]
+    assert "the pipeline's Python the interpreter's lock" in found.evidence
+    assert found.title.startswith("Take Python out of the pipeline")
+    assert found.gain is None
+    assert "Python" not in by_code(drawn(AHEAD.replace("KIND", "Resize")))["contention"].evidence
+
+
+def waiting(python: bool) -> Diagnosis:
+    """Six steps, all as long, of which every second one waits."""
+    rows = ""
+    for step in range(6):
+        at, wait = 1000 * step, 700 if step % 2 else 20
+        rows += f"""
+  python | train[{at},990]{{_r=1, step_num={step}}} IteratorGetNext:IteratorGetNext[{at + 10},{wait}]
+         | Iterator::Root[{at + 11},{wait - 2}]{{id=1}}
+         | Iterator::Root::Prefetch[{at + 12},{wait - 4}]{{id=2, parent_id=1}}
+         | PrefetchConsume[{at + wait + 6},1]{{element_id={step}}} x/MatMul:MatMul[{at + wait + 12},{970 - wait}]
+  tf_a   | PrefetchProduce[{at + 12},{wait - 7}]{{element_id={step}}}
+         | Iterator::Root::Prefetch::Map[{at + 12},{wait - 8}]{{id=3, parent_id=2}}
+         | InstantiatedCapturedFunction::Run[{at + 13},{wait - 10}]{{id={step}}}"""
+        if python:
+            run = f"ExecutorState::Process[{at + 14},{wait - 12}]{{id={step}}}"
+            rows += f"\n  tf_b   | {run} x/EagerPyFunc:EagerPyFunc[{at + 15},{wait - 14}]"
+    return diagnoses(draw.host(f"/host:CPU{rows}"))[0]
+
+
+def test_steps_that_did_not_wait_prove_nothing_beside_python() -> None:
+    assert waiting(python=False).cost.compared
+    assert not waiting(python=False).slow
+    assert not waiting(python=True).cost.compared
+    assert waiting(python=True).slow
