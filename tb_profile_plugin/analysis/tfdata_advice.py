@@ -272,12 +272,13 @@ def _contention(pipeline: Pipeline) -> Finding | None:
         f"to go on with them: most likely {others}."
     )
     title = "Leave the consumer a core: fewer threads for the input, or less work per element."
-    snippet, gain = code.FEWER_THREADS, held / pipeline.total_ps
+    snippet = code.FEWER_THREADS
     if python:
-        # The lock holds up the rest of the step as well, by nobody knows how much.
-        snippet, gain = code.TENSORFLOW_OPS, None
+        snippet = code.TENSORFLOW_OPS
         ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
         title = f"Take Python out of the pipeline, which runs beside the program's: use {ways}."
+    # The lock holds up the rest of the step as well, by nobody knows how much.
+    gain = None if python else held / pipeline.total_ps
     return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
 
 
