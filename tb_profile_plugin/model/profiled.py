@@ -4,9 +4,6 @@ what that launched.
 
 from __future__ import annotations
 
-import re
-from functools import partial
-
 import numpy as np
 
 from ..arrays import Array
@@ -23,16 +20,6 @@ _SERVED = regex(r"execute_(?:\d+_)?(?:context|new)_\d\S*_(?:generation|cached)_\
 """What engines that serve models mark each iteration with: vLLM (``annotate_profile`` of its GPU worker; AMD's adds the
 number of tokens) and SGLang (its scheduler's ``step[DECODE bs=32]``).
 """
-_TURNS = (
-    regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
-    regex(r"Optimizer\.zero_grad#"),
-    regex(r"Optimizer\.step#"),
-)
-"""What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
-_BATCHES = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
-"""What a loop of TensorFlow does once in each turn if it takes its batches itself."""
-_SO_MANY = 3
-"""Fewer of them are no loop."""
 
 
 def marks(trace: Trace) -> Array:
@@ -62,32 +49,6 @@ def until_stop(trace: Trace, found: Array) -> bool:
     begin = np.sort(trace.begin[np.concatenate(work)])
     in_mark = np.searchsorted(begin, trace.end[found]) - np.searchsorted(begin, trace.begin[found])
     return bool(len(found) > 1 and in_mark[:-1].any() and not in_mark[-1])
-
-
-def _begins(pattern: re.Pattern[str], name: str) -> bool:
-    return bool(pattern.match(name))
-
-
-def turns(trace: Trace) -> Array:
-    """int64[k]: in order of time what each turn of PyTorch's loop begins with; empty where nothing tells."""
-    return _first_of(trace, _TURNS)
-
-
-def batches(trace: Trace) -> Array:
-    """int64[k]: where a loop of TensorFlow takes each batch, in order of time; empty where nothing tells."""
-    return _first_of(trace, _BATCHES)
-
-
-def _first_of(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
-    for pattern in patterns:
-        found = trace.named(partial(_begins, pattern))
-        found = trace.by_time(found[~trace.on_device[found]])
-        # Where several do it in a turn, two models for example, those of one kind are counted.
-        kinds, count = np.unique(trace.name_of[found], return_counts=True)
-        if len(found) and count.max() >= _SO_MANY:
-            answer: Array = found[trace.name_of[found] == kinds[count.argmax()]]
-            return answer
-    return np.empty(0, np.int64)
 
 
 def group(trace: Trace, roots: Array, end: Array) -> Groups:

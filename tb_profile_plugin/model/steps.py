@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, distinct, median
 from ..columns import vocabulary
 from . import groups as grouping
-from . import profiled
+from . import profiled, turns
 from .calls import outermost, repeated
 from .groups import Groups
 from .joins import among
@@ -127,23 +127,19 @@ def _served(trace: Trace) -> Steps | None:
 
 
 def _turns(trace: Trace) -> Steps | None:
-    return _from_turn_to_turn(trace, profiled.turns(trace))
+    return _of_turns(trace, turns.of_torch(trace))
 
 
 def _batches(trace: Trace) -> Steps | None:
     """Where a program of TensorFlow calls no function in its loop, but runs all ops one by one."""
-    return _from_turn_to_turn(trace, profiled.batches(trace))
+    return _of_turns(trace, turns.of_tensorflow(trace))
 
 
-def _from_turn_to_turn(trace: Trace, begins: Array) -> Steps | None:
-    """What comes after the begin of the last turn is one only if nearly as much happens in it as in the others."""
-    if not len(begins):
+def _of_turns(trace: Trace, found: turns.Turns | None) -> Steps | None:
+    if found is None:
         return None
-    events = np.flatnonzero(~trace.on_device)
-    ends = np.append(trace.begin[begins[1:]], trace.end[events].max())
-    steps = _of_time(trace, begins, ends, "turns")
-    counts = np.bincount(steps.of_event + 1, minlength=len(steps) + 1)[1:]
-    return steps if 2 * counts[-1] >= median(counts[:-1]) else _of_time(trace, begins[:-1], ends[:-1], "turns")
+    steps = _of_time(trace, found.root, found.end, "turns")
+    return steps if found.marked else replace(steps, marker=np.full(len(steps), -1))
 
 
 def _of_time(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
@@ -178,7 +174,7 @@ def _loops(trace: Trace) -> Steps | None:
     steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
     later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
     if 2 * int((found.of_event[later] > 0).sum()) < len(later):
-        return _from_turn_to_turn(trace, steps.marker)
+        return _of_turns(trace, turns.of_starts(trace, steps.marker))
     return steps
 
 

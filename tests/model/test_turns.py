@@ -1,0 +1,83 @@
+"""Loops of PyTorch that nobody marks: each whole iteration is a step, wherever in it PyTorch's own mark stands."""
+
+from typing import Any
+
+import pytest
+import torchtrace
+from torchtrace import mark, op
+
+from tb_profile_plugin.model.steps import Steps
+
+ITERATIONS = 4
+PERIOD, ZEROING, FORWARD, STEP = 100.0, "Optimizer.zero_grad#SGD.zero_grad", "aten::linear", "Optimizer.step#SGD.step"
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def iteration(begin: float, *names: str) -> list[dict[str, Any]]:
+    """Ops and marks of 20 µs, one after the other."""
+    return [(op if name.startswith("aten") else mark)(name, begin + 20 * place, 20) for place, name in enumerate(names)]
+
+
+def steps(*names: str, extra: list[dict[str, Any]] | None = None) -> Steps:
+    """Those of a loop whose iterations do this, 100 µs each, and of what else was recorded."""
+    loop = [event for i in range(ITERATIONS) for event in iteration(PERIOD * i, *names)]
+    return torchtrace.host(*(extra or []), *loop).steps
+
+
+def lengths(found: Steps) -> list[float]:
+    """In µs."""
+    return [ps / 1e6 for ps in (found.end - found.begin).tolist()]
+
+
+ORDERS = {
+    "the mark comes first": (ZEROING, FORWARD, "aten::mul", STEP),
+    "it comes last": (FORWARD, "aten::mul", STEP, ZEROING),
+    "it stands before the last op": (FORWARD, STEP, ZEROING, "aten::item"),
+    "the optimizer's step is all": (FORWARD, "aten::mul", STEP),
+}
+orders = pytest.mark.parametrize("names", ORDERS.values(), ids=ORDERS)
+AFTER = PERIOD * ITERATIONS
+
+
+@orders
+def test_each_iteration_is_a_step(names: tuple[str, ...]) -> None:
+    found = steps(*names)
+    assert (found.source, len(found)) == ("turns", ITERATIONS)
+    assert set(lengths(found)[:-1]) == {PERIOD}
+
+
+@orders
+def test_an_iteration_that_was_cut_is_none(names: tuple[str, ...]) -> None:
+    found = steps(*names, extra=iteration(AFTER, *names[:1]))
+    assert len(found) == ITERATIONS
+    assert lengths(found)[:-1] == [PERIOD] * (ITERATIONS - 1)
+    assert found.end[-1] / 1e6 <= AFTER
+
+
+@orders
+def test_what_runs_around_the_loop_belongs_to_no_step(names: tuple[str, ...]) -> None:
+    """A model is made before, and evaluated after it."""
+    around = iteration(-500, "aten::normal_", FORWARD) + iteration(AFTER + 300, FORWARD, FORWARD, FORWARD)
+    found = steps(*names, extra=around)
+    assert (found.begin[0] / 1e6, found.end[-1] / 1e6, len(found)) == (500, 500 + AFTER, ITERATIONS)
+
+
+def test_a_loader_is_asked_once_more_in_each_epoch() -> None:
+    epoch = [
+        *(iteration(i * PERIOD, LOADER, "aten::stack", FORWARD, STEP) for i in range(3)),
+        iteration(3 * PERIOD, LOADER),
+    ]
+    later = 350
+    events = [event | {"ts": event["ts"] + at} for at in (0, later) for turn in epoch for event in turn]
+    found = torchtrace.host(*events).steps
+    assert lengths(found) == [100, 100, 150, 100, 100, 100]
+
+
+def test_ops_that_only_some_iterations_have_are_not_missed() -> None:
+    """The first makes the optimizer's state, some print."""
+    extra = [op("aten::zeros_like", 62, 3), op("aten::item", 195, 3)]
+    assert len(steps(FORWARD, "aten::mul", STEP, ZEROING, extra=extra)) == ITERATIONS
+
+
+def test_nothing_tells_whether_the_last_turn_is_whole_where_only_marks_were_recorded() -> None:
+    assert len(steps(LOADER)) == ITERATIONS - 1
