@@ -45,6 +45,16 @@ def add_executor(verb: argparse.ArgumentParser) -> None:
     )
 
 
+def add_key(verb: argparse.ArgumentParser) -> None:
+    """Let a verb that redacts take ``--key``."""
+    verb.add_argument(
+        "--key",
+        metavar="FILE",
+        type=Path,
+        help="keep there, for yourself, what each pseudonym stands for; those that are there already are used again",
+    )
+
+
 def _executor(text: str) -> str:
     from .runtime.executors import match
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__, handing, judging
-from .asking import SESSION, add_executor, add_memory_limit, answers, output, stored_at, written
+from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, output, stored_at, written
 from .problems import Problem, ProblemError
 from .settings import MEMORY_LIMIT
 from .terminal import Parser, Verb, log_to_stderr, say, warn
@@ -209,8 +209,9 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         "--redact",
         action="store_true",
-        help="for strangers: words other than those of frameworks, compilers and kernels become numbers",
+        help="for strangers: words other than those of frameworks, compilers and kernels become pseudonyms",
     )
+    add_key(verb)
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     add_memory_limit(verb)
     verb.set_defaults(verb=_export)
@@ -306,19 +307,24 @@ def _export(asked: argparse.Namespace) -> None:
     if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
         remedy = "Name a file with --out, or let another program read it."
         raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
+    if asked.key and not asked.redact:
+        raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
     stored = stored_at(asked.session)
     from .api import Capture
     from .export import chrome, perfetto, share
 
     session = Capture(stored)
+    names = share.kept_names(session, asked.key) if asked.key else None
     trace: Iterable[bytes | memoryview]
     if asked.format == "xplane":
-        trace = [share.capture(session, asked.host, asked.redact)]
+        trace = [share.capture(session, asked.host, asked.redact, names)]
     else:
-        hosts = share.redacted(session, asked.host) if asked.redact else session.each(asked.host)
+        hosts = share.redacted(session, asked.host, names) if asked.redact else session.each(asked.host)
         trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
     with output(asked.out) as file:
         file.writelines(trace)
+    if names:
+        names.write(asked.key)
 
 
 def _why(asked: argparse.Namespace) -> None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .asking import SESSION, add_executor, add_memory_limit, answers, count, output, size, stored_at
+from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, count, output, size, stored_at
 from .problems import Problem, ProblemError
 from .terminal import say, warn
 
@@ -88,6 +88,7 @@ def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
     verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    add_key(verb)
     verb.add_argument("--title", default="", help="what stands above all, as it is given")
     verb.add_argument("--notes", metavar="FILE", type=Path, help="a text that stands below the title, as it is")
     verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
@@ -193,14 +194,21 @@ def _schema(asked: argparse.Namespace) -> None:
 
 
 def _report(asked: argparse.Namespace) -> None:
+    if asked.key and asked.as_is:
+        raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
     stored = stored_at(asked.session)
     from .api import Capture
+    from .export.share import kept_names
     from .serve.report import report
 
     notes = asked.notes.read_text(encoding="utf-8", errors="replace") if asked.notes else ""
-    made = report(Capture(stored), asked.as_is, asked.max_size, asked.title, notes)
+    session = Capture(stored)
+    names = kept_names(session, asked.key) if asked.key else None
+    made = report(session, asked.as_is, asked.max_size, asked.title, notes, names)
     with output(asked.out) as file:
         file.write(made.html.encode("utf-8", "replace"))
+    if names:
+        names.write(asked.key)
     redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
     say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
     if made.left_out:

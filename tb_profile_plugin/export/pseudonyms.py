@@ -1,17 +1,14 @@
-"""Texts for strangers: known words stay, all others become numbers, the same for the same word."""
+"""Texts for strangers: known words stay, all others become pseudonyms such as ``module3qzk``: see `Names`."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 
 from ..model.demangle import identifiers
 from ..runtime.regex import regex
+from .names import Names
 from .vocabulary import WORDS
-
-_DIGITS = 12
-"""Of a pseudonym: enough that a million words share none, and no letters that could spell something."""
 
 _PATH = regex(r"(?<![\w.)\]}-])(?:[A-Za-z]:|~)?(?:[\\/]{1,8}[^\s\\/:,;\"'`<>|()\[\]{}=]+){2,}[\\/]?")
 """From the root, of files or behind the scheme of a URL; names of ops and devices do not look like that."""
@@ -34,73 +31,71 @@ _LENGTH = regex(r"(?<![ST0-9])(?<!L[a-z])(?<!L[a-z]n)[1-9]\d*")
 class Pseudonyms:
     """Gives the words of one session their pseudonyms; texts that differ, differ afterwards."""
 
-    def __init__(self, key: bytes, hosts: Mapping[str, str]):
-        """`key` is what nobody knows who sees the pseudonyms: with it, guesses could be tried.
-
-        Names in `hosts`, in any case, become the names given there.
-        """
-        self._key = key
+    def __init__(self, names: Names, hosts: Mapping[str, str]):
+        """Names in `hosts`, in any case, become the names given there."""
+        self._names = names
         named = {name.lower(): alias for name, alias in hosts.items() if not _is_harmless(name)}
         self._hosts = named
-        names = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
-        self._host = re.compile(rf"(?<![^\W_])(?:{names})(?![^\W_])", re.IGNORECASE) if names else None
+        parts = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
+        self._host = re.compile(rf"(?<![^\W_])(?:{parts})(?![^\W_])", re.IGNORECASE) if parts else None
         self._runs: dict[str, str] = {}
 
-    def name(self, text: str, mark: str = "x") -> str:
-        """The pseudonym of a whole text, which begins with the mark."""
-        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
-        return f"{mark}{int.from_bytes(digest, 'big') % 10**_DIGITS:0{_DIGITS}}"
+    def name(self, text: str, kind: str) -> str:
+        """The pseudonym of a whole text of a kind."""
+        return self._names.of(text, kind)
 
     def knows(self, name: str) -> bool:
         """Whether it is one identifier of known words."""
         return bool(re.fullmatch(r"\w+", name)) and self.clean(name) == name
 
-    def clean(self, text: str) -> str:
-        """The text with its known words, numbers and ASCII punctuation; paths, addresses and other words replaced."""
+    def clean(self, text: str, kind: str = "name") -> str:
+        """The text with its known words, numbers and ASCII punctuation; paths, addresses and other words replaced.
+
+        Of what ``kind`` words are is what they are called after, unless what stands around them tells better.
+        """
         if self._host:
             text = self._host.sub(lambda found: self._hosts[found[0].lower()], text)
-        text = _PATH.sub(lambda found: self.name(found[0]), text)
-        text = _IPV4.sub(lambda found: self.name(found[0]), text)
-        text = _HEX.sub(lambda found: self.name(found[0]) if _is_address(found[0]) else found[0], text)
+        text = _PATH.sub(lambda found: self.name(found[0], "path"), text)
+        text = _IPV4.sub(lambda found: self.name(found[0], "address"), text)
+        text = _HEX.sub(lambda found: self.name(found[0], "address") if _is_address(found[0]) else found[0], text)
         parts, at = [], 0
         for special in re.finditer(f"{_TENSILE.pattern}|{_MANGLED.pattern}", text):
-            parts += [self._cleaned(text[at : special.start()]), self._symbol(special[0])]
+            parts += [self._cleaned(text[at : special.start()], kind), self._symbol(special[0])]
             at = special.end()
-        return "".join([*parts, self._cleaned(text[at:])])
+        return "".join([*parts, self._cleaned(text[at:], kind)])
 
-    def _cleaned(self, text: str) -> str:
-        return _RUN.sub(lambda found: self._run(found[0]), text)
+    def _cleaned(self, text: str, kind: str) -> str:
+        return _RUN.sub(lambda found: self._runs.get(found[0]) or self._run(found, kind), text)
 
-    def _run(self, run: str) -> str:
-        known = self._runs.get(run)
-        if known is None:
-            known = self._runs[run] = "".join(self._pieces(run))
-        return known
+    def _run(self, found: re.Match[str], kind: str) -> str:
+        told = _told(found.string, found.start(), found.end()) or kind
+        self._runs[found[0]] = answer = "".join(self._pieces(found[0], told))
+        return answer
 
-    def _pieces(self, run: str) -> Iterator[str]:
+    def _pieces(self, run: str, kind: str) -> Iterator[str]:
         """Of letters and digits: known words, and pseudonyms for what stands between them."""
-        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS:
+        if (run.isdecimal() and run.isascii()) or run.lower() in WORDS or run in self._names.given:
             yield run
             return
         pieces = _PIECE.findall(run)
         letters = sum(piece.isalpha() and len(piece) == 1 and piece != "x" for piece in pieces)
         if _HASH.fullmatch(run) or (letters > 1 and not run.isalpha()):
-            yield self._word(run)
+            yield self._word(run, kind)
             return
         unknown = ""
         for piece in pieces:
             if _is_known(piece):
-                yield self._word(unknown) + piece if unknown else piece
+                yield self._word(unknown, kind) + piece if unknown else piece
                 unknown = ""
             else:
                 unknown += piece
         if unknown:
-            yield self._word(unknown)
+            yield self._word(unknown, kind)
 
-    def _word(self, word: str) -> str:
+    def _word(self, word: str, kind: str) -> str:
         """A pseudonym that names are told apart by as by the word: op types begin in upper case, JAX's have none."""
-        mark = "X" if word[0].isupper() else "x" if word.islower() else "xX"
-        return self.name(word, mark) + ("" if word.isascii() else "~")
+        cases = "Xx" if word[0].isupper() else "xx" if word.islower() else "xX"
+        return self._names.of(word, kind, cases) + ("" if word.isascii() else "~")
 
     def _symbol(self, symbol: str) -> str:
         """Names of Tensile's kernels have no words; in mangled names of C++ each word stands behind its length."""
@@ -109,14 +104,16 @@ class Pseudonyms:
         words, at = identifiers(symbol)
         answer, last = [], 0
         for begin, end in [*words, *_lengths(symbol, at)]:
-            cleaned = self._cleaned(symbol[begin:end].lstrip("0123456789"))
+            cleaned = self._cleaned(symbol[begin:end].lstrip("0123456789"), "function")
             answer.append(f"{self._between(symbol[last:begin])}{len(cleaned)}{cleaned}")
             last = end
         return "".join([*answer, self._between(symbol[last:])])
 
     def _between(self, code: str) -> str:
         """Letters for types, which repeat; longer words are none."""
-        return re.sub(r"[a-z]{5,}", lambda found: found[0] if len(set(found[0])) < 4 else self._cleaned(found[0]), code)
+        return re.sub(
+            r"[a-z]{5,}", lambda found: found[0] if len(set(found[0])) < 4 else self._cleaned(found[0], "type"), code
+        )
 
 
 def _lengths(symbol: str, at: int) -> Iterator[tuple[int, int]]:
@@ -128,6 +125,29 @@ def _lengths(symbol: str, at: int) -> Iterator[tuple[int, int]]:
             at = end
         else:
             at = length.end()
+
+
+def _told(text: str, begin: int, end: int) -> str:
+    """Of what kind the word there is, by what stands around its identifier; empty where that tells nothing."""
+    for _ in range(_IDENTIFIER):
+        begin -= begin > 0 and _joins(text[begin - 1])
+        end += end < len(text) and _joins(text[end])
+    left, right = text[max(begin - 2, 0) : begin], text[end : end + 3]
+    if right == ".py":
+        return "file"
+    if left.endswith("(") or text.startswith("$"):
+        return "function"
+    if right.startswith("/") or left.endswith("/"):
+        return "module"
+    return "op" if left.endswith(":") or right.startswith("::") else ""
+
+
+_IDENTIFIER = 64
+"""Characters of an identifier that are looked at on either side of a word."""
+
+
+def _joins(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()
 
 
 def _is_known(piece: str) -> bool:

@@ -1,4 +1,4 @@
-"""Captures for strangers: what is known to be harmless stays, all other text becomes numbers.
+"""Captures for strangers: what is known to be harmless stays, all other text becomes pseudonyms.
 
 What stays is listed: fields of the messages (`_SPACE`, `_PROGRAM`, `_OPTIONS`), stats whose texts are names of ops,
 kernels and shapes (`_TEXTS`), and the words of these names (`vocabulary`). Other stats' texts are replaced as a whole.
@@ -23,6 +23,7 @@ from ..runtime import cancellation
 from ..runtime.regex import regex
 from ..xspace import wire
 from ..xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
+from .names import Names
 from .pseudonyms import Pseudonyms
 
 _SPACE: Schema = {
@@ -37,6 +38,7 @@ _SPACE: Schema = {
     "stat_metadata": {1: NUMBER, 2: TEXT},
 }
 _HOSTNAME, _STAT_NAME = place(_SPACE, "space", 4), place(_SPACE, "stat_metadata", 2)
+_THREAD_NAME = place(_SPACE, "line", 2)
 _STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE = (place(_SPACE, "stat", number) for number in (5, 6, 7))
 
 _PROGRAM: Schema = {
@@ -61,7 +63,7 @@ _TEXTS = frozenset(
 ) | {"level 0"}
 """Stats whose texts are names of ops, kernels and functions, shapes, or one of few words."""
 _UNREADABLE = frozenset({"damaged_capture", "too_many_planes", "too_many_lines"})
-_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN = range(6)
+_CLEANED, _REPLACED, _HOST, _EMPTIED, _HLO, _CHOSEN, _THREAD = range(7)
 """What is done with a text."""
 _BLOBS = {"Hlo Proto": _HLO, "HLO Proto": _HLO, "profile_options": _CHOSEN}
 
@@ -72,10 +74,10 @@ _SOURCE = regex(r"(?:^|_)source(?:_|$)|stack_(?:trace|frame)|hlo_text|command_li
 """Names of stats that hold source code, or where it lies."""
 
 
-def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> bytes:
+def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> bytes:
     """The XSpace in ``data``, of the host of that name, as strangers may see it.
 
-    Names of hosts are replaced as ``aliases`` says, other words by pseudonyms that depend on them and on `key` alone.
+    Names of hosts are replaced as ``aliases`` says, other words by the pseudonyms of ``names``.
     Raises `ProblemError` (422) for a damaged capture, of which nobody can say what it holds.
     """
     space = xspace.decode(data, host)
@@ -86,23 +88,24 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> by
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
-    words = pseudonyms(aliases, alias, space.hostnames, key)
+    words = pseudonyms(aliases, alias, space.hostnames, names)
     action = _actions(buf, space, found, words)
     replace: dict[int, Callable[[bytes], bytes]] = {
         _CLEANED: lambda text: words.clean(text.decode("utf-8", "replace")).encode(),
-        _REPLACED: lambda text: words.name(text.decode("utf-8", "replace")).encode() if text else b"",
+        _REPLACED: lambda text: words.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
         _HOST: lambda text: alias.encode(),
         _EMPTIED: lambda text: b"",
         _HLO: lambda text: _part(text, _PROGRAM, words),
         _CHOSEN: lambda text: _part(text, _OPTIONS, words),
+        _THREAD: lambda text: words.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
     return rewritten(buf, fields, *_replacements(buf, found, action, replace))
 
 
-def pseudonyms(aliases: Mapping[str, str], alias: str, own: Iterable[str], key: bytes) -> Pseudonyms:
+def pseudonyms(aliases: Mapping[str, str], alias: str, own: Iterable[str], names: Names) -> Pseudonyms:
     """Those of a session whose hosts are called so; a capture's ``own`` names of its host are that one's ``alias``."""
-    names = {part: other for name, other in aliases.items() for part in _parts(name)}
-    return Pseudonyms(key, {part: alias for name in own for part in _parts(name)} | names)
+    hosts = {part: other for name, other in aliases.items() for part in _parts(name)}
+    return Pseudonyms(names, {part: alias for name in own for part in _parts(name)} | hosts)
 
 
 def _parts(host: str) -> set[str]:
@@ -115,6 +118,7 @@ def _actions(buf: Array, space: XSpace, found: Array, words: Pseudonyms) -> Arra
     where = found[:, 1]
     action = np.full(len(found), _CLEANED)
     action[where == _HOSTNAME] = _HOST
+    action[where == _THREAD_NAME] = _THREAD
     stats = np.flatnonzero(np.isin(where, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
     planes = _planes(buf, space)
     example, code = combine(found[stats, 2], found[stats, 3])
@@ -167,7 +171,7 @@ def _part(blob: bytes, schema: Schema, words: Pseudonyms) -> bytes:
     found, damage = texts(buf, fields)
     if damage != wire.GOOD:
         return b""
-    cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace")).encode()}
+    cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace"), "op").encode()}
     return rewritten(buf, fields, *_replacements(buf, found, np.zeros(len(found), np.int64), cleaned))
 
 

@@ -20,6 +20,7 @@ from ..kineto.tokens import NO_TIME
 from ..runtime import cancellation
 from ..runtime.memory import Budget
 from ..runtime.regex import regex
+from .names import Names
 from .pseudonyms import Pseudonyms
 from .redact import pseudonyms
 
@@ -67,13 +68,13 @@ _LIBRARY = regex(r"(?:(.*)/)?((?:torch|torchvision|importlib)/.*|threading\.py|r
 _CHUNK = 1 << 14
 
 
-def redacted(data: Any, host: str, aliases: Mapping[str, str], key: bytes) -> bytes:
+def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> bytes:
     """The trace in ``data``, of the host of that name, as strangers may see it; see `redact.redacted`.
 
     Raises `ProblemError` (422) for what is larger than the memory limit.
     """
     record = read(data, host, lambda phase, fraction: None)
-    words = pseudonyms(aliases, aliases[host], [str(record.header.get("host_name", ""))], key)
+    words = pseudonyms(aliases, aliases[host], [str(record.header.get("host_name", ""))], names)
     budget, pieces = Budget(host), [_header(record, words)]
     for piece in _Writer(record, words).events():
         budget.take(len(piece))
@@ -86,7 +87,7 @@ def _header(record: Record, words: Pseudonyms) -> bytes:
     kept: dict[str, Any] = {name: told[name] for name in _FLAGS if type(told.get(name)) is int}
     kept |= {name: value for name in _VERSIONS if _VERSION.fullmatch(str(value := told.get(name, "")))}
     # Of several workers it tells whether they share a machine.
-    kept |= {"host_name": words.name(own)} if isinstance(own := told.get("host_name"), str) and own else {}
+    kept |= {"host_name": words.name(own, "machine")} if isinstance(own := told.get("host_name"), str) and own else {}
     base, unit = told.get("baseTimeNanoseconds"), told.get("displayTimeUnit")
     kept |= {"baseTimeNanoseconds": base} if type(base) is int else {}
     kept |= {"displayTimeUnit": unit} if unit in ("ms", "ns") else {}
@@ -196,14 +197,14 @@ class _Writer:
         return text if text.lower() in categories.ROLES else self.words.clean(text)
 
     def _place(self, text: str) -> str:
-        return text if _PLAIN.fullmatch(text) else self.words.clean(text)
+        return text if _PLAIN.fullmatch(text) else self.words.clean(text, "thread")
 
     def _numbers(self, text: str) -> str:
         flat = "".join(text.split())
         return flat if _LIST.fullmatch(flat) and _is_list(flat) else self._hidden(text)
 
     def _hidden(self, text: str) -> str:
-        return self.words.name(text) if text else ""
+        return self.words.name(text, "text") if text else ""
 
     def _stack(self, text: str) -> str:
         return ";".join(map(self._frame, text.split(";")))
@@ -212,11 +213,11 @@ class _Writer:
         """``file.py(12): function``."""
         found = categories.FRAME.fullmatch(text)
         if not found:
-            return self.words.clean(text)
+            return self.words.clean(text, "module" if text.startswith("nn.Module") else "function")
         library = _LIBRARY.fullmatch(found[1])
-        file = self.words.clean(library[2] if library else found[1])
-        begin = f"{self.words.name(library[1])}/" if library and library[1] else ""
-        return f"{begin}{file}({found[2]}): {self.words.clean(found[3])}"
+        file = self.words.clean(library[2] if library else found[1], "file")
+        begin = f"{self.words.name(library[1], 'path')}/" if library and library[1] else ""
+        return f"{begin}{file}({found[2]}): {self.words.clean(found[3], 'function')}"
 
 
 def _is_list(text: str) -> bool:

@@ -7,13 +7,16 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from .. import formats, store, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
 from . import redact, redact_trace
+from .names import Names
 
 
 @dataclass(frozen=True)
@@ -69,14 +72,14 @@ def _kept(host: Host, data: Any) -> str:
     return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
 
 
-def capture(session: Session, host: str, redacted: bool) -> bytes | memoryview:
-    """One host's capture as a file; raises `ProblemError` where several could be meant."""
-    names = _names(session, host)
-    if len(names) > 1:
-        listed = ", ".join(names[:8])
+def capture(session: Session, host: str, redacted: bool, names: Names | None = None) -> bytes | memoryview:
+    """One host's capture as a file; raises `ProblemError` where several could be meant. For names see `redacted`."""
+    found = _hosts(session, host)
+    if len(found) > 1:
+        listed = ", ".join(found[:8])
         problem = Problem("one_host", "A capture is of one host.", f"Name one with --host: {listed}.", session.name)
         raise ProblemError(problem)
-    return _redacted(session, names[0], _key(session)) if redacted else memoryview(store.read(_file(session, names[0])))
+    return _redacted(session, found[0], names) if redacted else memoryview(store.read(_file(session, found[0])))
 
 
 def file_name(session: Session, name: str, redacted: bool) -> str:
@@ -86,14 +89,24 @@ def file_name(session: Session, name: str, redacted: bool) -> str:
     return f"{_alias(session, name) if redacted else name}{ending}"
 
 
-def redacted(session: Session, host: str) -> Iterator[Host]:
-    """The hosts as strangers may see them, one by one, called ``host-1``, ``host-2`` … by place in the session."""
-    names = _names(session, host)
-    key = _key(session)
-    return (Host(_alias(session, name), formats.decode(_redacted(session, name, key))) for name in names)
+def redacted(session: Session, host: str, names: Names | None = None) -> Iterator[Host]:
+    """The hosts as strangers may see them, one by one, called ``host-1``, ``host-2`` … by place in the session.
+
+    Words are called as ``names`` has it, to which new ones are added; by default they are the session's own.
+    """
+    found = _hosts(session, host)
+    return (Host(_alias(session, name), formats.decode(_redacted(session, name, names))) for name in found)
 
 
-def _names(session: Session, host: str) -> list[str]:
+def kept_names(session: Session, file: Path) -> Names:
+    """Those of a key file, which need not exist yet, to go on with; raises `ProblemError` where it is none."""
+    names = Names(_key(session))
+    names.take(file)
+    names.add_hosts(session.name, {name: _alias(session, name) for name in session.hosts})
+    return names
+
+
+def _hosts(session: Session, host: str) -> list[str]:
     return list(session.hosts) if host in ("", ALL_HOSTS) else [host]
 
 
@@ -107,11 +120,35 @@ def _alias(session: Session, host: str) -> str:
     return f"host-{session.hosts.index(host) + 1}"
 
 
-def _redacted(session: Session, host: str, key: bytes) -> bytes:
+_first: WeakKeyDictionary[Session, Names] = WeakKeyDictionary()
+"""Names of the first host's words, by which all hosts of a session agree."""
+
+
+def _redacted(session: Session, host: str, names: Names | None = None) -> bytes:
+    if names:
+        return _rewritten(session, host, names)
+    if host == session.hosts[0]:
+        return _redacted_first(session)
+    if session not in _first:
+        with suppress(ProblemError):
+            _redacted_first(session)
+    return _rewritten(session, host, _first[session])
+
+
+def _redacted_first(session: Session) -> bytes:
+    names = Names(_key(session))
+    try:
+        return _rewritten(session, session.hosts[0], names)
+    finally:
+        names.open = False
+        _first[session] = names
+
+
+def _rewritten(session: Session, host: str, names: Names) -> bytes:
     data = store.read(_file(session, host))
     aliases = {name: _alias(session, name) for name in session.hosts}
     way = redact.redacted if formats.is_xspace(data) else redact_trace.redacted
-    return way(data, host, aliases, key)
+    return way(data, host, aliases, names)
 
 
 def _key(session: Session) -> bytes:

@@ -24,6 +24,7 @@ from ..analysis.digest import embedded
 from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
 from ..export import share
+from ..export.names import Names
 from ..model.recorded import versions
 from ..model.session import ALL_HOSTS, Session
 from ..problems import Problem, ProblemError
@@ -57,16 +58,22 @@ class Report:
 
 
 def report(
-    session: Session, as_is: bool = False, most_bytes: int = MOST_BYTES, title: str = "", notes: str = ""
+    session: Session,
+    as_is: bool = False,
+    most_bytes: int = MOST_BYTES,
+    title: str = "",
+    notes: str = "",
+    names: Names | None = None,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
 
+    Its words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
     Raises `ProblemError` for a capture that cannot be read or redacted, and where the pages are not built.
     """
     bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
     if not (bundle.is_file() and notices.is_file()):
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
-    with _logdir(session, as_is) as logdir:
+    with _logdir(session, as_is, names) as logdir:
         app = App(logdir, hide_capture=True, keep=False)
         asked = _Asked(Client(app))
         run = logdir.sessions()[0].name
@@ -85,7 +92,7 @@ def report(
         recorded = _recorded(app.session(run))
         asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)
     name = run if as_is else _ALIAS
-    about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are numbers."
+    about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are pseudonyms."
     told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
     cover = Cover(title, notes.strip(), f"{recorded}{about}")
@@ -194,7 +201,7 @@ def _cut(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _logdir(session: Session, as_is: bool) -> Iterator[Logdir]:
+def _logdir(session: Session, as_is: bool, names: Names | None) -> Iterator[Logdir]:
     """A logdir of that session alone, of other names and content unless it is to be as it is."""
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
         run = Path(
@@ -205,6 +212,6 @@ def _logdir(session: Session, as_is: bool) -> Iterator[Logdir]:
             name = (
                 file.where.replace("\\", "/").rpartition("/")[2] if as_is else share.file_name(session, file.host, True)
             )
-            content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True)
+            content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
             (run / name).write_bytes(content)
         yield Logdir(folder)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import tb_profile_plugin
 from tb_profile_plugin import cli
 from tb_profile_plugin.export import redact
+from tb_profile_plugin.export.names import Names
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.tools import find
@@ -139,19 +140,85 @@ def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
     assert names[0] == names[1]
 
 
+KINDS = {
+    "$lynx.py:12 wait": "$file1~.py:12 wait",
+    "PjitFunction(gibbon_step)": "PjitFunction(function1~_step)",
+    "ibex/MatMul:MatMul": "module1~/MatMul:MatMul",
+    "model/ZebuHead_2": "model/Module1~Head_2",
+    "caracal::add": "op1~::add",
+    "gnu12": "name1~12",
+    "/home/okapi/data": "path1~",
+    "10.1.2.3": "address1~",
+}
+
+
+@pytest.mark.parametrize("text", KINDS)
+def test_pseudonyms_tell_what_they_stand_for(text: str) -> None:
+    cleaned = Pseudonyms(Names(b"key"), {}).clean(text)
+    mark = Names(b"key").of("", "")[-3:]
+    assert cleaned == KINDS[text].replace("~", mark)
+    assert Pseudonyms(Names(b"another"), {}).clean(text) != cleaned
+
+
+def exported(folder: Path, out: Path, *more: str) -> bytes:
+    """A redacted trace."""
+    assert cli.main(["export", str(folder), "--redact", "--out", str(out), *more]) == 0
+    return out.read_bytes()
+
+
+def test_a_key_brings_the_words_back(folder: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key.json"
+    content = exported(folder, tmp_path / "out", "--key", str(key))
+    assert left(content) == []
+    assert key.stat().st_mode & 0o777 == 0o600
+    told = json.loads(key.read_text())
+    assert told[f"host-1 ({folder.name})"] == min(HOSTS)
+    text = content.decode()
+    for name in sorted(told, key=len, reverse=True):
+        text = text.replace(name, told[name])
+    assert {"gibbon_step", "ibex", "civet", "gaurus"} <= set(re.findall(r"[a-z]+_step|[a-z]+", text))
+
+
+def test_with_one_key_sessions_share_their_names(tmp_path: Path) -> None:
+    folders = []
+    for name, text in (("one", "ibex/MatMul:MatMul[0,9]"), ("two", "okapi/Relu:Relu[0,9] ibex/MatMul:MatMul[10,9]")):
+        session = draw.session(tmp_path / name, host=draw.space(f"/host:CPU\n  t | train[0,99] {text}"))
+        folders.append(Path(session.stored.folder))
+    key = ["--key", str(tmp_path / "key.json")]
+
+    def ibex(*more: str) -> list[str]:
+        contents = [exported(folder, tmp_path / "out", *more).decode() for folder in folders]
+        return [re.findall(r"(\w+)/MatMul", content)[0] for content in contents]
+
+    one, two = ibex(*key)
+    assert one == two
+    alone, other = ibex()
+    assert alone != other
+
+
+@pytest.mark.parametrize("content", ["[]", '{"a": "b"}', "{", '{"name1": "x"}'])
+def test_only_keys_are_keys(folder: Path, tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> None:
+    key = tmp_path / "key.json"
+    key.write_text(content)
+    arguments = ["export", str(folder), "--out", str(tmp_path / "out"), "--key", str(key)]
+    assert cli.main([*arguments, "--redact"]) == 2
+    assert "no key of pseudonyms" in capsys.readouterr().err
+    assert key.read_text() == content
+    assert cli.main(arguments) == 2
+
+
 WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_size=12)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(WORD, min_size=2, max_size=5, unique=True), st.sampled_from("/ . : _ - = ( \\ , @ %2F ::".split()))
 def test_words_that_nobody_knows_never_stay(words: list[str], between: str) -> None:
-    pseudonyms = Pseudonyms(b"key", {})
-    foreign = [word for word in words if word.casefold() not in pseudonyms.clean(word).casefold()]
+    foreign = [w for w in words if w.casefold() not in Pseudonyms(Names(b"key"), {}).clean(w).casefold()]
     text = between.join(["MatMul", *words, "dense_1"])
-    cleaned = pseudonyms.clean(text)
+    cleaned = Pseudonyms(Names(b"key"), {}).clean(text)
     assert [word for word in foreign if word.casefold() in cleaned.casefold()] == []
-    assert cleaned == Pseudonyms(b"key", {}).clean(text)
-    assert cleaned != Pseudonyms(b"another", {}).clean(text) or not foreign
+    assert cleaned == Pseudonyms(Names(b"key"), {}).clean(text)
+    assert cleaned != Pseudonyms(Names(b"another"), {}).clean(text) or not foreign
 
 
 KEPT = r"""
@@ -180,13 +247,13 @@ regs:32 static_shared:0 dynamic_shared:16384 grid:2,1,1 block:32,1,1 occ_pct:100
 
 @pytest.mark.parametrize("text", [*KEPT.strip().splitlines(), "\0PU_0_bfc"])
 def test_names_of_frameworks_stay(text: str) -> None:
-    assert Pseudonyms(b"key", {}).clean(text) == text
+    assert Pseudonyms(Names(b"key"), {}).clean(text) == text
 
 
 def test_texts_that_differ_still_differ() -> None:
     dice = random.Random(7)
     texts = {"".join(dice.choices("aAbB1_/.:ü -", k=7)) for _ in range(20_000)}
-    pseudonyms = Pseudonyms(b"key", {})
+    pseudonyms = Pseudonyms(Names(b"key"), {})
     assert len({pseudonyms.clean(text) for text in texts}) == len(texts)
 
 
@@ -249,8 +316,8 @@ def test_figures_stay(path: Path, tmp_path: Path) -> None:
 def test_mangled_names_are_still_read() -> None:
     """A value before the end of a template is no word's length."""
     name = "_ZN5Eigen6gaurusINS0_13scalar_cmp_opINS_14ComparisonNameELNS_14ComparisonNameE5EEEKNS_6kernelEEEvT_"
-    cleaned = Pseudonyms(b"key", {}).clean(name)
-    assert "gaurus" not in cleaned and cleaned.startswith("_ZN5Eigen13x")
+    cleaned = Pseudonyms(Names(b"key"), {}).clean(name)
+    assert "gaurus" not in cleaned and cleaned.startswith("_ZN5Eigen12function1")
     assert cleaned.endswith(name[name.index("INS0_13scalar") :])
 
 
@@ -258,7 +325,7 @@ def test_mangled_names_are_still_read() -> None:
 def test_long_texts_are_walked_once(piece: str) -> None:
     """This would take hours if an expression looked ahead at every place."""
     text = piece * 100_000
-    assert 0 < len(Pseudonyms(b"key", {"host-a": "host-1"}).clean(text)) <= 16 * len(text)
+    assert 0 < len(Pseudonyms(Names(b"key"), {"host-a": "host-1"}).clean(text)) <= 16 * len(text)
 
 
 def test_a_hostile_number_of_levels_is_no_trouble() -> None:
@@ -268,6 +335,6 @@ def test_a_hostile_number_of_levels_is_no_trouble() -> None:
     space = draw.space("/host:CPU\n  t | train[0,9]")
     space.planes[0].stat_metadata[1].name = "Hlo Proto"
     space.planes[0].stats.add(metadata_id=1, bytes_value=blob)
-    content = redact.redacted(space.SerializeToString() + draw._field(9, blob), "h", {"h": "host-1"}, b"key")
+    content = redact.redacted(space.SerializeToString() + draw._field(9, blob), "h", {"h": "host-1"}, Names(b"key"))
     assert b"marten" not in content
     assert b"train" in content

@@ -15,6 +15,7 @@ import draw
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin import cli
 from tb_profile_plugin.api import Capture
 from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.report import page
@@ -76,6 +77,16 @@ def test_traces_in_json_are_redacted_too() -> None:
         made = report(session, as_is)
         assert "Overview" in made.titles
         assert held(made.html)['["sessions",[]]']["sessions"][0]["hosts"] == hosts
+
+
+def test_a_key_stays_with_who_sends_the_report(tmp_path: Path) -> None:
+    session = secret(tmp_path)
+    out, key = tmp_path / "r.html", tmp_path / "key.json"
+    assert cli.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key)]) == 0
+    assert SECRET in key.read_text()
+    assert SECRET not in out.read_text() + json.dumps(held(out.read_text()))
+    assert key.name not in out.read_text()
+    assert cli.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key), "--as-is"]) == 2
 
 
 def test_what_cannot_be_redacted_is_given_only_as_it_is(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ function Files({ of, run }: { of: Contents; run: string }) {
       ) : (
         <p>
           In a redacted capture, names keep their numbers and the words of frameworks, compilers and kernel libraries;
-          every other word becomes a number, the same for the same word. Figures stay, and so do times of day.
+          every other word becomes a pseudonym such as module3qzk. Figures stay, and so do times of day.
         </p>
       )}
       <div class="actions">
