@@ -94,9 +94,9 @@ class Bound(NamedTuple):
 
 
 def bound(op: XlaOp, peaks: Peaks) -> Bound:
-    """See `Bound`. What only runs other ops takes nothing at best."""
+    """See `Bound`. What costs nothing, as what only runs other ops, has none: its time is spent on something else."""
     if op.control:
-        return Bound(0.0, 0.0, 0.0, UNKNOWN)
+        return Bound(None, None, None, UNKNOWN)
     if op.transfer or op.collective:
         return Bound(None, None, None, INTERCONNECT if op.collective else TRANSFER)
     peak = peaks.of(op)
@@ -106,7 +106,9 @@ def bound(op: XlaOp, peaks: Peaks) -> Bound:
     if op.cost not in (STATED, COMPUTED) or compute is None or memory is None:
         return Bound(compute, memory, None, UNKNOWN)
     longest = max(compute, memory)
-    if not op.executions or not longest:
+    if not longest:
+        return Bound(compute, memory, None, UNKNOWN)
+    if not op.executions:
         return Bound(compute, memory, longest, UNKNOWN)
     short = op.total_ps < _SHORT_PS * op.executions and longest < _NEAR * op.total_ps
     return Bound(compute, memory, longest, LATENCY if short else COMPUTE if compute >= memory else MEMORY)

@@ -109,6 +109,14 @@ class XlaOps:
         return sum(op.self_ps for op in self.ops)
 
     @property
+    def of_programs(self) -> dict[int, int]:
+        """Self time by id of the programs that ran."""
+        times: dict[int, int] = {}
+        for op in self.ops:
+            times[op.program] = times.get(op.program, 0) + op.self_ps
+        return times
+
+    @property
     def idle_ps(self) -> int:
         """Time in which a device did nothing."""
         return self.window_ps - self.busy_ps

@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from ..analysis.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
-from ..analysis.programmemory import Detail, Held, detail, program_memories, scoped
+from ..analysis.programmemory import Detail, Held, detail, scoped
 from ..analysis.xlaread import stack
 from ..contract.answer import Json
 from ..contract.named import Named
@@ -25,7 +25,7 @@ _VMEM = 1
 
 def memory_viewer(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
-    chosen = choose(program_memories(hosts[0]), str(options["module_name"]), str(options["memory_space"]))
+    chosen = choose(hosts[0], str(options["module_name"]), str(options["memory_space"]))
     if chosen is None:
         return {}
     module = hosts[0].modules[chosen.program]

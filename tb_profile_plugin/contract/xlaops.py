@@ -35,6 +35,8 @@ from .tool import Param
 
 NEEDS = (xla_ops, host_device_type)
 _PS_PER_US = 1e6
+NOTABLE = 0.01
+"""Share of the ops' time from which on what is said of a part of it matters."""
 
 PEAKS = (
     Param(
@@ -317,7 +319,7 @@ def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
         return waiting
     waste = [(found.wasted_ps(op) or 0.0, op, found) for op, found in zip(table.ops, bounds, strict=True)]
     lost, op, found = max(waste, key=lambda each: each[0])
-    if lost <= 0:
+    if lost < NOTABLE * whole:
         return f"{said}; {table.ops[0].name} takes most, {table.ops[0].self_ps / whole:.0%}."
     why = f" ({_WHY[found.by]})" if found.by in _WHY else ""
     times = f"{duration(lost)} of its {duration(op.self_ps)} are beyond what the device could do"

@@ -110,7 +110,7 @@ _FACTS = (
 )
 _PARAMS = (
     Param("module_name", "", "The program: its id, name(id), or its name where only one has it."),
-    Param("node_name", "", "The instruction or computation; without it, the op that wastes most time."),
+    Param("node_name", "", "The instruction or computation; without it, the op that takes most time."),
     Param("graph_width", "2", f"Hops from it, {_WIDEST} at most.", kind="count"),
     Param("open", "", "Instructions to show the inside of, separated by commas, or all for every fusion."),
     Param("find", "", "Words to look for in names, opcodes, framework ops and source lines of all programs."),
@@ -163,7 +163,7 @@ def graph_viewer(
 
 
 def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
-    """The instruction that is asked for: in the program named, else in any; without a name the most wasteful op.
+    """The instruction that is asked for: in the program named, else in any; without a name see `_first`.
 
     Raises `ProblemError` (404) for a program or an instruction that does not exist. The host has a program.
     """
@@ -181,12 +181,11 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
 
 
 def _first(host: Host, program: str) -> tuple[Module, int]:
-    """The op that wastes most time, else the one that takes most, else the result of the largest program."""
+    """The op that takes most time; where none ran, the result of the largest program."""
     table, only = xla_ops(host), xlaops.program_of(host.modules, program) if program else None
-    peaks = peaks_of(table.devices)
-    ran = [op for op in table.ops if op.program in host.modules and (only is None or op.program == only.program_id)]
-    ran.sort(key=lambda op: (-(bound(op, peaks).wasted_ps(op) or 0.0), -op.self_ps))
-    for op in ran:
+    for op in table.ops:
+        if op.program not in host.modules or (only is not None and op.program != only.program_id):
+            continue
         row = host.modules[op.program].row(op.name)
         if row >= 0:
             return host.modules[op.program], row
@@ -267,9 +266,7 @@ def _where(module: Module, row: int, ops: Ops) -> list[Any]:
 
 
 def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
-    times: dict[int, int] = {}
-    for op in table.ops:
-        times[op.program] = times.get(op.program, 0) + op.self_ps
+    times = table.of_programs
     ordered = sorted(modules.values(), key=lambda each: (-times.get(each.program_id, 0), each.title))
     return [
         [

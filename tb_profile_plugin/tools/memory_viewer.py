@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories, times
 from ..analysis.words import memory
 from ..analysis.xlamoments import moments
+from ..analysis.xlaops import xla_ops
 from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
 from ..contract.opcosts import program_text
 from ..contract.tool import Param, tool
@@ -139,7 +140,7 @@ _FACTS = (
     Column("blocks", "Temporary values", doc="How many the program has over its whole schedule."),
 )
 _PARAMS = (
-    Param("module_name", "", "The program: its id, or name(id). Without it, the one with the highest peak."),
+    Param("module_name", "", "The program: its id, or name(id). Without it, the one that takes most time."),
     Param("memory_space", "", "Number of the device's memory. Without it, the one in which that program needs most."),
     Param("position", "", "Position in the curve at which to show what is alive. Without it, the peak."),
 )
@@ -159,9 +160,8 @@ def memory_viewer(
     session: Session, hosts: Sequence[Host], module_name: str, memory_space: str, position: str
 ) -> Answer:
     """What does an XLA program need memory for?"""
-    programs = program_memories(hosts[0])
-    tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in programs])}
-    chosen = choose(programs, module_name, memory_space)
+    tables = {"programs": by_column(_PROGRAMS, [_row(each) for each in program_memories(hosts[0])])}
+    chosen = choose(hosts[0], module_name, memory_space)
     if chosen is None:
         return Answer({}, tables, notes=[_nothing(session)])
     module = hosts[0].modules[chosen.program]
@@ -193,18 +193,22 @@ def memory_viewer(
     }
     title, assignment = [chosen.title], module.assignment
     notes = unread(title * assignment.damaged, title * assignment.cut)
-    return Answer(facts, tables, _headline(found), notes)
+    return Answer(facts, tables, _headline(found, xla_ops(hosts[0]).of_programs), notes)
 
 
-def choose(programs: Sequence[Program], wanted: str, space: str) -> Program | None:
-    """The program and memory that are asked for; raises `ProblemError` for one that does not exist."""
+def choose(host: Host, wanted: str, space: str) -> Program | None:
+    """The program and memory that are asked for, else those of the program that takes most time, then of most memory.
+
+    Raises `ProblemError` for one that does not exist.
+    """
+    programs, times = program_memories(host), xla_ops(host).of_programs
     if not programs:
         return None
     by_id = signed(int(wanted)) if wanted.isdecimal() else None
     named = [each for each in programs if not wanted or wanted == each.title or by_id == each.program]
     found = [each for each in named if not space or str(each.color) == space]
     if found:
-        return found[0]
+        return max(found, key=lambda each: times.get(each.program, 0))
     titles = list(dict.fromkeys(each.title for each in programs))
     shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
     if not named:
@@ -251,7 +255,7 @@ def _map(found: Detail) -> list[list[Any]]:
     return [[name, block.begin + 1, block.end + 1, block.offset, block.size] for name, block in blocks]
 
 
-def _headline(found: Detail) -> Headline:
+def _headline(found: Detail, times: Mapping[int, int]) -> Headline:
     program, peak = found.program, found.program.peak
     if not peak:
         return Headline(f"{program.title} needs no {space_name(program.color)}.", "info")
@@ -267,4 +271,5 @@ def _headline(found: Detail) -> Headline:
     then = "" if found.position == found.heap.peak else f" at position {found.position}"
     most = f" The largest{then} is {largest.name}, {memory(largest.size)}." if largest and largest.name else ""
     when = f", when {at} runs" if at else ""
-    return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}", "info")
+    ran = "" if program.program in times or not times else " It did not run in this capture."
+    return Headline(f"{program.title} needs {memory(peak)} at its peak{when}: {shares}.{most}{ran}", "info")

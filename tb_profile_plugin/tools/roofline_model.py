@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.roofline import TRANSFER, Peaks, Sums
+from ..analysis.roofline import TRANSFER, UNKNOWN, Peaks, Sums
 from ..analysis.words import duration
 from ..analysis.xlaop import XlaOps
 from ..analysis.xlatransfers import Transfers, merged, transfers
@@ -184,8 +184,9 @@ def _headline(whole: Sums, moved: Transfers) -> Headline | None:
     if not whole.self_ps:
         return None
     unknown = whole.unknown_ps / whole.self_ps
-    if not whole.known_ps:
-        text = "No op's cost and peaks are both known, so none can be compared with what the device could do."
+    if whole.known_ps < xlaops.NOTABLE * whole.self_ps:
+        few = "Next to no" if whole.known_ps else "No"
+        text = f"{few} op's cost and peaks are both known, so none can be compared with what the device could do."
         return Headline(text, "unknown")
     by = max(whole.by, key=lambda name: whole.by[name])
     if by in xlaops.WAITS and whole.by[by] > whole.self_ps / 2:
@@ -198,6 +199,7 @@ def _headline(whole: Sums, moved: Transfers) -> Headline | None:
         return Headline(text, "info")
     text = (
         f"The ops whose cost is known run at {whole.bound_ps / whole.known_ps:.0%} of their roofline, "
-        f"{duration(whole.wasted_ps)} of {duration(whole.known_ps)} beyond it; most of the time is bound by {by}."
+        f"{duration(whole.wasted_ps)} of {duration(whole.known_ps)} beyond it"
+        f"{'' if by == UNKNOWN else f'; most of the time is bound by {by}'}."
     )
     return Headline(text + (f" {unknown:.0%} of the time has no bound." if unknown >= 0.01 else ""), "info")
