@@ -71,6 +71,14 @@ def count(text: str) -> int:
     return int(text)
 
 
+def port(text: str) -> int:
+    """An option's port."""
+    number = int(text)
+    if not 0 <= number < 65536:
+        raise argparse.ArgumentTypeError(f"{number} is no port: give 0 to 65535")
+    return number
+
+
 def size(text: str) -> int:
     """An option's size, such as ``8G``, in bytes."""
     from .runtime.memory import size_of

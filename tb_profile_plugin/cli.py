@@ -19,8 +19,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from . import __version__, handing, judging
-from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, output, stored_at, written
+from . import __version__, completion, handing, judging
+from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, output, port, stored_at, written
 from .problems import Problem, ProblemError
 from .settings import MEMORY_LIMIT
 from .terminal import Parser, Verb, log_to_stderr, say, warn
@@ -113,13 +113,14 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser(
         "cache", help="what earlier results and fetched captures take, or delete them", options=_cache_options
     )
+    completion.add(parser, verbs)
     return parser
 
 
 def _serve_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
     verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    verb.add_argument("--port", type=_port, default=6007, help="0 takes a free one (default: %(default)s)")
+    verb.add_argument("--port", type=port, default=6007, help="0 takes a free one (default: %(default)s)")
     verb.add_argument("--hide-capture", action="store_true", help="do not let the page capture")
     verb.add_argument(
         "--allow-host",
@@ -220,13 +221,6 @@ def _export_options(verb: argparse.ArgumentParser) -> None:
 def _cache_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("action", choices=("show", "clear"))
     verb.set_defaults(verb=_cache)
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port < 65536:
-        raise argparse.ArgumentTypeError(f"{port} is no port: give 0 to 65535")
-    return port
 
 
 def _option(text: str) -> tuple[str, str]:
