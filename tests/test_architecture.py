@@ -33,7 +33,20 @@ ORDER = [
         "serve",
     ),
 ]
-ABOVE = {"__init__", "__main__", "api", "asking", "assisting", "checking", "cli", "handing", "judging", "mcp", "plugin"}
+ABOVE = {
+    "__init__",
+    "__main__",
+    "api",
+    "asking",
+    "assisting",
+    "checking",
+    "cli",
+    "completion",
+    "handing",
+    "judging",
+    "mcp",
+    "plugin",
+}
 """Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]
