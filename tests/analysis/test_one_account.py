@@ -10,6 +10,7 @@ from figures import column, facts, states
 
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
+from tb_profile_plugin.analysis.diagnosis.whatif import SCENARIOS
 from tb_profile_plugin.analysis.idle.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from tb_profile_plugin.model.recorded import is_unrecorded, leaves_gpu_unused
 
@@ -39,6 +40,8 @@ def test_pages_group_one_account(path: Path) -> None:
         assert category.id == id and abs(average_ms * 1e9 - whole) <= len(category.states)
     assert facts(overview)["parts_ms"] * 1e9 == pytest.approx(sum(fine.values()), abs=len(State))
     same_causes(why)
+    gains_that_can_be(why)
+    links_to_what_is_named(why)
     if len(capture.hosts) == 1:
         same_steps(overview)
 
@@ -49,6 +52,27 @@ def same_causes(why: dict[str, Any]) -> None:
     times = zip(column(why, "causes", "id"), column(why, "causes", "per_step_ps"), strict=True)
     spent = sum(ps for id, ps in times if id not in apart)
     assert spent <= sum(column(why, "step", "time_ps")) + len(State)
+
+
+def gains_that_can_be(why: dict[str, Any]) -> None:
+    """No gain is larger than the step, and what removes more wins no less."""
+    gain = dict(zip(column(why, "scenarios", "id"), column(why, "scenarios", "gain_ps"), strict=True))
+    period = sum(column(why, "step", "time_ps"))
+    for id, ps in gain.items():
+        assert 0 <= ps <= period + len(State)
+        more = [gain[other] for other in gain if set(SCENARIOS[id]) < set(SCENARIOS[other])]
+        assert all(ps <= each + period / 1000 for each in more)
+
+
+def links_to_what_is_named(why: dict[str, Any]) -> None:
+    """Where a cause names events, its links lead to stretches of these; each name is told by its events."""
+    evidence = list(zip(column(why, "evidence", "cause"), column(why, "evidence", "name"), strict=True))
+    names: dict[str, set[str]] = {}
+    for cause, name in zip(column(why, "names", "cause"), column(why, "names", "name"), strict=True):
+        names.setdefault(cause, set()).add(name)
+    for cause, known in names.items():
+        linked = {name for of, name in evidence if of == cause}
+        assert linked <= known or not linked & known
 
 
 def same_steps(overview: dict[str, Any]) -> None:

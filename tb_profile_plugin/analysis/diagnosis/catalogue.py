@@ -101,7 +101,7 @@ TEMPLATES: dict[str, str] = {
     + _PART
     + " passes between one op and the next, though ops are not short: threads that run them did not.{names}",
     "headline.peer": "Waiting for another device: " + _PART + " waits for work of other devices.{names}",
-    "headline.stream": "Waiting in a stream: " + _PART + " waits for an event or a function of the host.{names}",
+    "headline.stream": "Waiting in a stream: " + _PART + " waits for work that was not recorded.{names}",
     "headline.before_capture": "The capture began in the middle: "
     + _PART
     + " waits for work that was launched before it.{names}",
@@ -156,7 +156,7 @@ TEMPLATES: dict[str, str] = {
     "cause.between": "The device goes from one kernel to the next.{names}",
     "cause.pauses": "Between one op and the next threads that run them did not, though ops are not short.{names}",
     "cause.peer": "A device waits for another.{names}",
-    "cause.stream": "A stream waits for an event or a function of the host.{names}",
+    "cause.stream": "A stream waits for an event of which the work was not recorded.{names}",
     "cause.before_capture": "What the device waits for was launched before the capture began.{names}",
     "cause.unexplained": "Nothing was recorded that tells why.{names}",
     "cause.between_steps": "Between one step and the next other code runs, or nothing that was recorded{few}.{names}",
@@ -188,6 +188,7 @@ TEMPLATES: dict[str, str] = {
     # Of what nothing can be won.
     "won.host": "{names} Nothing can be won by that alone: the host is the limit.",
     "won.others": "{names} Nothing can be won by that alone: the step waits for other work meanwhile.",
+    "won.more": "{names} More than that can be won: the host then runs ahead, and other waits end, too.",
     "rest.none": "",
     "rest.some": " Of the rest most is lost to: {parts}.",
     # Parts of what is lost.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..hostnames import EXECUTORS
-from ..idle.states import STATES
+from ..idle.states import HOST_CAUSES, STATES, State
 from .catalogue import LABELS, Sentence
 from .figures import Stretch
 from .found import NAMED_SHARE, PAUSE, PAUSES, kinds
@@ -48,6 +48,8 @@ _TINY_PYTHON_PS = 20e6
 """… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
+_SILENT = 0.02
+"""Share of the host's time that was recorded, below which nothing tells what it waits for."""
 _EACH_TIME = 0.9
 """What is seen less often per step is not said to happen each time."""
 NAMES = 10
@@ -147,12 +149,25 @@ class Lost:
                 return "executor", self.id
         return (*self.kinds[:1], self._mostly, self.id)
 
+    def stretches(self, evidence: Sequence[Stretch]) -> list[Stretch]:
+        """Those of its time, of what it is told by first, the longest first."""
+        mine = [each._replace(name=_name_of(each.name)) for each in evidence if each.state in self.states]
+        told = [name for name, _, _ in self.by_name()[:_TOLD_NAMES] if name]
+        named = [each for each in mine if each.name in told]
+        return sorted(named or mine, key=lambda each: each.begin - each.end)
+
     def named(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""
         if self.unrecorded:
             return Sentence("names.unrecorded", {"share": min(self.unnamed_share, 1.0)})
         most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= NAMED_SHARE * self.ps]
         return _some([_one(*row, self) for row in most], sum(ps for _, ps, _ in most) >= _MOSTLY * self.ps)
+
+
+def _name_of(label: str) -> str:
+    """What a cause calls what has that name in `figures`: without the ending of a kind that is a cause of its own."""
+    ending = next((ending for ending in _BY_ENDING if label.endswith(ending)), "")
+    return label.removesuffix(ending)
 
 
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
@@ -306,9 +321,12 @@ def gain(lost: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
     Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
-    work itself and what is not known, and where nothing was replayed.
+    work itself and what is not known, and where nothing was replayed. Where nothing was recorded of what the host does,
+    it may wait for anything else.
     """
     if lost.id in _CANNOT_GO or typical.replayed is None:
+        return None
+    if lost.id not in _HAVE_NAMES and _host_is_silent(typical):
         return None
     scenario = {"retrace": "compile", "pauses": "between"}.get(lost.id, lost.id)
     replayed = typical.replayed.get(scenario)
@@ -317,3 +335,10 @@ def gain(lost: Lost, typical: Typical) -> int | None:
     whole = set(lost.states) <= set(_told_between(typical))
     gained = replayed.gain_ps if whole else replayed.step_gain_ps
     return round(min(max(gained - lost.apart_ps, 0.0), typical.steady_ps or typical.period_ps))
+
+
+def _host_is_silent(typical: Typical) -> bool:
+    """Whether next to nothing was recorded of what the host does while devices are idle."""
+    times = dict(zip(STATES, typical.state_ps.tolist(), strict=True))
+    recorded = sum(times[STATES[state]] for state in HOST_CAUSES if state != State.UNRECORDED)
+    return bool(recorded <= _SILENT * times["unrecorded"] and times["unrecorded"])

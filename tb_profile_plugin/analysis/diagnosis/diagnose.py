@@ -44,6 +44,8 @@ _FINE = 0.80
 _NOTABLE = 0.02
 """Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
 compute from which on nothing much can be won elsewhere; and of a loss that is worth a clause."""
+_EVIDENCE = 5
+"""So many stretches are shown of each cause."""
 _SHOWN, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _TIED = 0.1
@@ -262,13 +264,17 @@ def _arguments(lost: Lost, typical: Typical) -> dict[str, object]:
 
 
 def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
-    """What the step waits for anyway, of a cause of which nothing can be won."""
+    """Why nothing can be won by a cause, which the step waits for something else beside; or more than its own time."""
     won, whole = gain(lost, typical), typical.period_ps
-    if won is None or typical.replayed is None or won >= _NOTHING * whole or lost.ps < _NOTHING * whole:
+    if won is None or typical.replayed is None or lost.ps < _NOTHING * whole:
+        return {}
+    names = lost.named()
+    if won - lost.ps >= max(_NOTABLE * whole, _TIED * lost.ps):
+        return {"names": Sentence("won.more", {"names": names})}
+    if won >= _NOTHING * whole:
         return {}
     by_host = typical.replayed.get("host")
     bound = by_host is not None and by_host.gain_ps >= _NOTABLE * whole and lost.id not in HOST
-    names = lost.named()
     return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
 
 
@@ -280,7 +286,6 @@ def _cause(
     confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
     if not typical.counted:
         confidence = "low"
-    shown = sorted((each for each in evidence if each.state in lost.states), key=lambda each: each.begin - each.end)
     return Cause(
         lost.id,
         round(lost.ps),
@@ -291,5 +296,5 @@ def _cause(
         Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})} | _limit(lost, typical)),
         remedy(told[0], *lost.remedied, done=told[1]),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
-        shown[:5],
+        lost.stretches(evidence)[:_EVIDENCE],
     )

@@ -45,6 +45,7 @@ class Stretch(NamedTuple):
     event: int
     """The event that tells the state, as the trace numbers them; -1 for none."""
     name: str
+    """By which of `HostFigures.names` it counts, else the event's own."""
 
 
 class HostFigures(NamedTuple):
@@ -71,7 +72,7 @@ class HostFigures(NamedTuple):
     name_count: Array
     """int64[windows, names]: events of that name that tell why in the window; one that tells it twice counts once."""
     evidence: list[Stretch]
-    """The longest stretches of each state, in steps and between them."""
+    """The longest stretches of each state and of each of the names, in steps and between them."""
     devices: list[str]
     """Those that did something."""
     device_ps: Array
@@ -122,7 +123,7 @@ def figures(host: Host, step_event: str = "") -> HostFigures:
         names,
         name_ps,
         name_count,
-        _evidence(host, line, edges),
+        _evidence(host, line, text, (names, place), edges),
         [work.name for work in device_work(host)],
         partition(host, edges[1:2], edges[-2:-1])[0],
         [plane.name for plane in host.gpus or host.tpus if not len(plane.events)],
@@ -258,25 +259,36 @@ def _by_text(tiles: I64, state: I8, text: I32, states: Int, words: Int) -> I64:
     return answer
 
 
-def _evidence(host: Host, line: Timeline, edges: Array) -> list[Stretch]:
-    longest = _longest(line.edges, line.state, edges[1], edges[-2], len(STATES), _EVIDENCE)
+def _evidence(
+    host: Host, line: Timeline, text: Told, named: tuple[list[tuple[str, str]], Array], edges: Array
+) -> list[Stretch]:
+    names, place = named
+    groups = [*names, *((state, "") for state in STATES)]
+    longest = _longest(
+        line.edges, line.state, text.text, place, edges[1], edges[-2], len(STATES), len(names), _EVIDENCE
+    )
     found = []
-    for name, mine in zip(STATES, longest.tolist(), strict=True):
+    for (state, label), mine in zip(groups, longest.tolist(), strict=True):
         for i in filter(lambda i: i >= 0, mine):
-            event = int(line.event[i])
-            text = shown(host.trace.name(event)) if event >= 0 else ""
-            found.append(Stretch(host.name, name, int(line.begin[i]), int(line.end[i]), event, text))
+            event = int(text.event[i] if label else line.event[i])
+            name = label or (shown(host.trace.name(event)) if event >= 0 else "")
+            found.append(Stretch(host.name, state, int(line.begin[i]), int(line.end[i]), event, name))
     return found
 
 
 @jit
-def _longest(tiles: I64, state: I8, low: Int, high: Int, states: Int, most: Int) -> I64Matrix:
-    """int64[states, most]: the stretches that last longest between two moments, the earlier of equal ones first; -1
-    where there are no more."""
-    answer = np.full((states, most), -1, np.int64)
-    times = np.zeros((states, most), np.int64)
+def _longest(
+    tiles: I64, state: I8, text: I32, place: I8, low: Int, high: Int, states: Int, names: Int, most: Int
+) -> I64Matrix:
+    """int64[names + states, most]: the stretches of each name, as `_named` places them, and of each state without one,
+    that last longest between two moments, the earlier of equal ones first; -1 where there are no more."""
+    words = len(place) // states
+    answer = np.full((names + states, most), -1, np.int64)
+    times = np.zeros((names + states, most), np.int64)
     for i in range(len(state)):
-        time, row = min(tiles[i + 1], high) - max(tiles[i], low), state[i]
+        time = min(tiles[i + 1], high) - max(tiles[i], low)
+        row = np.int64(place[np.int64(state[i]) * words + text[i]]) if text[i] >= 0 else np.int64(-1)
+        row = row if row >= 0 else names + np.int64(state[i])
         k = most
         while k > 0 and time > times[row, k - 1]:
             if k < most:

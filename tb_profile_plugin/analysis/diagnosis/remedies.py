@@ -280,7 +280,7 @@ model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
     ),
     ("between", ""): Remedy("Fuse short kernels into longer ones, by the compiler or by larger batches."),
     ("peer", ""): Remedy("Give the devices equal work, or let each begin before the other has finished."),
-    ("stream", ""): Remedy("Wait right before what needs it, for an event recorded right after the work awaited."),
+    ("stream", ""): Remedy("Capture more steps: what the stream waits for was launched before the capture."),
     ("latency", ""): Remedy("Launch further ahead: let the host wait for results once in many steps, not in each one."),
     ("python", TENSORFLOW): Remedy("Take Python out of the loop: put what it computes into tf.function or tf.data."),
     ("python", JAX): Remedy(

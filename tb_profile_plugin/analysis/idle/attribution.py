@@ -11,7 +11,7 @@ from .states import State
 _LAUNCH, _DISPATCH = int(State.LAUNCH), int(State.DISPATCH)
 _PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
 _LATENCY, _BETWEEN, _PEER = int(State.LATENCY), int(State.BETWEEN), int(State.PEER)
-_BEFORE_CAPTURE, _UNEXPLAINED = int(State.BEFORE_CAPTURE), int(State.UNEXPLAINED)
+_STREAM, _BEFORE_CAPTURE, _UNEXPLAINED = int(State.STREAM), int(State.BEFORE_CAPTURE), int(State.UNEXPLAINED)
 _SYNC = int(State.SYNC)
 _HOPS = 16
 """So many times a thread that waits for another one is followed to that one."""
@@ -57,6 +57,7 @@ def attributed(
     calls: Calls,
     usual: Array,
     awaited: Array,
+    held: Array,
     wide: Array,
     threads: Threads,
     activity: Activities,
@@ -71,7 +72,8 @@ def attributed(
     ``calls`` tell of each event: its launch's begin and end, thread and number, whether an earlier event has the same
     launch, whether it was launched before the capture, and its kind; ``usual`` how long it usually pauses after the
     event before it, by kind and by whether an earlier event has the same launch (int64[kinds, 2]).
-    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``wide``
+    ``awaited`` (int64[n, 3]: begin, end, event) is what an event is known to wait for on another device, ``held``
+    (int32[n]) the call before its launch that lets its stream wait for something, or -1; ``wide``
     (int64[m, 5]: begin, end, state, event, since) what any launched work may wait for. ``threads`` are the begins of
     events, where lines begin, and of `Activity` ``line_of``, ``came_from``, ``thread`` and ``python``; ``activity`` its
     stretches. A wait in a call is what ``instead`` knows of that time, the first before the second: int64[k, 4 or
@@ -82,7 +84,7 @@ def attributed(
     rows, stack = room(4 * len(layer) + 1024), np.empty((4 * _HOPS, 5), np.int64)
     at = gap = count = 0
     while True:
-        given = after, calls, usual, awaited, wide, threads, activity, instead, loop, latency, int(program)
+        given = after, calls, usual, awaited, held, wide, threads, activity, instead, loop, latency, int(program)
         reached = np.stack((activity[0], threads[1]))
         at, gap, count = _attributed(rows, stack, reached, at, gap, count, edges, layer, *given)
         if at == len(layer):
@@ -120,6 +122,7 @@ def _attributed(
     calls: Calls,
     usual: I64Matrix,
     awaited: I64Matrix,
+    held: I32,
     wide: I64Matrix,
     threads: Threads,
     activity: Activities,
@@ -159,7 +162,7 @@ def _attributed(
                     peer = awaited[n] if len(awaited) > 0 else nobody
                     while w < len(wide) and wide[w, 1] <= launched:
                         w += 1
-                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most)
+                    count = queued(rows, count, launched, high, end[n], peer, wide, w, state, most, held[n])
         if count > len(rows[1]):
             return at, gap, start
         gap += layer[at] < 0
@@ -308,8 +311,10 @@ def queued(
     w: Int,
     usual: Int,
     most: Int,
+    held: Int,
 ) -> Int:
-    """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long.
+    """What work waits for that has been launched: what is known, and the rest as usual, unless it takes too long: then
+    the call ``held`` tells that its stream waits, and nothing does where that is -1.
 
     ``w`` is the first row of ``wide`` that ends after ``at``.
     """
@@ -333,8 +338,12 @@ def queued(
         at = then
     states = rows[1]
     for k in range(start, min(count, len(states))):
-        if states[k] < 0:
-            states[k] = usual if rest <= most else _UNEXPLAINED
+        if states[k] >= 0:
+            continue
+        if rest <= most:
+            states[k] = usual
+        else:
+            states[k], rows[2][k] = (_STREAM, held) if held >= 0 else (_UNEXPLAINED, -1)
     return count
 
 

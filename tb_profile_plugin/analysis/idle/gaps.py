@@ -114,6 +114,7 @@ def _of_device(host: Host, place: int, wide: Array) -> Moments:
         (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
         _pauses(work),
         awaited_events(host, place),
+        held_by(host, work),
         wide,
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
         (act.first, act.begin, act.end, act.state, act.event),
@@ -241,12 +242,10 @@ def awaited_events(host: Host, device: int) -> Array:
         return np.empty((0, 3), np.int64)
     answer = np.zeros((len(work), 3), np.int64)
     answer[:, 2] = -1
-    act = activity(host)
-    thread, at = act.thread[act.line_of[calls]].astype(np.int64), host.trace.begin[calls]
     begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
-    waits = _is_next(work, thread, at)
+    waits = held_by(host, work) >= 0
     place = np.searchsorted(end, work.begin, "right") - 1
     waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
     answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
@@ -259,12 +258,15 @@ def stream_waits(host: Host) -> Array:
     return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
 
 
-def _is_next(work: DeviceWork, thread: Array, at: Array) -> Array:
-    """bool[n]: events whose launch is the first on its thread after a call at one of the moments."""
-    answer = np.zeros(len(work), bool)
-    for each in distinct(thread).tolist():
-        mine = np.flatnonzero((work.thread == each) & (work.launch >= 0))
+def held_by(host: Host, work: DeviceWork) -> Array:
+    """int32[n]: the last call that made a stream wait between an event's launch and the one before it on its thread;
+    -1 for none.
+    """
+    answer, calls, act = np.full(len(work), -1, np.int32), stream_waits(host), activity(host)
+    threads, at = act.thread[act.line_of[calls]], host.trace.begin[calls]
+    for thread in distinct(threads).tolist():
+        mine = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
         mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
-        place = np.searchsorted(work.launch_begin[mine], at[thread == each], "left")
-        answer[mine[place[place < len(mine)]]] = True
+        place = np.searchsorted(work.launch_begin[mine], at[threads == thread], "left")
+        answer[mine[place[place < len(mine)]]] = calls[threads == thread][place < len(mine)]
     return answer

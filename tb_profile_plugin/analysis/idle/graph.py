@@ -192,10 +192,10 @@ def _lagging(
             empty = launch[i] >= 0 and launch_end[i] >= since
             usual = np.int64(_LATENCY if empty else _BETWEEN)
             most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
-            count = queued(rows, count, since, begin[v], launch_end[i], nobody, wide, w, usual, most)
+            count = queued(rows, count, since, begin[v], launch_end[i], nobody, wide, w, usual, most, np.int64(-1))
         elif state[v] == _SYNC:
             before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
-            count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most)
+            count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most, np.int64(-1))
         for k in range(start, min(int(count), len(node))):
             node[k] = v
     return count

@@ -11,6 +11,7 @@ from ...jit import jit
 from ...model.host import Host
 from ..stretches import near, union
 from .classes import Activity
+from .devices import Kind
 from .events import Activities, Events
 from .hoststeps import host_steps
 from .states import State
@@ -137,7 +138,7 @@ def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed
             break
         lines = more
     kept = np.isin(handed.thread, lines)
-    left = _left_alone(host, act, lines, handed)
+    left = _left_alone(host, act, lines, handed, _meeting(act, events))
     return lines, _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
 
 
@@ -157,11 +158,20 @@ def _handed_over(host: Host, act: Activity) -> _Handed:
     return _Handed(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
 
 
-def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed) -> _Handed:
+def _meeting(act: Activity, events: Events) -> set[int]:
+    """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
+    line = act.thread[act.line_of[events.event]]
+    meets = events.kind == Kind.COLLECTIVE
+    own = events.launch == events.event
+    return set(line[meets & own].tolist()) - set(line[~meets].tolist())
+
+
+def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed, meeting: set[int]) -> _Handed:
     """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
     had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
 
-    And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after.
+    And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after;
+    for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
     """
     none = np.empty(0, np.int64)
     found = [_Handed(none, none, none, none, none)]
@@ -187,7 +197,7 @@ def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed) -> _Ha
         found.append(
             _Handed(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
         )
-        found.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends))
+        found.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
     return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
 
 
@@ -213,8 +223,11 @@ def _inside(silent: tuple[Array, Array], place: Array, at: Array) -> Array:
     return answer
 
 
-def _returned(loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array) -> _Handed:
-    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over."""
+def _returned(
+    loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, asked: bool
+) -> _Handed:
+    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; it may
+    have ``asked`` for them long before."""
     begins = begins[: len(ends)]
     place = np.searchsorted(silent[0], ends, "right") - 1
     if not len(silent[0]):
@@ -222,7 +235,7 @@ def _returned(loop: int, line: int, silent: tuple[Array, Array], waits: Array, b
     inside = _inside(silent, place, ends[: len(place)])
     low, high = silent[0][place.clip(0)], silent[1][place.clip(0)]
     soon = high - ends[: len(place)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
-    taken = inside & soon & ~waits[place.clip(0)] & (low <= begins[: len(place)])
+    taken = inside & soon & ~waits[place.clip(0)] & (asked | (low <= begins[: len(place)]))
     size = int(taken.sum())
     return _Handed(np.full(size, loop), low[taken], high[taken], np.full(size, line), ends[: len(place)][taken])
 

@@ -1,0 +1,49 @@
+"""Waits that events only hint at: of a stream for an event, of a loop for gloo, of a host that recorded nothing."""
+
+import pytest
+import torchtrace
+from torchtrace import BACKWARD, MAIN, launch, mark, on_device, on_host, op
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.model.host import Host
+
+GLOO = 21
+STEP = 10_000
+
+
+def diagnosed(host: Host) -> Diagnosis:
+    return diagnose([host], replays=True)
+
+
+def test_work_held_by_an_event_waits_in_its_stream() -> None:
+    """Its launch has long returned, and what the event belongs to was launched before the capture."""
+    held = on_host("cuda_runtime", "hipStreamWaitEvent", 20, 5, correlation=2)
+    events = [mark("ProfilerStep#1", 0, STEP), op("aten::mm", 10, 90), held, launch(3, 30), on_device(3, 9_000, 900)]
+    found = diagnosed(torchtrace.host(*events))
+    assert found.causes[0].id == "stream"
+    assert found.causes[0].names[0][0] == "hipStreamWaitEvent"
+    events.remove(held)
+    assert diagnosed(torchtrace.host(*events)).causes[0].id == "unexplained"
+
+
+def with_gloo(steps: int = 6) -> Host:
+    """A step of 4 ms of compute, and an all-reduce that the loop asks for in the middle and waits 6 ms longer for."""
+    events = []
+    for step in range(steps):
+        at = step * STEP
+        events += [mark(f"ProfilerStep#{step}", at, STEP - 1), op("aten::mm", at + 10, 3_990)]
+        events += [op("c10d::allreduce_", at + 2_000, 50, MAIN)]
+        events += [on_host("user_annotation", "gloo:all_reduce", at + 2_100, 7_800, GLOO)]
+    return torchtrace.host(*events)
+
+
+def test_a_loop_that_falls_silent_until_gloo_is_done_waits_for_it() -> None:
+    found = next(each for each in diagnosed(with_gloo()).causes if each.id == "exposed_collective")
+    assert found.gain_ps == pytest.approx(5.9e9, rel=0.03)
+
+
+def test_nobody_knows_what_a_host_waits_for_of_which_nothing_was_recorded() -> None:
+    gloo = [on_host("user_annotation", "gloo:all_reduce", 1_000 + STEP * k, 6_000, BACKWARD) for k in range(5)]
+    marks = [mark(f"ProfilerStep#{k}", STEP * k, STEP - 1) for k in range(5)]
+    found = next(each for each in diagnosed(torchtrace.host(*gloo, *marks)).causes if each.id == "exposed_collective")
+    assert found.gain_ps is None
