@@ -270,7 +270,8 @@ def _sessions(asked: argparse.Namespace) -> None:
     survey = Logdir(asked.logdir).survey()
     for stored in survey.sessions:
         when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
-        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)})")
+        apart = f" of {', '.join(stored.parts)}" if stored.parts else ""
+        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){apart}")
     if not survey.sessions:
         for miss in survey.near_misses:
             place, _, reason = miss.partition(": ")

@@ -131,6 +131,10 @@ def _missing(session: Session) -> Iterator[Problem]:
         names = _listed(sorted(session.unreadable))
         message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read: figures leave out {names}."
         yield Problem("hosts_missing", message, "Their own findings say why.", session.name, "warning")
+    if session.stored.parts:
+        parts = _listed(session.stored.parts)
+        message = f"Hosts that wrote apart are taken for one capture, since names and times fit: {parts}."
+        yield Problem("joined", message, "Name one folder or file to open it alone.", session.name, "info")
     lost = store.lost(session.stored)
     if lost:
         message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."

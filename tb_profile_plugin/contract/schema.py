@@ -81,6 +81,7 @@ _ENTRY = {
     "hosts": _NAMES,
     "size": _says(_WHOLE, "Bytes."),
     "facts": _or_null(_ref("SessionFacts")),
+    "parts": _says(_NAMES, "Names of the sessions that it was joined of, which it answers to, too; empty for most."),
 }
 
 SHAPES: Schema = {

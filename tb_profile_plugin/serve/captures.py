@@ -87,7 +87,7 @@ class Captures:
         if not job.wait(0):
             return ""
         sessions = self._logdir.sessions()
-        return next((stored.name for stored in sessions if stored.folder == job.target.folder), "")
+        return next((stored.name for stored in sessions if job.target.folder in stored.folders), "")
 
 
 def addresses(values: Mapping[str, str]) -> tuple[Address, ...]:

@@ -25,6 +25,7 @@ def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]
         "hosts": list(stored.hosts),
         "size": stored.size,
         "facts": facts,
+        "parts": list(stored.parts),
     }
 
 

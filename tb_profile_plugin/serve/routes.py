@@ -164,7 +164,7 @@ def _module_list(workspace: Workspace, request: Request) -> Response:
 def _known(workspace: Workspace, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
     run = required(request, "run")
-    return workspace.session(run) if run in workspace.logdir.survey().by_name else None
+    return workspace.session(run) if workspace.logdir.survey().called(run) else None
 
 
 def _config(workspace: Workspace, request: Request) -> Response:

@@ -157,16 +157,16 @@ class Workspace:
         """
         if tool.looks_around:
             return tuple(self.logdir.sessions())
-        there = self.logdir.survey().by_name
+        survey = self.logdir.survey()
         found: list[StoredSession] = []
         for param in tool.params:
             name = options.get(param.name, "")
             if name and param.kind == "session":
                 found.append(self.logdir.find(name))
-            elif param.kind == "baseline" and name in there:
-                found.append(there[name])
+            elif param.kind == "baseline" and (named := survey.called(name)):
+                found.append(named)
             elif name and param.kind == "sessions":
-                found += [each for each in there.values() if fnmatchcase(each.name, name)]
+                found += [each for each in survey.sessions if fnmatchcase(each.name, name)]
         return tuple(found)
 
     def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:

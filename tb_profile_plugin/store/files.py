@@ -49,11 +49,20 @@ class StoredSession(NamedTuple):
     """A URL where it lies on another machine."""
     files: tuple[StoredFile, ...]
     """Ordered by host."""
+    parts: tuple[str, ...] = ()
+    """Names of the sessions that it was joined of; empty for one that lies in one place."""
 
     @property
     def hosts(self) -> tuple[str, ...]:
         """Names of the hosts, sorted."""
         return tuple(file.host for file in self.files)
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where its files lie; empty where that is another machine."""
+        if not isinstance(self.folder, Path):
+            return []
+        return list(dict.fromkeys([self.folder, *(file.path.parent for file in self.files)]))
 
     @property
     def size(self) -> int:
@@ -79,26 +88,25 @@ def _readable(name: str) -> str:
 
 def lost(session: StoredSession) -> tuple[str, ...]:
     """Hosts of which a run folder of this machine holds only what is made beside a capture, in order of their names."""
-    folder = session.folder
-    if not isinstance(folder, Path) or folder.parts[-3:-1] != ("plugins", "profile"):
-        return ()
-    with suppress(OSError):
-        taken = {Path(file.path).name for file in session.files}
-        matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in taken]
-        return tuple(sorted({_readable(match["host"]) for match in matches if match} - set(session.hosts)))
-    return ()
+    found: set[str] = set()
+    for folder in session.folders:
+        if folder.parts[-3:-1] != ("plugins", "profile"):
+            continue
+        with suppress(OSError):
+            taken = {Path(file.path).name for file in session.files}
+            matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in taken]
+            found |= {_readable(match["host"]) for match in matches if match}
+    return tuple(sorted(found - set(session.hosts)))
 
 
 def emptied(session: StoredSession) -> tuple[str, ...]:
     """Hosts whose own capture lies empty beside the file that is read in its place; on this machine only."""
-    folder = session.folder
-    if not isinstance(folder, Path):
-        return ()
-    with suppress(OSError), os.scandir(folder) as entries:
-        empty = {xspace.host_of(entry.name) for entry in entries if not entry.stat().st_size}
-        others = [file for file in session.files if xspace.host_of(file.path.name) is None]
-        return tuple(file.host for file in others if file.host in empty)
-    return ()
+    empty: set[str | None] = set()
+    for folder in session.folders:
+        with suppress(OSError), os.scandir(folder) as entries:
+            empty |= {xspace.host_of(entry.name) for entry in entries if not entry.stat().st_size}
+    others = [file for file in session.files if xspace.host_of(file.path.name) is None]
+    return tuple(file.host for file in others if file.host in empty)
 
 
 def stat_files(

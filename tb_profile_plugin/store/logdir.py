@@ -19,6 +19,7 @@ from ..problems import Problem, ProblemError
 from ..runtime.memo import lazy
 from .files import StoredSession
 from .remote import RemoteTree, is_url
+from .together import joined
 from .walk import Folder, Walker
 
 _RESCAN_S = 1.0
@@ -55,6 +56,14 @@ class Survey:
     def by_name(self) -> Mapping[str, StoredSession]:
         """The sessions by their names."""
         return {session.name: session for session in self.sessions}
+
+    def called(self, name: str) -> StoredSession | None:
+        """The session of that name, or the one that a session of that name was joined into."""
+        return self.by_name.get(name) or self._of_parts.get(name)
+
+    @lazy
+    def _of_parts(self) -> Mapping[str, StoredSession]:
+        return {part: session for session in self.sessions for part in session.parts}
 
     @property
     def captures(self) -> int:
@@ -111,13 +120,14 @@ class Logdir:
 
     def find(self, name: str) -> StoredSession:
         """The session of that name; raises `ProblemError` (404), naming close matches, where there is none."""
-        found = self.survey().by_name
-        if name in found:
-            return found[name]
+        survey = self.survey()
+        session = survey.called(name)
+        if session:
+            return session
         # It takes longer to import than most walks take.
         from difflib import get_close_matches
 
-        names = list(islice(found, _COMPARED))
+        names = list(islice(survey.by_name, _COMPARED))
         close = (get_close_matches(name, names, n=3) if len(name) < _COMPARED else []) or names[:3]
         remedy = f"There are: {', '.join(close)}." if close else "The logdir holds no sessions."
         raise ProblemError(Problem("unknown_run", f"There is no session named {name!r}.", remedy, self.spec), 404)
@@ -166,13 +176,15 @@ class Logdir:
         event_files = 0
         for root in searched:
             tree = self._trees[root.path]
+            here: list[StoredSession] = []
             for folder in tree.walk(root.path):
                 event_files += folder.event_files
                 misses.extend(_near_misses(folder, root))
                 if folder.captures:
                     key = root.prefix, folder.path
                     held[key] = _hold(folder, tree, root, self._held.get(key))
-                    sessions += [_named(session, names) for session in held[key].sessions if session]
+                    here += filter(None, held[key].sessions)
+            sessions += [_named(session, names) for session in joined(here)]
         self._held = held
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)

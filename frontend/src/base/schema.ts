@@ -191,6 +191,10 @@ export interface SessionEntry {
    */
   size: number;
   facts: SessionFacts | null;
+  /**
+   * Names of the sessions that it was joined of, which it answers to, too; empty for most.
+   */
+  parts: string[];
 }
 /**
  * A session with what is known of it.
@@ -208,6 +212,10 @@ export interface SessionDetails {
    */
   size: number;
   facts: SessionFacts | null;
+  /**
+   * Names of the sessions that it was joined of, which it answers to, too; empty for most.
+   */
+  parts: string[];
   /**
    * The tracer levels that were in effect, by host; of hosts that say.
    */

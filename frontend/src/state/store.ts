@@ -94,7 +94,10 @@ export function createStore(own: Window & typeof globalThis): Store {
 
   const sessions = resource(() => "sessions", api.sessions);
   const run = computed(() => view.value.run);
-  const session = computed(() => sessions.state.value.value?.sessions.find((entry) => entry.run === run.value));
+  const session = computed(() => {
+    const list = sessions.state.value.value?.sessions;
+    return list?.find((entry) => entry.run === run.value) ?? list?.find((entry) => entry.parts.includes(run.value));
+  });
   // A session whose files changed is another one to the caches.
   const identity = computed(() => {
     const entry = session.value;

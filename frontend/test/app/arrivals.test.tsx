@@ -6,7 +6,8 @@ import type { SessionEntry } from "../../src/api/types";
 import { Arrivals } from "../../src/app/arrivals";
 import type { Store } from "../../src/state/store";
 
-const entry = (run: string) => ({ run, hosts: ["vm"], size: 1, modified: 1, facts: null }) as unknown as SessionEntry;
+const entry = (run: string) =>
+  ({ run, hosts: ["vm"], size: 1, modified: 1, facts: null, parts: [] }) as unknown as SessionEntry;
 
 it("announces what arrives while another capture is open, until it is opened or left", async () => {
   const list = signal({ value: { sessions: [entry("old")] }, problem: null, loading: false });

@@ -6,7 +6,7 @@ import { createStore, type Store } from "../../src/state/store";
 const tick = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 function session(run: string, hosts: string[], modified = 1) {
-  return { run, folder: `/logs/${run}`, modified, hosts, size: 10, facts: null };
+  return { run, folder: `/logs/${run}`, modified, hosts, size: 10, facts: null, parts: [] as string[] };
 }
 
 function tool(name: string, all_hosts: boolean, params: string[] = []) {
@@ -92,6 +92,14 @@ it("never shows another session than the wanted one", async () => {
   expect(store.view.value.run).toBe("nosuch");
   expect(store.session.value).toBeUndefined();
   expect(dataRequests()).toEqual([]);
+});
+
+it("finds the session into which the wanted one was joined", async () => {
+  sessions = [{ ...session("first", ["h1", "h2"]), parts: ["first", "second"] }];
+  const store = await started();
+  store.go({ run: "second" });
+  await tick();
+  expect(store.session.value?.run).toBe("first");
 });
 
 it("shows new sessions after a reload and stays where it is", async () => {
