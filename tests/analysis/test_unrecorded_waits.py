@@ -47,3 +47,15 @@ def test_nobody_knows_what_a_host_waits_for_of_which_nothing_was_recorded() -> N
     marks = [mark(f"ProfilerStep#{k}", STEP * k, STEP - 1) for k in range(5)]
     found = next(each for each in diagnosed(torchtrace.host(*gloo, *marks)).causes if each.id == "exposed_collective")
     assert found.gain_ps is None
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_first_step_that_waits_for_work_from_before_does_not_warm_up(before: bool) -> None:
+    events = []
+    for step in range(6):
+        at = step * STEP + 30_000 * (step > 0)
+        events += [mark(f"ProfilerStep#{step}", at, STEP - 1 + 30_000 * (step == 0)), op("aten::mm", at + 10, 90)]
+        events += [launch(100 + step, at + 30), on_device(100 + step, at + 100 + 30_000 * (step == 0), 9_000)]
+    events.append(on_device(5, 1, 29_000) if before else op("aten::bmm", 130, 29_000))
+    causes = [each.id for each in diagnosed(torchtrace.host(*events)).causes]
+    assert ("warmup" in causes) is not before

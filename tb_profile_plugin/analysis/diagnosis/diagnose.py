@@ -18,7 +18,7 @@ from .calls import calls_per_step
 from .catalogue import Sentence
 from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
 from .figures import Stretch, figures
-from .recorded import done
+from .recorded import done, early_share
 from .remedies import remedy
 from .typical_times import Typical, typical_times
 from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
@@ -27,7 +27,7 @@ Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
     *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, done),
+    *(device_count, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, done, early_share),
 )
 """Per-host functions that `diagnose` merges.
 
@@ -114,7 +114,8 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     if not _has_devices(hosts):
         tell_pauses(lost)
     unusual = unusual_steps(hosts, typical, step_event)
-    lost += [each for each in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical)) if each]
+    early = max(early_share(host, step_event) for host in hosts)
+    lost += [each for each in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if each]
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = [_counting(counted, typical)] if counted else _ranked(lost, typical)
     evidence = [stretch for host in hosts for stretch in figures(host, step_event).evidence]

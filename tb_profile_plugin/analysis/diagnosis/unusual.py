@@ -20,6 +20,8 @@ from .typical_times import NamedTime, Typical
 
 _MOST = 50
 """Unusual steps that are told one by one, the longest."""
+_EARLY = 0.1
+"""Share of the first step in which devices still do what was launched before the capture: then it does not warm up."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
 
@@ -122,9 +124,15 @@ def _times(factor: float) -> str:
     return f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
 
 
-def cause_of_warm_up(typical: Typical) -> Lost | None:
-    """What the first steps cost more than the typical one, by all steps; None where none warms up."""
+def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
+    """What the first steps cost more than the typical one, by all steps; None where none warms up.
+
+    ``early`` is the share of the first step in which devices do work from before the capture: what takes long there
+    may be what went before.
+    """
     places = typical.choice.left_out(WARM_UP)
+    if early >= _EARLY:
+        places = places[places > 0]
     usual = _usual(typical.steps, typical.choice.kept)
     more = float((typical.steps.duration_ps[places] - usual).sum())
     if not len(places) or more <= 0:
