@@ -140,6 +140,21 @@ def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
     assert names[0] == names[1]
 
 
+def test_words_that_the_first_host_lacks_have_one_name(tmp_path: Path) -> None:
+    """Whichever hosts are given away, and whatever their own words are."""
+    texts = {
+        "a": "ibex/MatMul:MatMul[0,9]",
+        "b": "okapi/Relu:Relu[0,9]",
+        "c": "kudu[0,1] f(okapi)[2,5] okapi/Relu:Relu[9,9]",
+    }
+    drawn = {host: draw.space(f"/host:CPU\n  t | train[0,99] {text}") for host, text in texts.items()}
+    folder = Path(draw.session(tmp_path, **drawn).stored.folder)
+    contents = [exported(folder, tmp_path / "out", "--host", host) for host in ("", "b", "c")]
+    names = {name for content in contents for name in re.findall(rb"(\w+)/Relu", content)}
+    assert len(names) == 1
+    assert all(len(re.findall(rb"\w+/MatMul", content)) == (not i) for i, content in enumerate(contents))
+
+
 KINDS = {
     "$lynx.py:12 wait": "$file1~.py:12 wait",
     "PjitFunction(gibbon_step)": "PjitFunction(function1~_step)",
