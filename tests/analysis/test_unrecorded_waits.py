@@ -1,10 +1,12 @@
 """Waits that events only hint at: of a stream for an event, of a loop for gloo, of a host that recorded nothing."""
 
+import draw
 import pytest
 import torchtrace
 from torchtrace import BACKWARD, MAIN, launch, mark, on_device, on_host, op
 
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.idle.classes import activity
 from tb_profile_plugin.model.host import Host
 
 GLOO = 21
@@ -59,3 +61,14 @@ def test_a_first_step_that_waits_for_work_from_before_does_not_warm_up(before: b
     events.append(on_device(5, 1, 29_000) if before else op("aten::bmm", 130, 29_000))
     causes = [each.id for each in diagnosed(torchtrace.host(*events)).causes]
     assert ("warmup" in causes) is not before
+
+
+def test_a_loop_whose_calls_stand_on_a_line_of_their_own_runs_on_their_thread() -> None:
+    calls = " ".join(f"cuLaunchKernel[{at},5]{{correlation_id={at}}}" for at in (10, 30, 50))
+    kernels = " ".join(f"gemm[{at + 10},5]{{correlation_id={at}}}" for at in (10, 30, 50))
+    text = f"/host:CPU\n  main/7 | $train.py:1 step[0,100]\n  python | {calls}\n/device:GPU:0\n  Stream #1 | {kernels}"
+    host = draw.host(text)
+    found = activity(host)
+    names = [name for plane in host.trace.planes for name in plane.lines.name]
+    assert names[found.loop] == "main/7"
+    assert found.thread[names.index("python")] == found.loop

@@ -54,7 +54,7 @@ class Activity(NamedTuple):
     python: Array
     """bool[lines]: where Python's frames were recorded: a moment without an event is Python's there."""
     loop: int
-    """The line on which the program's loop runs, or -1."""
+    """The line of the thread that runs the program's loop, or -1."""
     line_of: Array
     """int32[events]: the line of each event."""
     came_from: Array
@@ -174,14 +174,15 @@ def activity(host: Host) -> Activity:
     links = trace.links
     came_from = np.full(len(trace), -1, np.int32)
     _latest_source(links.source, links.target, links.kind, thread, line_of, begin, came_from)
-    of_input = functions_of_input(host, line_of != loop, classes, came_from)
+    thread_of_loop = int(thread[loop]) if loop >= 0 else -1
+    of_input = functions_of_input(host, thread[line_of] != thread_of_loop, classes, came_from)
     if of_input.any():
         # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
         classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
     end, classes = _stretched(host, line_of, end, classes)
     begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
     stretches = _stretches(host, thread, loop, begin, end, classes)
-    return Activity(*stretches, thread, python, loop, line_of, came_from, of_input)
+    return Activity(*stretches, thread, python, thread_of_loop, line_of, came_from, of_input)
 
 
 def _threads(host: Host, line_of: Array) -> Array:
