@@ -5,8 +5,10 @@ import io
 import json
 import pickle
 import sqlite3
+import tempfile
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import draw
@@ -26,9 +28,11 @@ def _zip() -> bytes:
 
 
 def _sqlite() -> bytes:
-    with sqlite3.connect(":memory:") as database:
-        database.execute("create table kernels(name)")
-        return database.serialize()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.sqlite")
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("create table kernels(name)")
+        return path.read_bytes()
 
 
 PPROF = draw._field(1, b"\x08\x01\x10\x02") + draw._field(1, b"\x08\x03\x10\x04") + draw._field(6, b"samples")
