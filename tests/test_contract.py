@@ -1,7 +1,7 @@
 """Every tool on every capture: an answer that is valid, finite, documented and the same whoever asks."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,6 @@ def captures(folder: Path) -> list[Path]:
 
 OWN = captures(ROOT / "tests" / "traces")
 PUBLIC = captures(ROOT.parent / "shared" / "profiles")
-TOOLS = pytest.mark.parametrize("name", list(tools.find()))
 AFFECTED = {problems.AVERAGE, problems.SPREAD, problems.HOST, problems.DEVICE, problems.INPUT, problems.CLOCKS}
 SHELVES = {"plugins", "profile", "run", "traces", "profiles"}
 
@@ -111,36 +110,45 @@ def check(answer: Any) -> None:
 
 
 @CAPTURES
-@TOOLS
-def test_every_tool_on_every_capture(name: str, capture: Path, tmp_path: Path) -> None:
+def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: pytest.Subtests) -> None:
     session = tb_profile_plugin.open(capture)
-    hosts = ["", *session.hosts] if len(session.hosts) > 1 else [""]
-    for host in hosts:
-        try:
-            status, answer, named = 200, session.tool(name, host), session.answer(name, host)
-            check(answer)
-            check_named(name, named)
-        except ProblemError as error:
-            assert tools.get(name).unavailable(session) and error.problem.remedy
-            status, answer = error.status, error.problem.as_json()
-            named = answer
-        out = tmp_path / "answer.json"
-        command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
-        assert cli.main(command) == (status != 200)
-        assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
-        if tools.get(name).looks_around:
-            continue  # A server knows more sessions than a path does.
-        client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
-        runs = client.get("/sessions").get_json()["sessions"]
-        (run,) = (run for run in runs if run["size"] == session.stored.size)
-        query = {"run": run["run"], "tag": name} | ({"host": host} if host else {})
-        response = client.get("/data", query_string=query)
-        assert (response.status_code, response.get_json()) == (status, answer)
-        if not tools.get(name).streamed:
-            response = client.get("/answer", query_string=query)
-            assert (response.status_code, response.get_json()) == (status, named)
-            assert cli.main([*command, "--format", "named"]) == (status != 200)
-            assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
+    client = Client(App(Logdir(str(capture if capture.is_dir() else capture.parent))))
+    runs = client.get("/sessions").get_json()["sessions"]
+    (run,) = (run["run"] for run in runs if run["size"] == session.stored.size)
+    served = {}
+    # The other way round than below: what a session is asked first must not change what it answers later.
+    for name, host in reversed(asked(session)):
+        query = {"run": run, "tag": name} | ({"host": host} if host else {})
+        for route in ("/data", "/answer"):
+            # A server knows more sessions than a path does; and the whole trace has one shape, as it is made.
+            if not tools.get(name).looks_around and (route == "/data" or not tools.get(name).streamed):
+                response = client.get(route, query_string=query)
+                served[name, host, route] = response.status_code, response.get_json()
+    out = tmp_path / "answer.json"
+    for name, host in asked(session):
+        with subtests.test(tool=name, host=host):
+            try:
+                status, answer, named = 200, session.tool(name, host), session.answer(name, host)
+                check(answer)
+                check_named(name, named)
+            except ProblemError as error:
+                assert tools.get(name).unavailable(session) and error.problem.remedy
+                status, answer = error.status, error.problem.as_json()
+                named = answer
+            assert served.get((name, host, "/data"), (status, answer)) == (status, answer)
+            assert served.get((name, host, "/answer"), (status, named)) == (status, named)
+            # It finds what the server kept.
+            command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
+            assert cli.main(command) == (status != 200)
+            assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
+            if not tools.get(name).streamed:
+                assert cli.main([*command, "--format", "named"]) == (status != 200)
+                assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
+
+
+def asked(session: Capture) -> list[tuple[str, str]]:
+    """Each tool for all hosts, and for each where there are several."""
+    return [(name, host) for name in tools.find() for host in ["", *(session.hosts if len(session.hosts) > 1 else [])]]
 
 
 @CAPTURES
@@ -193,47 +201,55 @@ HOLLOW = {
 
 
 @pytest.mark.parametrize("hollow", list(HOLLOW))
-@TOOLS
-def test_captures_that_hold_nothing(name: str, hollow: str, tmp_path: Path) -> None:
-    answers(name, draw.session(tmp_path, vm=HOLLOW[hollow]))
+def test_captures_that_hold_nothing(hollow: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    every_tool_answers(draw.session(tmp_path, vm=HOLLOW[hollow]), subtests)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "text tool", "no capture"])
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[: len(data) * 2 // 3],
+    "flipped": lambda data: bytes(byte ^ 0x41 if i % 997 == 500 else byte for i, byte in enumerate(data)),
+    "text tool": lambda data: data.decode("utf-8", "replace").encode(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("capture", [path for path in OWN if path.is_dir()], ids=called)
-@TOOLS
-def test_damaged_captures(name: str, capture: Path, damage: str, tmp_path: Path) -> None:
-    path = next(capture.glob("*.xplane.pb")) if capture.is_dir() else capture
-    data = path.read_bytes()
-    if damage == "cut":
-        data = data[: len(data) * 2 // 3]
-    elif damage == "flipped":
-        data = bytes(byte ^ 0x41 if i % 997 == 500 else byte for i, byte in enumerate(data))
-    elif damage == "text tool":
-        data = data.decode("utf-8", "replace").encode()
-    else:
-        data = b"not a capture at all " * 50
-    session = draw.session(tmp_path, vm=data)
-    answers(name, session)
+def test_damaged_captures(capture: Path, damage: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
+    data = next(capture.glob("*.xplane.pb")).read_bytes()
+    session = draw.session(tmp_path, vm=DAMAGES[damage](data))
+    every_tool_answers(session, subtests)
+    told(session)
+
+
+def test_what_is_no_capture(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    session = draw.session(tmp_path, vm=b"not a capture at all " * 50)
+    every_tool_answers(session, subtests)
+    told(session)
+
+
+def told(session: Capture) -> None:
+    """What is wrong with it is said, and what helps."""
     assert session.problems()
     assert all(problem.remedy for problem in session.problems() if problem.severity == "error")
 
 
-@TOOLS
-def test_one_unreadable_host_hides_no_other(name: str, tmp_path: Path) -> None:
+def test_one_unreadable_host_hides_no_other(tmp_path: Path, subtests: pytest.Subtests) -> None:
     good = next(OWN[0].glob("*.xplane.pb")).read_bytes()
     session = draw.session(tmp_path, good=good, bad=b"")
-    answers(name, session)
-    assert [problem.code for problem in session.problems()] in (["empty_capture"], [])
+    every_tool_answers(session, subtests)
+    assert [problem.code for problem in session.problems()] == ["empty_capture"]
 
 
-def answers(name: str, session: Capture) -> None:
+def every_tool_answers(session: Capture, subtests: pytest.Subtests) -> None:
     """Either a checked answer or a problem for people."""
-    try:
-        check(session.tool(name))
-        check_named(name, session.answer(name))
-        tools.get(name).unavailable(session)
-    except ProblemError as error:
-        assert error.problem.message and error.problem.remedy
+    for name, tool in tools.find().items():
+        with subtests.test(tool=name):
+            try:
+                check(session.tool(name))
+                check_named(name, session.answer(name))
+                tool.unavailable(session)
+            except ProblemError as error:
+                assert error.problem.message and error.problem.remedy
 
 
 def test_candidates_of_options_stand_in_tables_that_tools_declare() -> None:
