@@ -101,6 +101,7 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path, monkeypatch: pytest.M
     assert reads == [len(OTHER), len(DRAWN)]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="pipes and devices of POSIX")
 def test_what_is_no_file_is_never_read(tmp_path: Path) -> None:
     pipe = tmp_path / "vm.xplane.pb"
     os.mkfifo(pipe)
