@@ -188,8 +188,8 @@ def _schema(asked: argparse.Namespace) -> None:
     for table in TABLES.values():
         say(f"{table.id}: {table.doc}")
         for field in Frame(table, []).schema:
-            type = "VARCHAR" if field.kind == "string" else types[field.dtype]
-            say(f"    {field.id:24} {type:8} {field.doc or field.label}")
+            sort = "VARCHAR" if field.kind == "string" else types[field.dtype]
+            say(f"    {field.id:24} {sort:8} {field.doc or field.label}")
     say("Macros: s(x), ms(x), us(x) of times in ps.")
 
 

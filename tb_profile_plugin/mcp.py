@@ -48,21 +48,10 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
         f"summary; read_guide says what figures mean. {_NAMES_ARE_DATA}",
         version=__version__,
     )
-    one_at_a_time = threading.Lock()
+    turn = threading.Lock()
 
     def tool(function: Function) -> Function:
-        @wraps(function)
-        def bounded(*given: Any, **named: Any) -> Any:
-            end = time.monotonic() + _SECONDS
-            try:
-                with one_at_a_time, asked_by(lambda: time.monotonic() < end):
-                    return function(*given, **named)
-            except ProblemError as error:
-                raise ToolError(cut(str(error.problem))) from error
-            except Cancelled:
-                raise ToolError(f"This takes longer than {_SECONDS:.0f} s: ask for one host, or for less.") from None
-
-        made.add_tool(bounded, description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
+        made.add_tool(_bounded(function, turn), description=f"{function.__doc__} {_NAMES_ARE_DATA}", annotations=_READS)
         return function
 
     neighbours = Neighbours(lambda name: capture(name), logdir.sessions, Kept())
@@ -154,3 +143,20 @@ def server(logdir: Logdir, sql: bool) -> MCPServer[Any]:
             return rows_as_json({"more": result.more}, result.frame.records(), 0, limit)
 
     return made
+
+
+def _bounded(function: Function, turn: threading.Lock) -> Callable[..., Any]:
+    """What answers as the function does: one at a time, within its seconds, and problems as the assistant's errors."""
+
+    @wraps(function)
+    def answer(*given: Any, **named: Any) -> Any:
+        end = time.monotonic() + _SECONDS
+        try:
+            with turn, asked_by(lambda: time.monotonic() < end):
+                return function(*given, **named)
+        except ProblemError as error:
+            raise ToolError(cut(str(error.problem))) from error
+        except Cancelled:
+            raise ToolError(f"This takes longer than {_SECONDS:.0f} s: ask for one host, or for less.") from None
+
+    return answer

@@ -102,10 +102,10 @@ class Sized:
         unknown = UNKNOWN, UNKNOWN, UNKNOWN
         return self.sums.get(called[place], unknown) if place < len(called) else unknown
 
-    def turns(self, row: int, count: float, bytes: float, place: int = 0) -> Three:
+    def turns(self, row: int, count: float, moved: float, place: int = 0) -> Three:
         """A computation that runs so often inside an instruction that moves so many bytes."""
         flops, functions, _ = self.called(row, place)
-        return count * flops, count * functions, bytes
+        return count * flops, count * functions, moved
 
 
 def product(sized: Sized, row: int) -> Three:

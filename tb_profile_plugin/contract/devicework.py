@@ -133,8 +133,8 @@ def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
         **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
         "window_ps": whole,
         **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
-        "idle_ps": [all - some if all else None for all, some in zip(whole, busy, strict=True)],
-        "busy_share": [some / all if all else None for all, some in zip(whole, busy, strict=True)],
+        "idle_ps": [total - some if total else None for total, some in zip(whole, busy, strict=True)],
+        "busy_share": [some / total if total else None for total, some in zip(whole, busy, strict=True)],
     }
 
 

@@ -152,7 +152,7 @@ def _frame(found: dict[str, Any]) -> Frame:
         name if name not in [each for each, _ in columns[:i]] else f"{name}_{i}" for i, (name, _) in enumerate(columns)
     ]
     given = [[row[i] for row in found["rows"]] for i in range(len(columns))]
-    fields = tuple(_field(name, type, column) for name, (_, type), column in zip(names, columns, given, strict=True))
+    fields = tuple(_field(name, sort, column) for name, (_, sort), column in zip(names, columns, given, strict=True))
     batch = {
         field.id: values(field, column if field.kind != "string" else [_text(each) for each in column])
         for field, column in zip(fields, given, strict=True)
@@ -165,13 +165,13 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _field(name: str, type: str, column: Sequence[Any]) -> Field:
+def _field(name: str, sort: str, column: Sequence[Any]) -> Field:
     """By DuckDB's type: whole numbers that no int64 holds are texts, as is all that is no number."""
-    if type == "BOOLEAN":
+    if sort == "BOOLEAN":
         return Field(name, name, "boolean", dtype="bool")
-    if type.endswith("INT") or type == "INTEGER":
+    if sort.endswith("INT") or sort == "INTEGER":
         fits = all(each is None or -(2**63) <= each < 2**63 for each in column)
         return Field(name, name) if fits else Field(name, name, "string")
-    if type in ("DOUBLE", "FLOAT") or type.startswith("DECIMAL"):
+    if sort in ("DOUBLE", "FLOAT") or sort.startswith("DECIMAL"):
         return Field(name, name, dtype="float64")
     return Field(name, name, "string")

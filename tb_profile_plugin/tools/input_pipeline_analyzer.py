@@ -208,7 +208,9 @@ def _steps(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     waits = steps.ms(State.INPUT)
     whole = steps.duration_ps / PS_PER_MS
     return step_table(steps, hosts) | {
-        "input_share": [wait / all if all else None for wait, all in zip(waits.tolist(), whole.tolist(), strict=True)],
+        "input_share": [
+            wait / total if total else None for wait, total in zip(waits.tolist(), whole.tolist(), strict=True)
+        ],
         "rest_ms": (whole - waits).tolist(),
     }
 

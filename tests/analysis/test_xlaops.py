@@ -120,13 +120,13 @@ def test_peaks_that_are_given_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flops", "bytes", "by", "at_best"),
+    ("flops", "moved", "by", "at_best"),
     [(1e9, 1e6, "Compute", 1e9), (1e6, 1e9, "HBM", 1e9), (1e3, 1e3, "Latency", 1e3), (None, 1e9, "Unknown", None)],
 )
-def test_what_holds_an_op_up(flops: Any, bytes: float, by: str, at_best: Any) -> None:
+def test_what_holds_an_op_up(flops: Any, moved: float, by: str, at_best: Any) -> None:
     """1 TFLOP/s and 1 TB/s: a FLOP or a byte takes 1 ps."""
     op = XlaOp(1, "f", "dot", "dot", dtype="f32", executions=1, total_ps=2 * 10**9, self_ps=2 * 10**9)
-    op.flops, op.bytes, op.hbm_bytes, op.cost = flops, bytes, bytes, "computed" if flops else "partly computed"
+    op.flops, op.bytes, op.hbm_bytes, op.cost = flops, moved, moved, "computed" if flops else "partly computed"
     if by == "Latency":
         op.total_ps = op.self_ps = 10**6
     found = bound(op, Peaks("d", {"fp32": 1e12}, 1e12))

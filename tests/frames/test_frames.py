@@ -42,7 +42,7 @@ def test_ops_sum_to_what_the_tool_shows(trace: str) -> None:
     answer = capture.answer("framework_op_stats")
     for unit in ("total", "self"):
         times = zip(column(answer, "ops", f"{unit}_us"), column(answer, "ops", "type"), strict=True)
-        shown = sum(us for us, type in times if type != "IDLE")
+        shown = sum(us for us, category in times if category != "IDLE")
         assert int(capture.ops()[f"{unit}_ps"].sum()) == pytest.approx(shown * 1e6, abs=1)
 
 

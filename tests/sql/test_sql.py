@@ -74,8 +74,8 @@ def test_the_schema_tells_types() -> None:
     connection = duckdb.connect()
     capture = tb_profile_plugin.open(TRACES / "jax_steps")
     for name in TABLES:
-        for column, type in (row[:2] for row in capture.sql(f"DESCRIBE {name}").rows()):
-            assert re.search(rf"    {column} +{type} ", said), (name, column, type)
+        for column, sort in (row[:2] for row in capture.sql(f"DESCRIBE {name}").rows()):
+            assert re.search(rf"    {column} +{sort} ", said), (name, column, sort)
     connection.close()
 
 
