@@ -175,7 +175,7 @@ def activity(host: Host) -> Activity:
     came_from = np.full(len(trace), -1, np.int32)
     _latest_source(links.source, links.target, links.kind, thread, line_of, begin, came_from)
     thread_of_loop = int(thread[loop]) if loop >= 0 else -1
-    of_input = functions_of_input(host, thread[line_of] != thread_of_loop, classes, came_from)
+    of_input = functions_of_input(host, thread != thread_of_loop, line_of, classes, came_from)
     if of_input.any():
         # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
         classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
@@ -192,9 +192,10 @@ def _threads(host: Host, line_of: Array) -> Array:
     """
     trace, links = host.trace, host.trace.links
     thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
-    calls = links.kind == CALL
-    around = trace.nesting[0][links.source]
-    calls |= (links.kind == LIBRARY) & (around >= 0) & (trace.end[links.target] <= trace.end[around])
+    calls = np.flatnonzero((links.kind == CALL) | (links.kind == LIBRARY))
+    around = trace.nesting[0][links.source[calls]]
+    inside = (around >= 0) & (trace.end[links.target[calls]] <= trace.end[around])
+    calls = calls[(links.kind[calls] == CALL) | inside]
     callers, apart = line_of[links.source[calls]], line_of[links.target[calls]]
     for line in distinct(apart).tolist():
         thread[line] = np.bincount(callers[apart == line]).argmax()

@@ -4,33 +4,60 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import I32, Array, Bool
+from ...arrays import I8, I32, Array, Bool, Int
 from ...jit import jit
 from ...model.host import Host
 from .names import NOTHING
 from .states import State
 
+_NOTHING = int(NOTHING)
 
-def functions_of_input(host: Host, elsewhere: Array, classes: Array, came_from: Array) -> Array:
-    """bool[events]: what threads do in functions that iterators started; of events ``elsewhere`` than on the loop's.
 
-    ``classes`` is int8[events], ``came_from`` int32[events] as in `classes.Activity`. What encloses an op may end after
-    the capture: then ops of its name tell, if all are so.
+def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
+    """bool[events]: what threads do in functions that iterators started; of events on lines ``elsewhere`` than the
+    loop's, bool[lines].
+
+    ``classes`` is int8[events], ``line_of`` and ``came_from`` int32[events] as in `classes.Activity`. What encloses an
+    op may end after the capture: then ops of its name tell, if all are so.
     """
     trace = host.trace
     asks: Array = classes == int(State.INPUT)
     if not asks.any():
         return asks
     parent, _ = trace.nesting
-    mine: Array = _led_to_by(came_from, parent, asks) & ~asks & elsewhere
-    alone = (parent < 0) & (came_from < 0) & elsewhere & ~mine & ~asks & (classes != NOTHING)
-    count = len(trace.names)
-    inside = np.bincount(trace.name_of[mine], minlength=count)
-    outside = np.bincount(trace.name_of[~mine & ~alone], minlength=count)
-    rows = np.flatnonzero(alone)
-    names = trace.name_of[rows]
-    mine[rows[(inside[names] > 0) & (outside[names] == 0)]] = True
-    return mine
+    answer: Array = _led_to_by(came_from, parent, asks)
+    _completed(answer, asks, elsewhere, line_of, parent, came_from, classes, trace.name_of, len(trace.names))
+    return answer
+
+
+@jit
+def _completed(
+    mine: Bool,
+    asks: Bool,
+    elsewhere: Bool,
+    line_of: I32,
+    parent: I32,
+    came_from: I32,
+    classes: I8,
+    name_of: I32,
+    names: Int,
+) -> None:
+    """Of what iterators led to, leave what is elsewhere, and add events that stand alone with names only of these."""
+    inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
+    alone = 0
+    for i in range(len(mine)):
+        mine[i] = mine[i] and not asks[i] and elsewhere[line_of[i]]
+        if mine[i]:
+            inside[name_of[i]] = True
+        elif parent[i] < 0 and came_from[i] < 0 and elsewhere[line_of[i]] and not asks[i] and classes[i] != _NOTHING:
+            alone += 1
+        else:
+            outside[name_of[i]] = True
+    if alone == 0:
+        return
+    for i in range(len(mine)):
+        if inside[name_of[i]] and not outside[name_of[i]]:
+            mine[i] = True
 
 
 @jit
