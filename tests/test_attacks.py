@@ -16,6 +16,18 @@ DOCS = Path(__file__).resolve().parent.parent / "tb_profile_plugin" / "docs" / "
 
 
 SERVERS = (attack.STANDALONE, attack.TENSORBOARD)
+SLOW = {"H4-work", "H5-bombs", "H9-evict"}
+SLOW_TWICE = {"H1-gone", "H4-many", "H5-names", "H5-others"}
+"""What takes long, but is the same code on both servers: the standalone one is attacked in each run."""
+
+
+def tried(kind: str) -> list[Any]:
+    """The attacks on a server, or with the command line; those that take long are slow."""
+    slow = SLOW | SLOW_TWICE if kind == attack.TENSORBOARD else SLOW
+    return [
+        pytest.param(each, marks=[pytest.mark.slow] * (each.id in slow), id=each.id)
+        for each in drive.chosen(kind, False, [])
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -24,19 +36,20 @@ def server(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield server
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "each"),
-    [(kind, each) for kind in SERVERS for each in drive.chosen(kind, False, [])],
-    ids=lambda value: getattr(value, "id", value),
+    [
+        pytest.param(kind, *param.values, marks=param.marks, id=f"{kind}-{param.id}")
+        for kind in SERVERS
+        for param in tried(kind)
+    ],
     indirect=["server"],
 )
 def test_servers_hold(server: Any, each: Any) -> None:
     assert not drive.attempt(each, server), each.promise
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("each", drive.chosen(attack.COMMAND, False, []), ids=lambda each: each.id)
+@pytest.mark.parametrize("each", tried(attack.COMMAND))
 def test_the_command_line_holds(each: Any, tmp_path: Path) -> None:
     try:
         assert not drive.attempt(each, attack.Command(tmp_path, long=False)), each.promise

@@ -24,7 +24,6 @@ FOREIGN = ("PYTHON", "VIRTUAL_ENV", "XDG_", "TB_PROFILE_", "NUMBA_")
 """Begins of variables that a newcomer has not set."""
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler to link kernels with"),
 ]
 

@@ -14,8 +14,7 @@ import tb_profile_plugin
 from tb_profile_plugin import jit
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["native", "numba"])
+@pytest.mark.parametrize("way", ["native", pytest.param("numba", marks=pytest.mark.slow)])
 def test_the_command_line_answers_and_says_that_nothing_is_kept(way: str, tmp_path: Path) -> None:
     if way == "native" and jit.way != "native":
         pytest.skip("there is no library of kernels")

@@ -36,7 +36,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(jit.way != "native", reason="there is no library of kernels")
 def test_the_wheel_is_that_of_this_machine_and_holds_everything(wheel: Path) -> None:
     assert re.fullmatch(rf"tb_profile_plugin-{__version__}-py3-none-(?!any)\w+\.whl", wheel.name)
@@ -57,7 +56,6 @@ def test_the_wheel_is_that_of_this_machine_and_holds_everything(wheel: Path) -> 
     assert "Root-Is-Purelib: false" in archive.read(f"{INFO}/WHEEL").decode()
 
 
-@pytest.mark.slow
 def test_the_wheel_hands_on_the_notices_of_what_is_bundled(wheel: Path) -> None:
     archive = zipfile.ZipFile(wheel)
     notices = archive.read(f"{INFO}/licenses/tb_profile_plugin/static/notices.txt").decode()
@@ -66,13 +64,11 @@ def test_the_wheel_hands_on_the_notices_of_what_is_bundled(wheel: Path) -> None:
     assert "License-File: tb_profile_plugin/static/notices.txt" in archive.read(f"{INFO}/METADATA").decode()
 
 
-@pytest.mark.slow
 def test_the_readme_knows_how_large_a_wheel_is(wheel: Path) -> None:
     (megabytes,) = re.findall(r"a wheel of less than (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert int(megabytes) - 1 < wheel.stat().st_size / 1e6 < int(megabytes)
 
 
-@pytest.mark.slow
 def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     installed = tmp_path / "installed"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]

@@ -168,7 +168,6 @@ def spent(folder: Path, fill: Callable[[Pen, int], None], count: int) -> float:
     return time.process_time() - begin
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COSTLY)
 def test_work_grows_as_the_capture_does(tmp_path: Path, name: str) -> None:
     spent(tmp_path, COSTLY[name], 20)

@@ -13,6 +13,7 @@ from typing import Any
 import draw
 import frameworks
 import numpy as np
+import pytest
 from frameworks import python
 from hlodraw import sizes
 
@@ -55,6 +56,7 @@ def test_as_recorded() -> None:
     assert compared(programs) == {}
 
 
+@pytest.mark.slow
 def test_as_jax_says_now(python: str) -> None:
     program = frameworks.PROGRAMS / "xla_costs.py"
     asked = subprocess.run([python, program], capture_output=True, text=True, env=frameworks.ENVIRONMENT)

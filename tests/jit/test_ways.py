@@ -15,6 +15,7 @@ from tb_profile_plugin import asking, jit
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SMALL = sorted(path for path in (ROOT / "tests/traces").rglob("*.xplane.pb") if path.stat().st_size < 100_000)
+FEWEST = SMALL[:: len(SMALL) // 6]
 SHARED = sorted(
     path for path in (ROOT.parent / "shared/profiles").rglob("*.xplane.pb*") if path.stat().st_size < 20_000_000
 )
@@ -42,6 +43,11 @@ def needs_library() -> None:
         pytest.skip("there is no library of kernels, and no C compiler to link one")
 
 
+def test_the_library_answers_as_plain_python_does() -> None:
+    needs_library()
+    assert asked("native", *FEWEST) == asked("python", *FEWEST)
+
+
 @pytest.mark.slow
 def test_the_library_answers_as_numba_does(compiled: Any) -> None:
     needs_library()
@@ -50,8 +56,7 @@ def test_the_library_answers_as_numba_does(compiled: Any) -> None:
 
 @pytest.mark.slow
 def test_plain_python_answers_as_numba_does(compiled: Any) -> None:
-    fewest = SMALL[:: len(SMALL) // 6]
-    assert asked("python", *fewest) == {path: compiled[path] for path in map(str, fewest)}
+    assert asked("python", *FEWEST) == {path: compiled[path] for path in map(str, FEWEST)}
 
 
 @pytest.mark.slow
@@ -80,7 +85,7 @@ def way_of(bare: Path, *arguments: str) -> tuple[str, str]:
     """The way that kernels run in when the command line is called so, and what standard error says."""
     code = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); from tb_profile_plugin import jit"
     environment = {**os.environ, "PYTHONPATH": str(bare), "PYTHONSAFEPATH": "1"}
-    del environment["TB_PROFILE_KERNELS"]
+    environment.pop("TB_PROFILE_KERNELS", None)
     program = [sys.executable, "-c", f"{code}; print(jit.way)", *arguments]
     found = subprocess.run(program, cwd=bare, env=environment, capture_output=True, check=True, text=True)
     return found.stdout.splitlines()[-1], found.stderr

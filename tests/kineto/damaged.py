@@ -1,4 +1,4 @@
-"""Opens damaged traces and looks at everything; run by test_damage.py with numba's bounds checks switched on."""
+"""Opens damaged traces and looks at everything; run by test_damage.py."""
 
 import random
 import sys
@@ -64,12 +64,13 @@ def look(data: bytes, deeply: bool) -> None:
         ask_every_tool(space)
 
 
-def main(seed: str, *paths: str) -> None:
+def main(seed: str, every: str, *paths: str) -> None:
+    """One in ``every`` cuts and changes."""
     for data in (DRAWN, *(Path(path).read_bytes() for path in paths)):
         look(data, deeply=True)
-        for size in range(0, len(data), 1 + len(data) // 3000):
+        for size in range(0, len(data), (1 + len(data) // 3000) * int(every)):
             look(data[:size], deeply=size % 97 == 0)
-        for number, changed in enumerate(damaged(data, 400 if len(data) < 100_000 else 40, int(seed))):
+        for number, changed in enumerate(damaged(data, (400 if len(data) < 100_000 else 40) // int(every), int(seed))):
             look(changed, deeply=number % 5 == 0)
     print("survived")
 

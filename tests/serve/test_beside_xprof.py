@@ -27,7 +27,6 @@ def python(tmp_path: Path) -> Path:
     return python
 
 
-@pytest.mark.slow
 def test_both_are_there(python: Path, tmp_path: Path, put: Callable[[str], Path]) -> None:
     put("plugins/profile/r1/vm.xplane.pb")
     with started(python, tmp_path / "plugins") as (address, said):

@@ -6,7 +6,6 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlencode
 
-import pytest
 from tensorboards import started
 
 from tb_profile_plugin import plugin
@@ -14,7 +13,6 @@ from tb_profile_plugin import plugin
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 
 
-@pytest.mark.slow
 def test_the_overview_of_a_real_capture() -> None:
     name = plugin.OTHER_NAME if plugin._rival() else plugin.NAME
     query = urlencode({"run": "keras_fit/run", "tag": "overview_page"})
@@ -24,7 +22,6 @@ def test_the_overview_of_a_real_capture() -> None:
     assert int(tables[7]["p"]["steps_complete"]) > 0
 
 
-@pytest.mark.slow
 def test_one_entry_and_that_before_the_first_capture(tmp_path: Path) -> None:
     with started(sys.executable, tmp_path) as (address, _):
         with urllib.request.urlopen(f"{address}data/plugins_listing", timeout=300) as answer:

@@ -40,7 +40,6 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
-@pytest.mark.slow
 def test_fifty_clients_ask_for_all_tools_of_five_sessions(tmp_path: Path, done: list[Any]) -> None:
     for name in TRACES:
         shutil.copytree(soak.TRACES / name, tmp_path / name)
@@ -75,10 +74,10 @@ def test_fifty_clients_ask_for_all_tools_of_five_sessions(tmp_path: Path, done: 
     assert len([path for path in done if str(path).startswith(str(tmp_path))]) == 6
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [10, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are counted as Linux shows them")
-def test_a_minute_of_random_requests(tmp_path: Path) -> None:
-    report = soak.soak(60)
+def test_random_requests(seconds: int) -> None:
+    report = soak.soak(seconds)
     # 409 is the right answer to who asks for the session that is replaced meanwhile (`check_unchanged`).
     assert set(report.statuses) <= {200, 400, 403, 404, 409, 422}, report
     half = report.samples[len(report.samples) // 2 :]

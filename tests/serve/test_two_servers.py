@@ -56,7 +56,6 @@ def servers() -> Iterator[list[Server]]:
         server.kill()
 
 
-@pytest.mark.slow
 def test_answers_are_right_and_the_cache_keeps_its_limit(servers: list[Server]) -> None:
     apart = Client(App(Logdir(str(TRACES)), keep=False))
     right = {path: apart.get(f"/{path}").get_json() for path in PATHS}

@@ -113,7 +113,6 @@ def test_what_is_no_file_is_never_read(tmp_path: Path) -> None:
     assert files.stat_files(tmp_path, [pipe.name, zero.name]) == ()
 
 
-@pytest.mark.slow
 def test_requests_while_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logdir, "_RESCAN_S", 0.0)
     monkeypatch.setattr(logdir, "_RESCAN_SHARE", 0)

@@ -148,10 +148,6 @@ def test_a_number_of_calls_must_be_one() -> None:
     assert ranks == {0, 1}
 
 
-def shared_captures() -> list[Path]:
-    return sorted(SHARED.glob("profiles/*/*.xplane.pb")) + ALL
-
-
 def misread(path: Path) -> set[str]:
     """Ids that are stored unsigned (2^63 and more), which the existing tool takes for 0, and so for one iterator."""
     (host,) = tb_profile_plugin.open(path).select()
@@ -162,22 +158,35 @@ def misread(path: Path) -> set[str]:
     return set(map(str, numbers[numbers < 0].tolist()))
 
 
-@pytest.mark.slow
+def of_the_existing_tool(paths: list[Path]) -> dict[str, Any]:
+    """Its answers by path, all from one process; None where it gives nothing."""
+    python = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "profile-oracles/old/bin/python"
+    if not python.exists():
+        # It installs what it asks.
+        subprocess.run([ORACLE, "old", TOOL, paths[0]], capture_output=True, check=False)
+    program = Path(__file__).with_name("ask_existing.py")
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
+    run = subprocess.run([python, program, TOOL, *paths], capture_output=True, text=True, env=environment)
+    assert run.returncode == 0, run.stderr[-2000:]
+    found: dict[str, Any] = json.loads(run.stdout)
+    return found
+
+
 @pytest.mark.skipif(not ORACLE.exists(), reason="the existing plugin is not at hand")
-@pytest.mark.parametrize("path", shared_captures(), ids=lambda path: f"{path.parent.name}-{path.name.split('.')[0]}")
-def test_figures_of_the_existing_tool(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = subprocess.run([ORACLE, "old", TOOL, path], capture_output=True, text=True, env=os.environ, check=False)
-    if run.returncode:
-        pytest.skip("the existing tool gives nothing for it")
-    theirs = json.loads(run.stdout)
+def test_figures_of_the_existing_tool(monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests) -> None:
     # What they cannot see, calls that began before the capture, is left out here as well.
     monkeypatch.setattr(iterators, "adopt", lambda parent, *_: np.zeros(len(parent), bool))
-    try:
-        ours = answer(path, calls="100000")
-    except ProblemError:
-        assert not rows(theirs[0])
-        return
-    compare(theirs, ours, misread(path))
+    answers = of_the_existing_tool([*sorted(SHARED.glob("profiles/*/*.xplane.pb")), *ALL])
+    assert all(answers[str(path)] for path in ALL)
+    for path, theirs in answers.items():
+        with subtests.test(path=path):
+            if theirs:
+                try:
+                    ours = answer(Path(path), calls="100000")
+                except ProblemError:
+                    assert not rows(theirs[0])
+                else:
+                    compare(theirs, ours, misread(Path(path)))
 
 
 def compare(theirs: Any, ours: Any, zero: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""Decodes damaged captures and looks at everything; run by test_damage.py with numba's bounds checks switched on.
+"""Decodes damaged captures and looks at everything; run by test_damage.py.
 
 Ends with an error for a crash, a read out of bounds, or damage that no `Problem` tells about.
 """
@@ -62,10 +62,10 @@ def look(data: bytes, deeply: bool = False) -> XSpace:
     return space
 
 
-def cut(data: bytes) -> None:
-    """At every byte: what was cut is told, except where the rest happens to be whole messages."""
+def cut(data: bytes, every: int) -> None:
+    """At every byte, or at one in so many: what was cut is told, except where the rest happens to be whole messages."""
     whole = set(boundaries(data))
-    for size in range(len(data)):
+    for size in range(0, len(data), every):
         space = look(data[:size], deeply=size % 97 == 0)
         assert space.problems or size in whole, f"nothing told about a cut at {size}"
 
@@ -82,13 +82,14 @@ def mutate(data: bytes, rounds: int, seed: int) -> None:
         look(mutator(), deeply=number % 5 == 0)
 
 
-def main(seed: str, *paths: str) -> None:
+def main(seed: str, every: str, *paths: str) -> None:
+    """One in ``every`` cuts and changes."""
     captures = [DRAWN.SerializeToString(), *(Path(path).read_bytes() for path in paths)]
     for data in captures:
         look(data, deeply=True)
         if len(data) < 20_000:
-            cut(data)
-        mutate(data, 600 if len(data) < 100_000 else 150, int(seed))
+            cut(data, int(every))
+        mutate(data, (600 if len(data) < 100_000 else 150) // int(every), int(seed))
     print("survived")
 
 
