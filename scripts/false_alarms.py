@@ -3,9 +3,12 @@
 Series are autoregressive, with and without outliers; a third kind resamples a real capture's steps in blocks.
 """
 
+from __future__ import annotations
+
 import math
 import sys
-from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import digests
@@ -15,6 +18,7 @@ from scipy import stats
 import tb_profile_plugin
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.typical import choose
+from tb_profile_plugin.arrays import Array
 from tb_profile_plugin.compare.change import ratio
 from tb_profile_plugin.compare.engine import compare
 from tb_profile_plugin.compare.estimate import estimate
@@ -26,8 +30,11 @@ BLOCK = 3
 TESTS = ("verdict", "interval", "welch", "mann-whitney")
 TRACES = Path(__file__).resolve().parent.parent / "tests" / "traces"
 
+Chosen = tuple[list[int], list[int]]
+"""Times of steps in ps, and the places of those that figures go over."""
 
-def autoregressive(rng, n, rho, heavy):
+
+def autoregressive(rng: np.random.Generator, n: int, rho: float, heavy: int) -> Array:
     """Each step as far from the mean as the one before it, but for a share; some are far longer."""
     noise = rng.standard_normal(n)
     for i in range(1, n):
@@ -35,31 +42,31 @@ def autoregressive(rng, n, rho, heavy):
     return 100 + noise + heavy * (rng.random(n) < 0.08) * rng.exponential(8, n)
 
 
-def resampled(rng, n, steps):
+def resampled(rng: np.random.Generator, n: int, steps: Array) -> Array:
     """Of real steps, a few neighbours at a time."""
     starts = rng.integers(0, len(steps) - BLOCK + 1, n // BLOCK + 1)
     return np.concatenate([steps[start : start + BLOCK] for start in starts])[:n]
 
 
-def chosen(samples):
+def chosen(samples: Array) -> Chosen:
     """As a digest chooses steps: warm-up and what is unlike all others leave first."""
     times = (samples * 10**9).astype(np.int64)
-    choice = choose(times, np.zeros_like(times), np.ones(len(times), bool))
+    choice = choose(times, np.zeros_like(times), np.ones(len(times), bool), np.arange(len(times)))
     warm = [i for i, reason in enumerate(choice.reason) if reason in ("", "extreme", "unusual")]
     place = {step: i for i, step in enumerate(warm)}
     return times[warm].tolist(), [place[i] for i in choice.kept.tolist()]
 
 
-def told_apart(a, b):
+def told_apart(a: Chosen, b: Chosen) -> tuple[bool, bool]:
     """(by the interval alone, by the verdict): whether two captures of such steps differ."""
     interval = ratio([estimate(*a)], [estimate(*b)])
-    sides = [side([(name, digests.digest(times, kept=kept))]) for name, (times, kept) in (("a", a), ("b", b))]
-    return interval.p is not None and interval.p < 0.05, verdict(compare(*sides)).code in ("slower", "faster")
+    base, new = (side([(name, digests.digest(times, kept=kept))]) for name, (times, kept) in (("a", a), ("b", b)))
+    return interval.p is not None and interval.p < 0.05, verdict(compare(base, new)).code in ("slower", "faster")
 
 
-def alarms(make, pairs):
+def alarms(make: Callable[[], Array], pairs: int) -> dict[str, float]:
     """The share of pairs that each test tells apart at 5 %."""
-    found = Counter()
+    found = dict.fromkeys(TESTS, 0)
     for _ in range(pairs):
         a, b = make(), make()
         by_interval, by_verdict = told_apart(chosen(a), chosen(b))
@@ -70,14 +77,11 @@ def alarms(make, pairs):
     return {name: found[name] / pairs for name in TESTS}
 
 
-def main(pairs):
+def main(pairs: int) -> None:
     """Print the table."""
     rng = np.random.default_rng(20)
-    kinds = [
-        (
-            f"{'outliers' if heavy else 'gaussian'} n={n} rho={rho}",
-            lambda n=n, rho=rho, heavy=heavy: autoregressive(rng, n, rho, heavy),
-        )
+    kinds: list[tuple[str, Callable[[], Array]]] = [
+        (f"{'outliers' if heavy else 'gaussian'} n={n} rho={rho}", partial(autoregressive, rng, n, rho, heavy))
         for heavy in (0, 1)
         for n in LENGTHS
         for rho in CORRELATIONS
@@ -85,13 +89,13 @@ def main(pairs):
     for name in ("jax_async_marked", "jax_steps"):
         steps = digest(tb_profile_plugin.open(TRACES / name)).steps
         real = np.array([steps.ps[i] for i in steps.warm]) / 10**9
-        kinds += [(f"{name} n={n}", lambda n=n, real=real: resampled(rng, n, real)) for n in (10, 20)]
+        kinds += [(f"{name} n={n}", partial(resampled, rng, n, real)) for n in (10, 20)]
     each = max(1, pairs // len(kinds))
-    total = Counter()
+    total = dict.fromkeys(TESTS, 0.0)
     print(f"{'':30} {' '.join(f'{name:>13}' for name in TESTS)}   of {each} pairs")
     for name, make in kinds:
         found = alarms(make, each)
-        total.update(found)
+        total = {test: total[test] + found[test] for test in TESTS}
         print(f"{name:30} {' '.join(f'{found[test]:13.1%}' for test in TESTS)}")
     mean = {name: share / len(kinds) for name, share in total.items()}
     print(f"{'all':30} {' '.join(f'{mean[test]:13.1%}' for test in TESTS)}")

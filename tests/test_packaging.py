@@ -123,8 +123,8 @@ def test_zig_links_for_this_machine_where_there_is_no_c_compiler(monkeypatch: py
     import link
 
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr(link, "link", lambda code, platform: (code, platform.tag))
-    assert link.link_here(b"object", "aarch64-unknown-linux-gnu")[1].startswith("manylinux_2_17_aarch64")
-    assert link.link_here(b"object", "arm64-apple-darwin23.1.0") == (b"object", "macosx_11_0_arm64")
+    monkeypatch.setattr(link, "link", lambda code, platform: code + platform.tag.encode())
+    assert link.link_here(b"object ", "aarch64-unknown-linux-gnu").startswith(b"object manylinux_2_17_aarch64")
+    assert link.link_here(b"object ", "arm64-apple-darwin23.1.0") == b"object macosx_11_0_arm64"
     with pytest.raises(SystemExit, match="riscv64"):
         link.link_here(b"object", "riscv64-unknown-linux-gnu")

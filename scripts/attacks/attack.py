@@ -103,7 +103,7 @@ class Command:
 
     def __call__(self, *arguments: str | Path, **environment: str) -> tuple[int, bytes, bytes]:
         """Its exit code, output and errors; `Broken` where it hangs or shows a traceback."""
-        with self.start(*arguments, **environment) as process:
+        with self.start(*arguments, out=subprocess.PIPE, **environment) as process:
             try:
                 out, error = process.communicate(timeout=PATIENCE_S)
             except subprocess.TimeoutExpired:
@@ -206,13 +206,15 @@ def started(kind: str, long: bool) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         targets.make(folder / "logs")
+        command: list[str | Path]
         if kind == STANDALONE:
             command = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", folder / "logs", "--port", "0"]
         else:
             command = [sys.executable, "-m", "tensorboard.main", "--logdir", folder / "logs", "--port", "0"]
             command.append("--load_fast=false")
-        out = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        with subprocess.Popen(command, env=_settings(folder), **out) as process:
+        with subprocess.Popen(
+            command, env=_settings(folder), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as process:
             try:
                 address, _ = address_of(process)
                 # A server whose log nobody reads would stop at some point.

@@ -65,7 +65,7 @@ def poisoned_entries(command: Command) -> None:
     command("tool", "overview_page", first)
     mine = set(_entries(command))
     _, wanted, _ = command("tool", "overview_page", second)
-    (theirs,) = set(_entries(command)) - mine or {None}
+    theirs = next(iter(set(_entries(command)) - mine), None)
     if theirs is None or len(mine) != 1:
         raise Untried("nothing was kept")
     theirs.write_bytes(mine.pop().read_bytes())

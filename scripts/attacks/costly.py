@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import threading
+from pathlib import Path
 
 import evil
 import targets
@@ -149,7 +150,7 @@ def formulas(server: Server) -> None:
     check(tried > 0, "no table shows such a name")
 
 
-def _logdir(server: Server) -> targets.Path:
+def _logdir(server: Server) -> Path:
     if not server.logdir:
         raise Untried("the logdir is not ours")
     return server.logdir

@@ -56,7 +56,7 @@ def no_capture(command: Command) -> None:
 def never_answers(command: Command) -> None:
     """Ctrl-C five seconds later, and again."""
     server = profilers.Fake()
-    server.profile = lambda request, context: time.sleep(120) or b""  # type: ignore[method-assign]
+    server.profile = lambda request, context: time.sleep(120) or b""  # type: ignore[method-assign, func-returns-value]
     listening = profilers.serve(server)
     logdir = command.folder / "logs"
     try:

@@ -140,7 +140,7 @@ def ranges(server: Server) -> None:
     """Of tables, pages and files to save."""
     run = server.session()
     for path, query in (("/data", {"run": run, "tag": "overview_page"}), ("/share/capture", {"run": run}), ("/", {})):
-        whole = server.get(path, **query)
+        whole = server.get(path, None, **query)
         for asked in (*_RANGES, "bytes=" + ",".join(f"{i}-{i}" for i in range(2000))):
             answer = server.get(path, {"Range": asked}, **query)
             check(answer.status in (whole.status, 206, 416, 431), f"{path} answers {asked[:40]} with {answer.status}")
@@ -153,7 +153,7 @@ def ranges(server: Server) -> None:
 @contextmanager
 def _serving(command: Command, logdir: Path, **settings: str) -> Iterator[Server]:
     """A standalone server of its own."""
-    with command.start("serve", logdir, "--port", "0", **settings) as process:
+    with command.start("serve", logdir, "--port", "0", out=subprocess.PIPE, **settings) as process:
         assert process.stdout and process.stderr
         try:
             line = process.stdout.readline().decode()

@@ -48,4 +48,5 @@ def emit(module: llvm.ModuleRef, triple: str) -> bytes:
     missing = [each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")]
     if missing:
         raise SystemExit(f"Kernels need functions that only numba's process has: {', '.join(missing)}.")
-    return machine.emit_object(module)
+    code: bytes = machine.emit_object(module)
+    return code
