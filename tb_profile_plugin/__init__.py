@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from .runtime.version import __version__
+
 if TYPE_CHECKING:
     from .api import Capture
 
-__version__ = "0.2.0"
 __all__ = ["__version__", "open", "sessions"]
 
 

@@ -19,9 +19,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from . import __version__, completion, handing, judging
+from . import completion, handing, judging
 from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, output, port, stored_at, written
 from .problems import Problem, ProblemError
+from .runtime.version import __version__
 from .settings import MEMORY_LIMIT
 from .terminal import Parser, Verb, log_to_stderr, say, warn
 

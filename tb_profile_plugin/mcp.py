@@ -12,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from . import __version__, tools
+from . import tools
 from .api import Capture
 from .assisting import Sessions, answered
 from .handing import GUIDE
@@ -22,6 +22,7 @@ from .report import summary as summary_report
 from .report import why as why_report
 from .report.bounded import cut, rows_as_json
 from .runtime.cancellation import Cancelled, asked_by
+from .runtime.version import __version__
 from .store import Logdir
 from .store.kept import Kept
 from .terminal import shown

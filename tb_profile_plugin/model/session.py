@@ -15,12 +15,13 @@ from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .. import __version__, store
+from .. import store
 from ..columns import XSpace
 from ..problems import Problem, ProblemError
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
+from ..runtime.version import __version__
 from ..store.kept import Kept
 from . import facts
 from .host import Host, HostSummary

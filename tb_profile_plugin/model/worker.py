@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import __version__, formats, store
+from .. import formats, store
 from ..columns import XSpace
 from ..problems import Problem, ProblemError
+from ..runtime.version import __version__
 from .host import Host, HostSummary
 from .per_host import Need
 

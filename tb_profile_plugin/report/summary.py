@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .. import __version__
 from ..analysis.words import duration
 from ..contract.answer import Json
 from ..contract.markdown import code, escaped
 from ..contract.named import Named
+from ..runtime.version import __version__
 from ..terminal import shown
 
 VERSION = 1

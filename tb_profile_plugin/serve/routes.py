@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from werkzeug.wrappers import Request, Response
 
-from .. import __version__
 from ..problems import Problem, ProblemError
+from ..runtime.version import __version__
 from ..store.kept import LEGACY, NAMED, unpack
 from . import answers, capture, compare, rows, scaled, share, timeline
 from .captures import PARAMETERS

@@ -11,8 +11,8 @@ from functools import cache as once
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..runtime import extensions
+from ..runtime.version import __version__
 from . import cache
 from .files import StoredSession
 
