@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .asking import SESSION, add_executor, add_key, add_memory_limit, answers, count, output, size, stored_at
+from .guidefile import GUIDE
 from .problems import Problem, ProblemError
 from .terminal import say, warn
 
 if TYPE_CHECKING:
     from .frames.frame import Frame
-
-GUIDE = Path(__file__).with_name("docs") / "guide.md"
 
 
 def add(verbs: Any) -> None:

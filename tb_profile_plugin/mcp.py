@@ -15,7 +15,7 @@ from mcp_types import ToolAnnotations
 from . import tools
 from .api import Capture
 from .assisting import Sessions, answered
-from .handing import GUIDE
+from .guidefile import GUIDE
 from .model.session import Neighbours
 from .problems import ProblemError
 from .report import summary as summary_report

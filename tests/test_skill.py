@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tb_profile_plugin import cli
-from tb_profile_plugin.handing import GUIDE
+from tb_profile_plugin.guidefile import GUIDE
 
 
 def test_the_guide_is_installed_as_a_skill(
