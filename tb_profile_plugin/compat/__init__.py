@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..analysis.chosen import ALL
 from ..contract.named import Named
@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from ..contract.answer import Json
     from ..contract.tool import Tool
     from ..model.session import Session
-
-
-class Document(NamedTuple):
-    """What some of the existing plugin's questions are answered with instead of JSON."""
-
-    body: bytes
-    ending: str
-    """Of a file that it would be: ``txt``, ``dot``, ``pb`` …"""
+    from .documents import Document
 
 
 RENAMED = {"tensorflow_stats": "framework_op_stats"}

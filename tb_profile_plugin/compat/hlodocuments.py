@@ -14,7 +14,7 @@ from ..problems import Problem, ProblemError
 from ..tools.graph_viewer import centre
 from ..xspace.hlo import config
 from ..xspace.hlo.module import Module
-from . import Document
+from .documents import Document
 
 _WIDEST = 9
 _USUAL = "3"

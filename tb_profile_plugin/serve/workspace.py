@@ -23,7 +23,7 @@ from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
-    from ..compat import Document
+    from ..compat.documents import Document
     from ..contract.rows import Rows
     from ..contract.tool import Tool
     from ..model.session import Neighbours, Session
