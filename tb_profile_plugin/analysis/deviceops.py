@@ -17,7 +17,8 @@ from ..model.instructions import instructions
 from ..model.per_host import per_host
 from ..model.trace import MISSING
 from .opcosts import costed
-from .ops import Op, OpTable, append, merged, nested_times
+from .ops import Op, OpTable, append, merged
+from .selftimes import nested_times
 from .stretches import union
 from .transfers import halves
 

@@ -17,7 +17,8 @@ from ..model.joins import among
 from ..model.per_host import per_host
 from ..runtime.regex import regex
 from .opcosts import costed
-from .ops import INPUT_PIPELINE, Op, OpTable, append, merged, nested_times
+from .ops import INPUT_PIPELINE, Op, OpTable, append, merged
+from .selftimes import nested_times
 from .stretches import near
 
 _CALL = regex(r"EagerExecute: (?!__(?:inference|forward|backward)_)(\w+)")

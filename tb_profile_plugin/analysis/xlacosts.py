@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.host import Host
-from .opcosts import Rates
 from .ops import Op, OpTable
+from .rates import Rates
 from .roofline import UNKNOWN as NOT_KNOWN
 from .roofline import bound, peaks_of
 from .xlaop import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp

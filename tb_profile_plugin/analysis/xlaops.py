@@ -10,7 +10,7 @@ from ..columns.codes import combine
 from ..model.capabilities import Capabilities, capabilities
 from ..model.host import Host
 from ..model.per_host import per_host
-from .ops import nested_times
+from .selftimes import nested_times
 from .xlaop import COSTS, XlaOps, merged
 from .xlaread import Ran, on_cpu, on_gpu, on_tpu
 

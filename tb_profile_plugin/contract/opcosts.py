@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.opcosts import rates, together
+from ..analysis.opcosts import rates
 from ..analysis.ops import Op
+from ..analysis.rates import together
 from ..model.host import Host
 from .answer import Column
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as some
 from tb_profile_plugin.analysis import steptime
 from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.analysis.ops import OpTable, nested_times
+from tb_profile_plugin.analysis.ops import OpTable
+from tb_profile_plugin.analysis.selftimes import nested_times
 from tb_profile_plugin.compat.breakdown import parts_of_capture, parts_of_steps
 from tb_profile_plugin.compat.parts import DEVICE
 from tb_profile_plugin.model.host import Host

@@ -1,0 +1,37 @@
+"""What devices calculated per time, of one host or of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Rates(NamedTuple):
+    """What a host's devices calculated, by the ops whose cost is known. Times in ps."""
+
+    flops: float = 0.0
+    at_peak_ps: float | None = None
+    """What the model's FLOPs take at the peaks for their types; None where no peak is known."""
+    window_ps: int = 0
+    """From the first to the last event of a device, summed over devices."""
+    self_ps: int = 0
+    unknown_ps: int = 0
+    """Of the ops' self time, of those of which nothing tells the FLOPs."""
+
+    @property
+    def flops_per_second(self) -> float | None:
+        """Of a device, idle time included; None where nothing is known."""
+        return self.flops / (self.window_ps / 1e12) if self.window_ps and self.flops else None
+
+
+def together(found: Sequence[Rates]) -> Rates:
+    """Of several hosts."""
+    some = [each for each in found if each.window_ps]
+    peaks = [each.at_peak_ps for each in some]
+    return Rates(
+        sum(each.flops for each in some),
+        sum(each or 0.0 for each in peaks) if some and None not in peaks else None,
+        sum(each.window_ps for each in some),
+        sum(each.self_ps for each in some),
+        sum(each.unknown_ps for each in some),
+    )
