@@ -7,18 +7,30 @@ Field numbers are those of XLA's ``BufferAssignmentProto``, ``LogicalBufferProto
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...arrays import Array
 from .fields import Messages, Ragged
-
-if TYPE_CHECKING:
-    from .module import Module
+from .shapes import Shapes
 
 ALLOC, FREE, SHARE = 0, 1, 2
 """Kinds of events of the simulated heap."""
+
+
+class Program(Protocol):
+    """What is asked of the program whose values these are; `module.Module` is one."""
+
+    @property
+    def shapes(self) -> Shapes:
+        """Shapes of its values."""
+
+    def rows(self, ids: Array) -> Array:
+        """int64[k]: the instructions of these ids; -1 where there is none."""
+
+    def row(self, name: str) -> int:
+        """The instruction of that name; -1 where there is none."""
 
 
 class Buffers(NamedTuple):
@@ -95,9 +107,9 @@ class Assignment(NamedTuple):
     """Whether it is larger than what is read."""
 
     @staticmethod
-    def read(message: Messages, module: Module) -> Assignment:
+    def read(message: Messages, program: Program) -> Assignment:
         """Of a ``BufferAssignmentProto``, whose program it is."""
-        buffers, parts = _buffers(message, module)
+        buffers, parts = _buffers(message, program)
         order = np.argsort(buffers.id, kind="stable")
         known = buffers.id[order]
 
@@ -138,17 +150,17 @@ class Assignment(NamedTuple):
         return Assignment(buffers, found, heap, at_peak, *states)
 
 
-def _buffers(message: Messages, module: Module) -> tuple[Buffers, tuple[Messages, ...]]:
+def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
     _, logical = message.inside(1, (1, 2, 3, 4))
     places = logical.one(3, (2, 3, 4))
-    rows = module.rows(places.numbers(4))
+    rows = program.rows(places.numbers(4))
     names = places.names(2)
     instruction = np.array(
-        [row if row >= 0 else module.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
+        [row if row >= 0 else program.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
     )
     paths = places.lists(3)
     shape = np.array(
-        [module.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
+        [program.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
     )
     sizes = logical.numbers(2).clip(min=0)
     return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, places)
