@@ -14,8 +14,8 @@ from ..model.copies import copies
 from ..model.framework import PYTORCH, framework, op_names_of
 from ..model.host import Host
 from ..model.instructions import instructions
+from ..model.nested import MISSING
 from ..model.per_host import per_host
-from ..model.trace import MISSING
 from .opcosts import costed
 from .ops import Op, OpTable, append, merged
 from .selftimes import nested_times

@@ -11,8 +11,8 @@ import numpy as np
 from ..arrays import Array, distinct, median
 from ..model.host import Host
 from ..model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, place_of
+from ..model.nested import MISSING
 from ..model.per_host import per_host
-from ..model.trace import MISSING
 from ..runtime.memo import lazy
 from .tfdata_filling import filling
 from .tfdata_work import Work, work

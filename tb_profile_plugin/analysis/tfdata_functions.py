@@ -8,8 +8,8 @@ from ..arrays import Array
 from ..columns import vocabulary
 from ..model.host import Host
 from ..model.iterators import ASYNCHRONOUS, kind_of
+from ..model.nested import MISSING
 from ..model.per_host import per_host
-from ..model.trace import MISSING
 from .tfdata import TfData, tf_data
 
 READERS = frozenset("TFRecord TextLine FixedLengthRecord SSTable RecordIO ArrayRecord".split())

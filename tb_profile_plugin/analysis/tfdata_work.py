@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import I32, I64, Array, Bool
 from ..jit import jit
 from ..model.iterators import Calls
-from ..model.trace import MISSING
+from ..model.nested import MISSING
 
 
 class Work(NamedTuple):

@@ -15,7 +15,7 @@ from ..model import clock
 from ..model.copies import copies
 from ..model.host import Host
 from ..model.lanes import kind_of
-from ..model.trace import MISSING
+from ..model.nested import MISSING
 from .frame import Field, Frame, Values, coded, repeated, stated, text
 
 HOST = text("host", "Host", "As its file names it.")

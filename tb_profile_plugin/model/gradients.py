@@ -6,21 +6,16 @@ number made the node, and the innermost op of the backward pass with it runs it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..arrays import Array
 from ..columns import vocabulary
-from .links import GRADIENT, MISSING, Links
-
-if TYPE_CHECKING:
-    from .trace import Trace
+from .links import GRADIENT, Links
+from .nested import MISSING, Nested
 
 
-def drawn(trace: Trace) -> Links:
+def drawn(trace: Nested, links: Links) -> Links:
     """The links of a trace, with those from ops to their gradients."""
-    links = trace.links
     forward, backward = pairs(trace)
     if not len(forward):
         return links
@@ -31,7 +26,7 @@ def drawn(trace: Trace) -> Links:
     return Links(source[order], target[order], kind[order])
 
 
-def pairs(trace: Trace) -> tuple[Array, Array]:
+def pairs(trace: Nested) -> tuple[Array, Array]:
     """(forward, backward), int64[k] each: events."""
     events, number = trace.stat(vocabulary.SEQUENCE_NUMBER)
     if not len(events):
@@ -49,7 +44,7 @@ def pairs(trace: Trace) -> tuple[Array, Array]:
     return events[before[wanted]], events[wanted]
 
 
-def _hold_their_like(trace: Trace, events: Array, number: Array) -> Array:
+def _hold_their_like(trace: Nested, events: Array, number: Array) -> Array:
     """bool[k]: whether any event directly within each one has the same number."""
     parent, _ = trace.nesting
     of_event = np.full(len(trace), -1, np.int64)

@@ -11,7 +11,8 @@ from ..arrays import I8, I32, I64, U8, Array, Bool, Int
 from ..columns import vocabulary
 from ..jit import jit
 from .joins import among
-from .links import MISSING, executor_runs
+from .links import executor_runs
+from .nested import MISSING
 from .trace import Trace
 
 IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}

@@ -21,9 +21,10 @@ from ..runtime.regex import regex
 from ..xspace import hlo
 from . import steps as step_rules
 from .enqueued import on_one_clock
+from .nested import is_derived
 from .per_host import Need, name_of, per_host
 from .steps import Steps
-from .trace import Trace, is_derived
+from .trace import Trace
 
 if TYPE_CHECKING:
     from ..xspace.hlo.module import Module

@@ -15,8 +15,8 @@ from ..runtime.memo import lazy
 from ..runtime.regex import regex
 from .host import Host
 from .joins import among, join, pair_codes
+from .nested import MISSING
 from .per_host import per_host
-from .trace import MISSING
 
 ASYNCHRONOUS = frozenset(
     "Prefetch ParallelInterleave LegacyParallelInterleave ParallelMap ParallelFilter ParallelBatch MapAndBatch "

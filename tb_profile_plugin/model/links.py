@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +13,8 @@ from ..jit import jit
 from ..runtime.memo import lazy
 from . import enqueued
 from .joins import among, is_ascending, join, pair_codes
+from .nested import MISSING, Nested
 from .runs import dispatched
-
-if TYPE_CHECKING:
-    from .trace import Trace
-
-MISSING = np.iinfo(np.int64).min
-"""Stands for a stat that an event does not have."""
 
 LAUNCH = 9
 """Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
@@ -94,7 +88,7 @@ def _onward(source: I32, target: I32) -> I32:
     return answer
 
 
-def find(trace: Trace) -> Links:
+def find(trace: Nested) -> Links:
     """Launch → kernel, function → executor, executor → iterator, producer → consumer, thread → driver's call,
     dispatch → XLA op.
     """
@@ -116,7 +110,7 @@ def _edges(source: Array, target: Array, kind: int) -> _Edges:
     return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
 
 
-def _launches(trace: Trace) -> _Edges:
+def _launches(trace: Nested) -> _Edges:
     events, values = trace.stat(vocabulary.CORRELATION_ID)
     host = np.zeros(len(events), bool)
     for first, plane in trace.parts:
@@ -128,7 +122,7 @@ def _launches(trace: Trace) -> _Edges:
     return _edges(launch[source], run[target], LAUNCH)
 
 
-def _enqueued(trace: Trace) -> Iterator[_Edges]:
+def _enqueued(trace: Nested) -> Iterator[_Edges]:
     """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
     host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
     for first, plane in trace.parts:
@@ -137,12 +131,12 @@ def _enqueued(trace: Trace) -> Iterator[_Edges]:
             yield _edges(calls + trace.rows(host).start, runs + first, enqueued.ENQUEUED)
 
 
-def executor_runs(trace: Trace) -> Array:
+def executor_runs(trace: Nested) -> Array:
     """int64[k]: where TensorFlow's executors run ops."""
     return trace.named("ExecutorState::Process".__eq__)
 
 
-def _executors(trace: Trace) -> _Edges:
+def _executors(trace: Nested) -> _Edges:
     process = trace.once(executor_runs)
     iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
     waiting = trace.named(iterators.__contains__)
@@ -155,7 +149,7 @@ def _executors(trace: Trace) -> _Edges:
     return _edges(process[source], waiting[target], EXECUTOR)
 
 
-def _contexts(trace: Trace) -> _Edges:
+def _contexts(trace: Nested) -> _Edges:
     made, made_ids, made_kinds = trace.stats_beside(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
     used, used_ids, used_kinds = trace.stats_beside(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
     source, target = join(made_ids, used_ids, crowd=_CROWD)
@@ -199,7 +193,7 @@ def _latest(source: I32, target: I32, chosen: Bool, begin: I64) -> Bool:
     return kept
 
 
-def _calls(trace: Trace, launches: Array) -> _Edges:
+def _calls(trace: Nested, launches: Array) -> _Edges:
     """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
 
     That is the line of the same id, else the one whose events enclose most of the calls, most closely.
@@ -228,7 +222,7 @@ def _calls(trace: Trace, launches: Array) -> _Edges:
     return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
 
 
-def _closest(trace: Trace, bounds: Array, calls: Array, threads: list[int]) -> int | None:
+def _closest(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
     """The thread that holds at least half of the calls: most of them, then in the shortest events."""
     parent, _ = trace.nesting
     some = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
@@ -263,5 +257,5 @@ def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32)
     return answer
 
 
-def _runs(trace: Trace, contexts: _Edges) -> _Edges:
+def _runs(trace: Nested, contexts: _Edges) -> _Edges:
     return _edges(*dispatched(trace, contexts[0], contexts[1]), RUN)

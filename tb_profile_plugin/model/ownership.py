@@ -8,7 +8,8 @@ from ..arrays import I32, I64, Array
 from ..columns import vocabulary
 from ..jit import jit
 from .links import executor_runs
-from .trace import Trace, is_derived
+from .nested import is_derived
+from .trace import Trace
 
 _OPS = vocabulary.XLA_OPS
 """Of a TPU's lines the one that tells what runs; the others tell the same in other terms."""

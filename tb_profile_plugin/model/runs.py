@@ -7,22 +7,19 @@ number of its run, and a program's runs are numbered in the order of their dispa
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import Array
 from ..columns import vocabulary
 from ..runtime.regex import regex
-
-if TYPE_CHECKING:
-    from .trace import Trace
+from .nested import Nested
 
 _DISPATCH = regex(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
 _PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
 
 
-def dispatched(trace: Trace, sources: Array, targets: Array) -> tuple[Array, Array]:
+def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Array]:
     """(dispatches, ops): int64[k] events, every op of a numbered run with the dispatch of that run.
 
     ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
@@ -47,7 +44,7 @@ def dispatched(trace: Trace, sources: Array, targets: Array) -> tuple[Array, Arr
     return dispatch_of[run[chosen]], ops[chosen]
 
 
-def _runs(trace: Trace) -> tuple[Array, Array, Array]:
+def _runs(trace: Nested) -> tuple[Array, Array, Array]:
     """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
     none = np.empty(0, np.int64)
     for first, plane in trace.parts:
@@ -68,7 +65,7 @@ def _runs(trace: Trace) -> tuple[Array, Array, Array]:
     return none, none, none
 
 
-def _dispatches(trace: Trace) -> dict[str, Array]:
+def _dispatches(trace: Nested) -> dict[str, Array]:
     """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
     parent, _ = trace.nesting
     found: dict[str, list[int]] = {}
@@ -84,7 +81,7 @@ def _dispatches(trace: Trace) -> dict[str, Array]:
 
 
 def _handed_over(
-    trace: Trace, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
+    trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
 ) -> dict[int, int]:
     """The run of each dispatch that hands it to a thread pool: the first that begins there."""
     _, last = trace.nesting

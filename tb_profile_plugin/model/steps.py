@@ -14,8 +14,9 @@ from . import profiled, turns
 from .calls import outermost, repeated
 from .groups import Groups
 from .joins import among
+from .nested import MISSING
 from .ownership import work_events
-from .trace import MISSING, Trace
+from .trace import Trace
 
 SOURCES = {
     "chosen": "events of the name that you chose",

@@ -17,9 +17,9 @@ from ..model.framework import op_names_of
 from ..model.host import Host
 from ..model.kernels import parse_launch
 from ..model.links import CALL, GRADIENT, RUN
+from ..model.nested import MISSING
 from ..model.per_host import per_host
 from ..model.plausible import impossible, vendor
-from ..model.trace import MISSING
 from ..problems import Problem, ProblemError
 from ..runtime.regex import regex
 from ..xspace import hlo

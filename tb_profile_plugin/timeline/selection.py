@@ -12,7 +12,7 @@ from ..arrays import I32, I64, U32, Array, I64Matrix, Int
 from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
-from ..model.trace import nest
+from ..model.nested import nest
 from .tiles import Rows, timeline, window
 
 

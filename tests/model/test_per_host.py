@@ -14,7 +14,7 @@ import pytest
 
 from tb_profile_plugin import store, xspace
 from tb_profile_plugin.columns import XSpace
-from tb_profile_plugin.model import trace
+from tb_profile_plugin.model import nested as nested_events
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.per_host import need, per_host, while_held
 from tb_profile_plugin.model.session import Session
@@ -114,7 +114,7 @@ def test_two_hosts_are_decoded_side_by_side(tmp_path: Path, monkeypatch: pytest.
     for name in ("a", "b"):
         (tmp_path / f"{name}.xplane.pb").write_bytes(draw.space(draw.GPU, steps=3).SerializeToString())
     decoder, nesting = threading.Barrier(2), threading.Barrier(2)
-    decode, nest = xspace.decode, trace.nest
+    decode, nest = xspace.decode, nested_events.nest
 
     def decoded(*arguments: Any) -> XSpace:
         decoder.wait(30)
@@ -125,7 +125,7 @@ def test_two_hosts_are_decoded_side_by_side(tmp_path: Path, monkeypatch: pytest.
         nest(*arguments)
 
     monkeypatch.setattr(xspace, "decode", decoded)
-    monkeypatch.setattr(trace, "nest", nested)
+    monkeypatch.setattr(nested_events, "nest", nested)
     hosts = Session(store.resolve(tmp_path), executor=LocalThreads(2)).select()
     in_threads(*[partial(getattr, host.trace, "nesting") for host in hosts])
     assert len(hosts) == 2

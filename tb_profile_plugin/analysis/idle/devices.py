@@ -16,7 +16,8 @@ from ...jit import jit
 from ...model import collectives, kernels, names
 from ...model.copies import copies
 from ...model.host import Host
-from ...model.links import LAUNCH, MISSING, RUN
+from ...model.links import LAUNCH, RUN
+from ...model.nested import MISSING
 from ...model.per_host import per_host
 from ...model.recorded import is_unrecorded
 from ...runtime.regex import regex

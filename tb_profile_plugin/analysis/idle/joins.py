@@ -16,7 +16,7 @@ from ...columns import vocabulary
 from ...columns.codes import combine
 from ...jit import jit
 from ...model.host import Host
-from ...model.links import MISSING
+from ...model.nested import MISSING
 from .classes import activity
 from .events import ELSEWHERE, LAUNCHED, NOWHERE, STREAM, Events
 from .gaps import stream_waits
