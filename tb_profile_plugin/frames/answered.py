@@ -6,7 +6,8 @@ from typing import Any
 
 from ..contract.answer import Json, Table
 from ..problems import Problem, ProblemError
-from .frame import Field, Frame, values
+from .batches import Field, values
+from .frame import Frame
 
 
 def table(answer: Json, name: str = "") -> Frame:

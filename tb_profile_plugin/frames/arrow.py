@@ -6,23 +6,21 @@ because Arrow wants them as bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, ProblemError
-
-if TYPE_CHECKING:
-    from .frame import Field, Frame, Values
+from .batches import Batches, Field, Values
 
 
-def schema(frame: Frame) -> Any:
+def schema(frame: Batches) -> Any:
     """nanoarrow's schema of a frame; units and explanations are the fields' metadata."""
     na = _nanoarrow()
     return na.c_schema(na.struct([_typed(field) for field in frame.schema], nullable=False))
 
 
-def stream(frame: Frame) -> Any:
+def stream(frame: Batches) -> Any:
     """nanoarrow's stream of a frame, which is read once."""
     na = _nanoarrow()
     from nanoarrow.c_array_stream import CArrayStream

@@ -18,8 +18,9 @@ from ..model.ranks import rank
 from ..problems import Problem, ProblemError
 from ..timeline.args import HIDDEN
 from ..timeline.details import word
+from .batches import Field, Values, coded, repeated, text, values
 from .events import EVENT, HOST
-from .frame import Field, Frame, Values, coded, repeated, text, values
+from .frame import Frame
 
 _MOST = 20_000_000
 """Rows of args: each takes some 40 bytes."""

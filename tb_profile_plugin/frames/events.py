@@ -16,7 +16,8 @@ from ..model.copies import copies
 from ..model.host import Host
 from ..model.lanes import kind_of
 from ..model.nested import MISSING
-from .frame import Field, Frame, Values, coded, repeated, stated, text
+from .batches import Field, Values, coded, repeated, stated, text
+from .frame import Frame
 
 HOST = text("host", "Host", "As its file names it.")
 EVENT = Field("event", "Event", doc="Its number on its host, as the Timeline has it.", dtype="int64")

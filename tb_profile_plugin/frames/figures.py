@@ -20,8 +20,9 @@ from ..model.allocations import Allocations, allocations, dtype_name, origin
 from ..model.host import Host
 from ..model.kernelnames import full
 from ..model.names import PYTORCH
+from .batches import Field, Values, repeated, stated, text, truth, values
 from .events import EVENT, HOST, STEP, step_of
-from .frame import Field, Frame, Values, repeated, stated, text, truth, values
+from .frame import Frame
 
 _TOTAL = Field("total_ps", "Total time", unit="ps", doc="With what runs inside, over all threads or streams.")
 _LEAST = Field("min_ps", "Shortest", unit="ps", doc="Of one occurrence; on a device of one kernel.")

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problems import Problem, ProblemError
+from .batches import Batches, Field, Values
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .frame import Field, Frame, Values
 
-
-def to_pandas(frame: Frame) -> pd.DataFrame:
+def to_pandas(frame: Batches) -> pd.DataFrame:
     """The frame's columns side by side; raises `ProblemError` where pandas is not installed."""
     try:
         import pandas as pd

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import terminal
 from ..contract.markdown import escaped
-
-if TYPE_CHECKING:
-    from .frame import Field, Frame
+from .batches import Batches, Field
 
 _ROWS = 10
 _LETTERS = 80
@@ -27,7 +25,7 @@ STYLE = (
 """Of a notebook's own dark theme a page knows nothing; what the reader's system prefers it does."""
 
 
-def html(frame: Frame) -> str:
+def html(frame: Batches) -> str:
     """The first rows as a table, everything in it escaped."""
     heads = "".join(f'<th{_side(field)} title="{escape(field.doc)}">{escape(field.id)}</th>' for field in frame.schema)
     lines = [
@@ -41,7 +39,7 @@ def html(frame: Frame) -> str:
     return f'{STYLE}<div class="tb-profile">{body}</div>'
 
 
-def markdown(frame: Frame, rows: int = _ROWS) -> str:
+def markdown(frame: Batches, rows: int = _ROWS) -> str:
     """The first rows as a table of Markdown, names as text."""
     marks = "|".join("---:" if field.kind == "number" else "---" for field in frame.schema)
     cells = [frame.columns, *([_cell(value) for value in row] for row in frame.head(rows).rows())]
@@ -49,7 +47,7 @@ def markdown(frame: Frame, rows: int = _ROWS) -> str:
     return "\n".join([escaped(_title(frame, rows)), "", head, f"|{marks}|", *lines]) + "\n"
 
 
-def text(frame: Frame, rows: int = _ROWS) -> str:
+def text(frame: Batches, rows: int = _ROWS) -> str:
     """The first rows for a terminal."""
     cells = [frame.columns, *([_cell(value) for value in row] for row in frame.head(rows).rows())]
     columns = list(zip(*([terminal.shown(cell) for cell in row] for row in cells), strict=True))
@@ -61,12 +59,12 @@ def text(frame: Frame, rows: int = _ROWS) -> str:
     return "\n".join([_title(frame, rows), *lines])
 
 
-def _title(frame: Frame, rows: int) -> str:
+def _title(frame: Batches, rows: int) -> str:
     more = f", the first {rows}" if len(frame) > rows else ""
     return f"{frame.table.label}: {len(frame):,} row{'' if len(frame) == 1 else 's'}{more}"
 
 
-def _paired(frame: Frame, row: tuple[Any, ...]) -> zip[tuple[Field, Any]]:
+def _paired(frame: Batches, row: tuple[Any, ...]) -> zip[tuple[Field, Any]]:
     return zip(frame.schema, row, strict=True)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..contract.answer import Table
 from . import details, events, figures
-from .frame import Frame, repeated, text
+from .batches import repeated, text
+from .frame import Frame
 
 _SESSION = text("session", "Session", "Its name, by which sessions that are asked together are told apart.")
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from ..contract.answer import Table
-from ..frames.frame import Field, Frame, values
+from ..frames.batches import Field, values
+from ..frames.frame import Frame
 from ..problems import Problem, ProblemError
 from . import wire
 

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..contract.answer import Table
-from ..frames.frame import Field, Frame, Values
+from ..frames.batches import Field, Values
+from ..frames.frame import Frame
 
 _LENGTH = struct.Struct("<Q")
 
