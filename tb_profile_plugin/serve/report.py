@@ -36,7 +36,7 @@ from ..store import Logdir
 from ..store.kept import pack, to_json
 from ..timeline.tiles import timeline
 from .answers import STATIC
-from .app import App
+from .dispatch import Dispatcher
 
 MOST_BYTES = 4_000_000
 """Of compressed answers."""
@@ -74,7 +74,7 @@ def report(
     if not (bundle.is_file() and notices.is_file()):
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
     with _logdir(session, as_is, names) as logdir:
-        app = App(logdir, hide_capture=True, keep=False)
+        app = Dispatcher(logdir, hide_capture=True, keep=False)
         asked = _Asked(Client(app))
         run = logdir.sessions()[0].name
         entry = {"folder": ""}

@@ -1,4 +1,7 @@
-"""Every route: its path, its parameters and what answers it. docs/http.md describes them; a test holds it to this."""
+"""Routes: path, parameters and what answers each; `app` adds the one of reports, which asks these.
+
+docs/http.md describes them; a test holds it to this.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +200,6 @@ ROUTES = (
     Route("/data_csv", DATA, _data_csv),
     Route("/share", ("run", "host"), share.contents),
     Route("/share/capture", ("run", "host", "redact"), share.capture),
-    Route("/share/report", ("run", "redact"), share.report),
     Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
     Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
@@ -20,6 +22,14 @@ _redacting = threading.Lock()
 """A capture that is redacted takes several times its size in memory: one at a time."""
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait until nothing else is redacted, and whether somebody still waits for this."""
+    with _redacting:
+        cancellation.check()
+        yield
+
+
 def contents(workspace: Workspace, request: Request) -> Response:
     """What the capture of a host tells about machines and people."""
     session, host = _asked(workspace, request)
@@ -31,28 +41,16 @@ def capture(workspace: Workspace, request: Request) -> Response:
     from ..export import share
 
     session, host = _asked(workspace, request)
-    redacted = _is_redacted(request)
+    redacted = is_redacted(request)
     name = share.file_name(session, host, redacted)
     if not redacted:
         return answers.binary_file(request, share.capture(session, host, False), name)
-    with _redacting:
-        cancellation.check()
+    with one_at_a_time():
         return answers.binary_file(request, share.capture(session, host, True), name)
 
 
-def report(workspace: Workspace, request: Request) -> Response:
-    """The pages of a session as one file to save."""
-    from .report import report
-
-    session, redacted = workspace.session(required(request, "run")), _is_redacted(request)
-    with _redacting:
-        cancellation.check()
-        return answers.binary_file(
-            request, report(session, not redacted).html.encode("utf-8", "replace"), "report.html"
-        )
-
-
-def _is_redacted(request: Request) -> bool:
+def is_redacted(request: Request) -> bool:
+    """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
     asked = request.args.get("redact", "1")
     if asked not in ("0", "1"):
         raise ProblemError(Problem("bad_parameter", f"redact={asked!r} is neither 0 nor 1.", "Choose one.", "redact"))

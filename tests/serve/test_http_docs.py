@@ -1,7 +1,7 @@
 import re
 from importlib import resources
 
-from tb_profile_plugin.serve.routes import ROUTES
+from tb_profile_plugin.serve.app import ROUTES
 
 
 def documented() -> dict[tuple[str, str], tuple[str, ...]]:

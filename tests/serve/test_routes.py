@@ -229,7 +229,7 @@ def test_a_request_is_forgotten_as_soon_as_it_is_answered(
 ) -> None:
     put("plugins/profile/single/vm.xplane.pb")
     # pytest keeps what is logged, errors with it.
-    monkeypatch.setattr(logging.getLogger("tb_profile_plugin.serve.app"), "disabled", True)
+    monkeypatch.setattr(logging.getLogger("tb_profile_plugin.serve.dispatch"), "disabled", True)
     app, told = App(Logdir(str(tmp_path)), keep=False), []
     environ = create_environ(query)
     request = environ["of the request"] = Thing()

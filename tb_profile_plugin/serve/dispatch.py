@@ -1,0 +1,109 @@
+"""Requests to routes: one WSGI callable for some routes; `app` has them all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from traceback import clear_frames
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request, Response
+
+from ..problems import Problem, ProblemError
+from ..runtime import cancellation
+from ..store import Logdir
+from ..terminal import shown
+from . import answers
+from .client import Client
+from .gate import Gate, refuse_strangers
+from .routes import ROUTES, Route
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+    from ..model.session import Session
+
+logger = logging.getLogger(__name__)
+
+_ABANDONED = Problem("abandoned", "The client hung up before the answer was there.", "Ask again.")
+"""Read by nobody, except in a proxy's log."""
+
+
+class Dispatcher:
+    """Answers routes for one logdir, below a prefix of the path."""
+
+    routes: tuple[Route, ...] = ROUTES
+
+    def __init__(
+        self,
+        logdir: Logdir,
+        prefix: str = "",
+        hide_capture: bool = False,
+        gate: Gate | None = None,
+        keep: bool = True,
+        executor: str = "",
+    ):
+        """The prefix begins with a slash and does not end with one, e.g. ``/data/plugin/profile``.
+
+        Without a gate, whoever calls this application has decided which names are this server's.
+        """
+        self._logdir = logdir
+        self._workspace = Workspace(logdir, hide_capture, keep, executor)
+        self._prefix = prefix
+        self._gate = gate
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Answer one request; whatever goes wrong is told as a problem in JSON."""
+        if self._prefix:
+            path = environ.get("PATH_INFO", "")
+            script = environ.get("SCRIPT_NAME", "") + self._prefix
+            environ = {**environ, "SCRIPT_NAME": script, "PATH_INFO": path.removeprefix(self._prefix)}
+        # Not noted in `environ`, which it holds: such a circle keeps requests and answers until the next collection.
+        request = Request(environ, populate_request=False)
+        client = Client(environ)
+        try:
+            with cancellation.asked_by(client.waits):
+                response = self._answer(request)
+        except (Exception, cancellation.Cancelled) as error:
+            response = _failure(request, error)
+            # Others who wait get the same error, and it would keep what the frames on its way held.
+            clear_frames(error.__traceback__)
+        return client.hurried(response(environ, start_response))
+
+    def session(self, run: str) -> Session:
+        """The session of that name, as the routes know it; raises `ProblemError` (404) for an unknown one."""
+        return self._workspace.session(run)
+
+    def look(self) -> None:
+        """Look for sessions, for those who ask later."""
+        self._logdir.survey()
+
+    def _answer(self, request: Request) -> Response:
+        if self._gate:
+            self._gate.check(request)
+        refuse_strangers(request)
+        route = find(self.routes, request.path)
+        if request.method not in (("GET", "HEAD") if route.method == "GET" else (route.method,)):
+            remedy = f"Send {route.method}."
+            raise ProblemError(Problem("method", f"{request.method} is not answered here.", remedy), 405)
+        return route.answer(self._workspace, request)
+
+
+def _failure(request: Request, error: BaseException) -> Response:
+    if isinstance(error, cancellation.Cancelled):
+        return answers.problem(request, _ABANDONED, 503)
+    if isinstance(error, ProblemError):
+        return answers.problem(request, error.problem, error.status)
+    logger.error("No answer to %s", shown(request.full_path), exc_info=error)
+    return answers.problem(request, Problem("internal", "The server failed.", "The server's log says more."), 500)
+
+
+def find(routes: Sequence[Route], path: str) -> Route:
+    """The route of a path; raises `ProblemError` (404) where there is none."""
+    for route in routes:
+        folder = route.path.endswith("/*")
+        if path.startswith(route.path[:-1]) if folder else path == route.path:
+            return route
+    remedy = f"There are: {', '.join(route.path for route in routes)}."
+    raise ProblemError(Problem("no_such_route", f"There is nothing at {path!r}.", remedy), 404)
