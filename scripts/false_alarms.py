@@ -16,14 +16,14 @@ import numpy as np
 from scipy import stats
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.compare.change import ratio
+from tb_profile_plugin.analysis.compare.engine import compare
+from tb_profile_plugin.analysis.compare.estimate import estimate
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.digest import digest
-from tb_profile_plugin.analysis.typical import choose
-from tb_profile_plugin.arrays import Array
-from tb_profile_plugin.compare.change import ratio
-from tb_profile_plugin.compare.engine import compare
-from tb_profile_plugin.compare.estimate import estimate
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import verdict
+from tb_profile_plugin.analysis.steps.typical import choose
+from tb_profile_plugin.runtime.arrays import Array
 
 LENGTHS, CORRELATIONS = (6, 10, 20, 50), (0.0, 0.4, 0.7)
 BLOCK = 3

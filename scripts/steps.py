@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.analysis.stepfacts import coverage
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.analysis.steps.step_evidence import coverage
+from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.host import Host
 
 print("| capture | rule | steps | typical, ms | start to start, ms | work in steps | of the loop | eager |")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "open", "sessions"]
 
+# Modules that others import by the paths that these had.
+__path__.append(os.path.join(__path__[0], "compat", "paths"))
+
 
 def open(path: str | os.PathLike[str], executor: str = "") -> Capture:
     """The capture at a path: a logdir (its newest session), a run folder or a single file.

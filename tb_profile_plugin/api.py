@@ -10,31 +10,31 @@ from html import escape
 from pathlib import Path
 
 from . import compat, store, tools
-from .analysis.chosen import TYPICAL, checked
-from .analysis.deviceops import device_ops
+from .analysis.compare import load
+from .analysis.compare.engine import Comparison, compare
+from .analysis.compare.side import side
+from .analysis.compare.verdict import THRESHOLD, Verdict, verdict
 from .analysis.diagnosis.scaled import Scaled, scaled
 from .analysis.digest.record import Digest
-from .analysis.hostops import host_ops
-from .analysis.kernelstats import launches
-from .analysis.steptime import NEEDS
-from .compare import load
-from .compare.engine import Comparison, compare
-from .compare.side import side
-from .compare.verdict import THRESHOLD, Verdict, verdict
-from .contract.answer import Json
-from .frames import answered, details, events, figures, tables
-from .frames.frame import Frame
+from .analysis.ops.device_ops import device_ops
+from .analysis.ops.gpu_kernels import launches
+from .analysis.ops.host_ops import host_ops
+from .analysis.steps.step_choice import TYPICAL, checked
+from .analysis.steps.step_time import NEEDS
+from .export.frames import details, events, figures, tables, tool_tables
+from .export.frames.frame import Frame
+from .export.report import compare as comparison
+from .export.report import summary
+from .export.report import why as diagnosis
+from .export.sql import ask
 from .model.host import window
 from .model.per_host import need
 from .model.session import Session
-from .problems import ProblemError
-from .report import compare as comparison
-from .report import summary
-from .report import why as diagnosis
 from .runtime.executors import executor
-from .sql import ask
-from .store.kept import Kept
-from .terminal import shown
+from .runtime.problems import ProblemError
+from .runtime.terminal import shown
+from .store.result_cache import Kept
+from .tools.answers.answer import Json
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +153,7 @@ class Capture(Session):
 
         Raises `ProblemError` as `answer` does, and where the answer has no table of that name.
         """
-        return answered.table(self.answer(name, host, **options), table)
+        return tool_tables.table(self.answer(name, host, **options), table)
 
     def answer(self, name: str, host: str = "", **options: str) -> Json:
         """A tool's named answer (see docs/answers.md) for one host, or for all with nothing.

@@ -8,7 +8,7 @@ import pytest
 # Before anything imports the package's kernels: where there is a library of these sources, a call for which it holds
 # no compiled form is an error, and not only slow.
 if "TB_PROFILE_KERNELS" not in os.environ:
-    from tb_profile_plugin import jit
+    from tb_profile_plugin.runtime import jit
 
     if jit.way == "native":
         os.environ["TB_PROFILE_KERNELS"] = "native"

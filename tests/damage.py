@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin import jit
+from tb_profile_plugin.runtime import jit
 
 TESTS = Path(__file__).resolve().parent
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from tb_profile_plugin.analysis.compare.estimate import trimmed
 from tb_profile_plugin.analysis.digest.digest import variances
 from tb_profile_plugin.analysis.digest.record import Digest, DigestKernel, DigestOp, Part, Steps
-from tb_profile_plugin.compare.estimate import trimmed
 
 FACTS = {
     "device": "GPU",

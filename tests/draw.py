@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import tb_profile_plugin
-from tb_profile_plugin import xspace
 from tb_profile_plugin.api import Capture
+from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 XSpace = message("tensorflow.profiler.XSpace")
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from tb_profile_plugin import compat
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.columns import XSpace
-from tb_profile_plugin.export import chrome, perfetto
+from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import Problem, ProblemError
+from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.store import StoredSession
+from tb_profile_plugin.timeline import chrome, perfetto
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find

@@ -3,12 +3,12 @@
 from collections import Counter
 from typing import Any
 
-from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.idle.states import State
-from tb_profile_plugin.analysis.ops import OpTable
-from tb_profile_plugin.compat.bottlenecks import Bottleneck, bottlenecks
-from tb_profile_plugin.compat.parts import COMMUNICATION, INPUT, Part
-from tb_profile_plugin.compat.steps import parts_of
+from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.ops.op_table import OpTable
+from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck, bottlenecks
+from tb_profile_plugin.compat.step_account.parts import COMMUNICATION, INPUT, Part
+from tb_profile_plugin.compat.step_account.steps import parts_of
 from tb_profile_plugin.model.host import Host
 
 OLD_PARTS = {
@@ -33,7 +33,7 @@ OLD_PARTS = {
 
 def steps(*hosts: Host, event: str = "") -> list[dict[str, Any]]:
     """Each step: its name, its time and its old parts in µs; parts of 0 are left out."""
-    times = steptime.slowest(hosts, event)
+    times = step_time.slowest(hosts, event)
     part_ps = parts_of(times, hosts, event)
     answer = []
     for i, name in enumerate(times.name):
@@ -55,13 +55,13 @@ def ops(table: OpTable) -> dict[str, tuple[int, float, float]]:
 
 def states(*hosts: Host, event: str = "") -> list[dict[str, float]]:
     """Each step: the states that it consists of, by name, in µs; states of 0 are left out."""
-    rows = steptime.slowest(hosts, event).state_ps.tolist()
+    rows = step_time.slowest(hosts, event).state_ps.tolist()
     return [{State(state).name: ps / 1e6 for state, ps in enumerate(row) if ps} for row in rows]
 
 
 def judged(*hosts: Host, uses_tf_data: bool = False) -> dict[str, Bottleneck]:
     """The old classification of their steps."""
-    times = steptime.slowest(hosts)
+    times = step_time.slowest(hosts)
     return bottlenecks(parts_of(times, hosts, "")[times.counted], uses_tf_data)
 
 

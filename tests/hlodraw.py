@@ -6,7 +6,7 @@ from typing import Any
 import draw
 import numpy as np
 
-from tb_profile_plugin.xspace.hlo.module import Module
+from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 F32 = 11
 

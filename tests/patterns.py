@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import tb_profile_plugin
-from tb_profile_plugin.model import kerneltable
+from tb_profile_plugin.model.names import kernel_table
 from tb_profile_plugin.runtime.regex import _Late
 
 ANYWHERE = "search"
@@ -53,9 +53,9 @@ def patterns() -> dict[tuple[Any, int], set[str]]:
             pattern, flags = each._given
             asked = ways.get(id(each)) or homes.get(id(each)) or {ANYWHERE}
             found.setdefault((pattern, int(flags)), set()).update(asked)
-    tables: list[tuple[str, int]] = [(rule.pattern, 0) for rule in kerneltable.RULES]
-    tables += [(pattern, int(re.IGNORECASE)) for pattern, _ in kerneltable.DTYPES]
-    tables += [(pattern, 0) for pattern, _ in (*kerneltable.GENERATIONS, *kerneltable.LAYOUT)]
+    tables: list[tuple[str, int]] = [(rule.pattern, 0) for rule in kernel_table.RULES]
+    tables += [(pattern, int(re.IGNORECASE)) for pattern, _ in kernel_table.DTYPES]
+    tables += [(pattern, 0) for pattern, _ in (*kernel_table.GENERATIONS, *kernel_table.LAYOUT)]
     for table in tables:
         found.setdefault(table, set()).add(ANYWHERE)
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tb_profile_plugin.contract.tool import Tool, tool
+from tb_profile_plugin.tools.answers.tool import Tool, tool
 
 
 class Plain(Tool):

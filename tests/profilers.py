@@ -13,7 +13,7 @@ from typing import Any
 import grpc
 import pytest
 
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 SPACE = message("tensorflow.profiler.XSpace")(hostnames=["fake"])
 PLANE = SPACE.planes.add(name="/host:CPU")

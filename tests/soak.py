@@ -66,7 +66,7 @@ class Report:
 
 def start(logdir: Path, cache: Path) -> tuple[subprocess.Popen[str], int]:
     """A standalone server and its port."""
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", str(logdir), "--port", "0"]
+    command = [sys.executable, "-m", "tb_profile_plugin", "serve", str(logdir), "--port", "0"]
     environment = {**os.environ, "TB_PROFILE_CACHE_DIR": str(cache), "TB_PROFILE_CACHE_LIMIT": "64M"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     address, _ = address_of(process)

@@ -1,94 +1,134 @@
-"""The package's order: data flows one way, files stay small, nothing names a place that is not everybody's."""
+"""The package's order: data flows one way, files and folders are small, no name is of a place of one's own."""
 
 import ast
 import re
+from collections.abc import Iterator, Mapping, Set
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tb_profile_plugin"
-ORDER = [
-    *("problems", "terminal", "settings", "protos", "arrays", "jit", "runtime"),
-    *(
-        "columns",
-        "xspace",
-        "kineto",
-        "foreign",
-        "formats",
-        "capture",
-        "store",
-        "model",
-        "analysis",
-        "compare",
-        "timeline",
-        "export",
-        "contract",
-        "frames",
-        "sql",
-        "tools",
-        "compat",
-        "report",
-        "gate",
-        "serve",
+ORDER = {
+    "": (
+        *("runtime", "formats", "capture", "store", "model", "analysis", "timeline", "tools", "export", "compat"),
+        *("budgets", "serve", "api", "__init__", "cli", "plugin", "__main__"),
     ),
-]
-ABOVE = {
-    "__init__",
-    "__main__",
-    "api",
-    "asking",
-    "assisting",
-    "checking",
-    "cli",
-    "completion",
-    "handing",
-    "judging",
-    "mcp",
-    "plugin",
+    "formats": ("columns", "xspace", "kineto"),
+    "model": ("names", "events", "devices"),
+    "analysis": ("xla", "ops", "activity", "steps", "tfdata", "diagnosis", "health", "digest", "compare"),
+    "tools": ("answers", "columns"),
+    "export": ("frames", "report", "sql"),
 }
-"""Entrances to the package: they import from anywhere, and only `serve` and they may name `__version__`."""
-MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+"""Of folders, and at the top of modules, too: each imports from those before it alone."""
+ALONE = {
+    **{"runtime": ("jit",), "formats/xspace": ("hlo",), "analysis/activity": ("replay",)},
+    **{"compat": ("step_account",), "serve": ("routes",)},
+}
+"""Folders that hold one other."""
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(PACKAGE / "compat/paths"))
 SOURCES = [*MODULES, *sorted((ROOT / "tests").rglob("*.py")), *sorted((ROOT / "scripts").rglob("*.py"))]
 """The frontend's own test of this kind is frontend/test/architecture.test.ts."""
+FOLDERS = sorted({path.parent for path in MODULES})
+
+Module = tuple[str, ...]
+"""Where it lies below the package, e.g. ``("model", "host")``; of a folder itself ``("store", "__init__")``."""
 
 
-def part_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def module_of(path: Path) -> Module:
+    return path.relative_to(PACKAGE).with_suffix("").parts
 
 
-def imported_parts(path: Path) -> set[str]:
-    """First parts, below the package, of everything that a module imports, also inside functions."""
-    package = ["tb_profile_plugin", *path.relative_to(PACKAGE).parts[:-1]]
-    found = set()
+@cache
+def imports() -> Mapping[Module, Set[Module]]:
+    """What each module imports of the package, also inside functions and for types alone."""
+    known = {module_of(path) for path in MODULES}
+    return {module_of(path): frozenset(_imported(path, known)) for path in MODULES}
+
+
+def _imported(path: Path, known: Set[Module]) -> Iterator[Module]:
+    package = path.relative_to(PACKAGE).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            names = [*base, *(node.module.split(".") if node.module else [])]
-            targets = [names] if len(names) > 1 or not node.level else [[*names, alias.name] for alias in node.names]
+            below = tuple(node.module.split(".")) if node.module else ()
+            if node.level:
+                base = (*package[: len(package) - node.level + 1], *below)
+            elif below[:1] == ("tb_profile_plugin",):
+                base = below[1:]
+            else:
+                continue
+            names = [(*base, alias.name) for alias in node.names]
         elif isinstance(node, ast.Import):
-            targets = [alias.name.split(".") for alias in node.names]
+            split = [alias.name.split(".") for alias in node.names]
+            names = [(*parts[1:], "") for parts in split if parts[0] == "tb_profile_plugin"]
         else:
             continue
-        found |= {target[1] for target in targets if target[0] == "tb_profile_plugin" and len(target) > 1}
+        for name in names:
+            found = next((each for each in (name, (*name, "__init__"), name[:-1]) if each in known), None)
+            found = found or (*name[:-1], "__init__")
+            if found != module_of(path):
+                yield found
+
+
+def circles(arrows: Mapping[Any, Set[Any]]) -> dict[Any, set[Any]]:
+    """What imports each other, with what lies between them; empty where there is an order."""
+    left = {each: set(others) & set(arrows) for each, others in arrows.items()}
+    while first := {each for each, others in left.items() if not others}:
+        left = {each: others - first for each, others in left.items() if each not in first}
+    while last := left.keys() - set().union(*left.values()):
+        left = {each: others for each, others in left.items() if each not in last}
+    return left
+
+
+def children(folder: Path) -> dict[str, set[str]]:
+    """What lies in a folder, modules and folders, and what each imports of its neighbours."""
+    where = folder.relative_to(PACKAGE).parts
+    found: dict[str, set[str]] = {}
+    for module, imported in imports().items():
+        if module[: len(where)] == where:
+            own = module[len(where)]
+            others = {each[len(where)] for each in imported if each[: len(where)] == where}
+            found.setdefault(own, set()).update(others - {own})
     return found
 
 
-def test_imports_point_one_way() -> None:
-    wrong = {}
-    for path in MODULES:
-        part = part_of(path)
-        if part not in ABOVE:
-            wrong[str(path.relative_to(PACKAGE))] = imported_parts(path) - {
-                *ORDER[: ORDER.index(part) + 1],
-                "__version__",
-            }
-    assert {path: parts for path, parts in wrong.items() if parts} == {}
+def test_modules_do_not_import_in_circles() -> None:
+    assert circles(imports()) == {}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_what_lies_in_a_folder_does_not_import_in_circles(folder: Path) -> None:
+    """A folder within counts as one: what it imports and what imports it are never the same."""
+    assert circles(children(folder)) == {}
+
+
+@pytest.mark.parametrize("place", ORDER)
+def test_imports_point_one_way(place: str) -> None:
+    order = ORDER[place]
+    found = children(PACKAGE / place)
+    wrong = {each: found[each] & {*order[order.index(each) :]} for each in order if each in found}
+    assert {each: names for each, names in wrong.items() if names} == {}
+
+
+def test_every_folder_is_in_an_order() -> None:
+    found = {str(path.relative_to(PACKAGE)) for path in FOLDERS if path != PACKAGE}
+    listed = {f"{place}/{name}".lstrip("/") for place, names in (ORDER | ALONE).items() for name in names}
+    assert found <= listed
+    assert {path.stem for path in PACKAGE.glob("*.py")} <= set(ORDER[""])
 
 
 def test_no_file_is_too_long() -> None:
     lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
     assert {name: length for name, length in lengths.items() if length > 400} == {}
+
+
+def test_no_folder_holds_too_much() -> None:
+    """Twenty modules; at the top fifteen names, besides those that Python wants."""
+    counts = {str(path.relative_to(ROOT)): len(list(path.glob("*.py"))) for path in FOLDERS}
+    assert {name: count for name, count in counts.items() if count > 20} == {}
+    assert len({module_of(path)[0] for path in MODULES} - {"__init__", "__main__"}) <= 15
 
 
 def test_nothing_imports_tensorflow() -> None:
@@ -111,11 +151,6 @@ def test_environment_variables_are_named_in_one_place() -> None:
     assert found == ["settings.py"]
 
 
-def test_every_folder_of_the_package_is_in_the_order() -> None:
-    folders = {path.parent.relative_to(PACKAGE).parts[0] for path in MODULES if path.parent != PACKAGE}
-    assert folders <= set(ORDER)
-
-
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/browser").glob("*.py")), ids=lambda path: path.name)
 def test_a_page_is_awaited_by_what_it_shows(path: Path) -> None:
     """A fixed wait is too short where much else runs, and too long everywhere else."""
@@ -125,6 +160,6 @@ def test_a_page_is_awaited_by_what_it_shows(path: Path) -> None:
 def test_planes_and_lines_are_named_in_one_place() -> None:
     """But for redaction, which keeps names of any kind, and for what other formats call them."""
     pattern = re.compile(r"""["'](?:/(?:host|device):[A-Za-z:]*|XLA (?:Ops|Modules)|Task Environment)["']""")
-    allowed = {"columns/vocabulary.py", "export/redact.py", "export/vocabulary.py", "export/share.py"}
+    allowed = {"formats/columns/vocabulary.py", "export/redact.py", "export/vocabulary.py", "export/share.py"}
     found = {str(path.relative_to(PACKAGE)) for path in MODULES if pattern.search(path.read_text(encoding="utf-8"))}
     assert found - allowed == set()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin import cli, completion
+from tb_profile_plugin.cli import completion, main
 
 BASH = shutil.which("bash") or ""
 
@@ -38,7 +38,7 @@ def test_bash_completes_what_is_typed(typed: list[str], offered: list[str], tmp_
 @pytest.mark.parametrize("shell", completion.SHELLS)
 def test_each_shell_has_a_script(shell: str, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     with pytest.raises(SystemExit) as ended:
-        cli.main(["--print-completion", shell])
+        main.main(["--print-completion", shell])
     assert not ended.value.code
     assert b"--max-size" in capfdbinary.readouterr().out
 
@@ -48,6 +48,6 @@ def test_without_shtab_it_is_said_how_to_get_it(
 ) -> None:
     monkeypatch.setattr(completion, "find_spec", lambda name: None)
     with pytest.raises(SystemExit) as ended:
-        cli.main(["--print-completion", "bash"])
+        main.main(["--print-completion", "bash"])
     assert ended.value.code == 1
     assert "pip install 'tb-profile-plugin[completion]'" in capsys.readouterr().err

@@ -13,12 +13,14 @@ from figures import column as column_of
 from werkzeug.test import Client
 
 import tb_profile_plugin
-from tb_profile_plugin import cli, problems, tools
+from tb_profile_plugin import tools
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.contract.schema import schema
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime import problems
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
+from tb_profile_plugin.tools.answers.schema import schema
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -139,10 +141,10 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
             assert served.get((name, host, "/answer"), (status, named)) == (status, named)
             # It finds what the server kept.
             command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
-            assert cli.main(command) == (status != 200)
+            assert main.main(command) == (status != 200)
             assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
             if not tools.get(name).streamed:
-                assert cli.main([*command, "--format", "named"]) == (status != 200)
+                assert main.main([*command, "--format", "named"]) == (status != 200)
                 assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
 
 

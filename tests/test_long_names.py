@@ -9,8 +9,8 @@ import evil
 import pytest
 from everything import ask_every_tool
 
-from tb_profile_plugin import formats
-from tb_profile_plugin.columns.text import LONGEST_HEAD
+from tb_profile_plugin.formats import recognize
+from tb_profile_plugin.formats.columns.text import LONGEST_HEAD
 
 LIMIT_S = 30
 """Of the processor, for all tools: linear work takes a second, quadratic work in a single pattern a minute and more."""
@@ -47,11 +47,11 @@ def trace(unit: str) -> bytes:
 @pytest.mark.parametrize("unit", evil.LONG)
 def test_a_long_name_costs_what_its_bytes_cost(unit: str, limited: None) -> None:
     for data in (xspace(unit), trace(unit)):
-        ask_every_tool(formats.decode(data, "long"))
+        ask_every_tool(recognize.decode(data, "long"))
 
 
 def test_names_stay_whole_where_they_are_shown() -> None:
-    space = formats.decode(xspace("ab", 3 * LONGEST_HEAD), "long")
+    space = recognize.decode(xspace("ab", 3 * LONGEST_HEAD), "long")
     plane = space.planes[0]
     assert max(map(len, plane.names)) > 3 * LONGEST_HEAD == 3 * max(map(len, plane.heads))
     assert max(map(len, plane.display_names)) > 3 * LONGEST_HEAD

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 from checkout import ROOT, checkout, run
 
-from tb_profile_plugin.jit.library import PATH
+from tb_profile_plugin.runtime.jit.library import PATH
 
 PATIENCE_S = 1800
 FOREIGN = ("PYTHON", "VIRTUAL_ENV", "XDG_", "TB_PROFILE_", "NUMBA_")
@@ -96,7 +96,7 @@ def test_the_command_line_answers_with_compiled_kernels(clone: Path, environment
     python = str(clone / ".venv/bin/python")
     found = subprocess.run([python, "-c", "import pytest"], env=environment, capture_output=True, text=True)
     assert "ModuleNotFoundError" in found.stderr, "developers' packages hide what is missing"
-    code = "from tb_profile_plugin import jit; print(jit.way)"
+    code = "from tb_profile_plugin.runtime import jit; print(jit.way)"
     summary = [str(clone / ".venv/bin/tb-profile"), "summary", "tests/traces/starved_input"]
     for command in ([python, "-c", code], summary):
         found = subprocess.run(command, env=environment, cwd=clone, capture_output=True, text=True, check=True)

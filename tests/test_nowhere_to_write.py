@@ -11,7 +11,7 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import jit
+from tb_profile_plugin.runtime import jit
 
 
 @pytest.mark.parametrize("way", ["native", pytest.param("numba", marks=pytest.mark.slow)])
@@ -28,7 +28,7 @@ def test_the_command_line_answers_and_says_that_nothing_is_kept(way: str, tmp_pa
     kept = ("TB_PROFILE_CACHE_DIR", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
     environment = {name: value for name, value in os.environ.items() if name not in kept}
     environment |= {"HOME": os.devnull, "PYTHONPATH": str(copy.parent), "TB_PROFILE_KERNELS": way}
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "kernel_stats", str(capture)]
+    command = [sys.executable, "-m", "tb_profile_plugin", "tool", "kernel_stats", str(capture)]
     answer = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=600)
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from checkout import ROOT, checkout, run
 
-from tb_profile_plugin import __version__, jit
+from tb_profile_plugin import __version__
+from tb_profile_plugin.runtime import jit
 
 INFO = f"tb_profile_plugin-{__version__}.dist-info"
 
@@ -75,8 +76,9 @@ def test_the_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     run(*pip, "--target", installed, wheel, cwd=tmp_path)
     code = (
         "import sys; sys.modules['numba'] = None;"
-        "import tb_profile_plugin; from importlib.metadata import entry_points; from tb_profile_plugin import jit;"
-        "from tb_profile_plugin.protos import message; message('tensorflow.profiler.XSpace')();"
+        "import tb_profile_plugin; from importlib.metadata import entry_points; "
+        "from tb_profile_plugin.runtime import jit;"
+        "from tb_profile_plugin.runtime.protos import message; message('tensorflow.profiler.XSpace')();"
         "entries = [each for each in entry_points(group='tensorboard_plugins') if 'tb_profile' in each.value];"
         "print(tb_profile_plugin.__file__, entries[0].load().__name__, jit.way)"
     )

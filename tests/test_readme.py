@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def test_figures_are_those_of_the_benchmarks() -> None:
 
 def test_the_output_that_it_opens_with_is_what_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     command, shown = re.findall(r"^```\n\$ tb-profile (.*?)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)[0]
-    assert cli.main([str(ROOT / each) if "/" in each else each for each in command.split()]) == 0
+    assert main.main([str(ROOT / each) if "/" in each else each for each in command.split()]) == 0
     said = capsys.readouterr().out
     for part in shown.split("…\n"):
         assert part in said

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tb_profile_plugin import __version__, cli
+from tb_profile_plugin import __version__
+from tb_profile_plugin.cli import main
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -100,7 +101,7 @@ def test_its_notes_are_the_newest_section_of_the_changelog() -> None:
 def test_pages_and_forms_name_verbs_and_files_that_exist(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for command in re.findall(r"`tb-profile ([a-z][^`]*)`", text):
-        assert cli._parser().parse_args(shlex.split(command)).verb
+        assert main._parser().parse_args(shlex.split(command)).verb
     links = re.findall(r"\]\((?!https?:|#)([^)#]*)", text)
     files = re.findall(r"`((?:scripts|tb_profile_plugin|tests)/[\w./-]+)", text)
     assert [each for each in (*links, *files) if not (ROOT / each).exists()] == []

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin import cli
-from tb_profile_plugin.guidefile import GUIDE
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.cli.guide import GUIDE
 
 
 def test_the_guide_is_installed_as_a_skill(
@@ -13,7 +13,7 @@ def test_the_guide_is_installed_as_a_skill(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for arguments, folder in (([], ".claude/skills"), (["mine"], "mine")):
-        assert cli.main(["skill", "install", *arguments]) == 0
+        assert main.main(["skill", "install", *arguments]) == 0
         text = (tmp_path / folder / "tb-profile" / "SKILL.md").read_text(encoding="utf-8")
         _, head, guide = text.split("---\n", 2)
         told = dict(line.split(": ", 1) for line in head.splitlines())
@@ -25,4 +25,4 @@ def test_the_guide_is_installed_as_a_skill(
         assert guide.strip() == GUIDE.read_text(encoding="utf-8").strip()
     assert "SKILL.md" in capsys.readouterr().out
     (tmp_path / "file").write_text("")
-    assert cli.main(["skill", "install", "file"]) == 1
+    assert main.main(["skill", "install", "file"]) == 1

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.terminal import LogFormatter, shown
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.runtime.terminal import LogFormatter, shown
 
 PACKAGE = Path(tb_profile_plugin.__file__).parent
 HOSTILE = "a\nFAKE\r\x1b[2J\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\u061c\u200b\ufeff\u00ad\u2028\u3000\U000e0041\ud800"
@@ -74,7 +74,7 @@ def test_no_verb_prints_what_moves_the_cursor(
 ) -> None:
     monkeypatch.setenv("TB_PROFILE_CACHE_DIR", str(logdir / "cache"))
     with suppress(SystemExit):
-        cli.main([argument.replace("{}", str(logdir)) for argument in arguments])
+        main.main([argument.replace("{}", str(logdir)) for argument in arguments])
     answer = capsys.readouterr()
     lines = (answer.out + answer.err).split("\n")
     assert [line for line in lines if not line.isprintable()] == []
@@ -85,7 +85,7 @@ def test_no_verb_prints_what_moves_the_cursor(
 
 def test_records_of_the_log_are_lines_that_nobody_forges() -> None:
     try:
-        raise ProblemError(tb_profile_plugin.problems.Problem("x", HOSTILE))
+        raise ProblemError(tb_profile_plugin.runtime.problems.Problem("x", HOSTILE))
     except ProblemError:
         record = logging.LogRecord("n", logging.ERROR, "p", 1, "No answer to %s", (HOSTILE,), sys.exc_info())
     first, *others = LogFormatter("%(levelname)s %(message)s").format(record).split("\n")
@@ -101,7 +101,7 @@ def test_a_fault_of_ours_is_told_in_the_same_way(
         raise RuntimeError(HOSTILE.replace("\ud800", ""))
 
     monkeypatch.setattr("tb_profile_plugin.store.Logdir.survey", fail)
-    assert cli.main(["sessions", str(logdir)]) == 1
+    assert main.main(["sessions", str(logdir)]) == 1
     assert "a fault of tb-profile" in caplog.text
     assert capsys.readouterr().out == ""
 
@@ -119,7 +119,7 @@ def test_nothing_prints_past_the_terminal() -> None:
 
     found = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if prints(path)}
     # The demo's own program prints to a pipe; the command line sets the streams up.
-    assert found == {"terminal.py", "capture/demo.py", "cli.py"}
+    assert found == {"runtime/terminal.py", "capture/demo.py", "cli/main.py"}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -129,7 +129,7 @@ def test_an_output_that_is_closed_or_full_ends_no_command_in_a_traceback() -> No
         (">&- 2>&-", 0, ""),
         (">/dev/full", 1, "Standard output cannot be written: No"),
     ):
-        command = f"{shlex.quote(sys.executable)} -m tb_profile_plugin.cli guide {redirection}"
+        command = f"{shlex.quote(sys.executable)} -m tb_profile_plugin guide {redirection}"
         found = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
         assert found.returncode == code and "Traceback" not in found.stderr and said in found.stderr
         assert found.stderr.count("\n") == bool(said)

@@ -9,7 +9,8 @@ import draw
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import __version__, cli, mcp
+from tb_profile_plugin import __version__
+from tb_profile_plugin.cli import main, mcp_server
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 
@@ -24,16 +25,16 @@ def test_the_changelog_begins_with_it() -> None:
 def test_servers_tell_it(tmp_path: Path) -> None:
     client: Any = Client(App(Logdir(str(tmp_path))))
     assert client.get("/version").text == __version__
-    assert mcp.server(Logdir(str(tmp_path)), sql=False).version == __version__
+    assert mcp_server.server(Logdir(str(tmp_path)), sql=False).version == __version__
 
 
 def test_what_is_handed_on_tells_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capture = tmp_path / "vm.xplane.pb"
     capture.write_bytes(draw.space("/host:CPU\n  python | step[0,100]").SerializeToString())
-    assert cli.main(["summary", str(capture), "--format", "json"]) == 0
+    assert main.main(["summary", str(capture), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["made_by"] == f"tb-profile-plugin {__version__}"
     report = tmp_path / "report.html"
-    assert cli.main(["report", str(capture), "--out", str(report)]) == 0
+    assert main.main(["report", str(capture), "--out", str(report)]) == 0
     assert f"tb-profile-plugin {__version__}" in report.read_text(encoding="utf-8")
 
 

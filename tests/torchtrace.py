@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tb_profile_plugin import formats
+from tb_profile_plugin.formats import recognize
 from tb_profile_plugin.model.host import Host
 
 BASE_NS = 1_751_410_836_000_000_000
@@ -50,4 +50,4 @@ def text(*events: dict[str, Any], **header: Any) -> str:
 
 def host(*events: dict[str, Any], **header: Any) -> Host:
     """A worker that recorded these events."""
-    return Host("worker", formats.decode(text(*events, **header).encode(), "worker"))
+    return Host("worker", recognize.decode(text(*events, **header).encode(), "worker"))

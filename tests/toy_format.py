@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tb_profile_plugin.columns import Events, Lines, Plane, Stats, XSpace, kinds, pool
-from tb_profile_plugin.columns.tables import EventMetadata, StatMetadata
-from tb_profile_plugin.columns.text import Text
+from tb_profile_plugin.formats.columns import Events, Lines, Plane, Stats, XSpace, kinds, pool
+from tb_profile_plugin.formats.columns.tables import EventMetadata, StatMetadata
+from tb_profile_plugin.formats.columns.text import Text
 
 
 def host_of(name: str) -> str | None:

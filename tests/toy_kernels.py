@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tb_profile_plugin.arrays import F64, I32, I64, U64, Array, Bool, I64Matrix, Int
+from tb_profile_plugin.runtime.arrays import F64, I32, I64, U64, Array, Bool, I64Matrix, Int
 
 
 def summed(values: I32 | I64, start: Int) -> Int:
@@ -64,7 +64,7 @@ def main(path: str) -> None:
     from emit import emit
     from link import link_here
 
-    from tb_profile_plugin.jit import jit
+    from tb_profile_plugin.runtime.jit import jit
 
     triple = llvm.get_process_triple()
     code = emit(compiled({f"{toy.__module__}:{toy.__name__}": jit(toy) for toy in TOYS}), triple)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tb_profile_plugin.columns import kinds
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.formats.columns import kinds
+from tb_profile_plugin.runtime.protos import message
 
 Array = np.ndarray[Any, Any]
 

@@ -19,10 +19,10 @@ import numpy as np
 
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.formats.xspace import wire
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.tiles import timeline
 from tb_profile_plugin.tools import find
-from tb_profile_plugin.xspace import wire
 
 TESTS = Path(__file__).resolve().parent
 CAPTURE = TESTS / "traces/keras_fit/plugins/profile/run/host.xplane.pb"

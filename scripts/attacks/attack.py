@@ -97,7 +97,7 @@ class Command:
 
     def start(self, *arguments: str | Path, out: int = subprocess.PIPE, **environment: str) -> subprocess.Popen[bytes]:
         """`tb-profile` with these arguments, its cache in the folder; `out` is where its output and errors go."""
-        command = [sys.executable, "-m", "tb_profile_plugin.cli", *map(str, arguments)]
+        command = [sys.executable, "-m", "tb_profile_plugin", *map(str, arguments)]
         settings = {**_settings(self.folder), **environment}
         return subprocess.Popen(command, cwd=self.folder, env=settings, stdout=out, stderr=out)
 
@@ -208,7 +208,7 @@ def started(kind: str, long: bool) -> Iterator[Server]:
         targets.make(folder / "logs")
         command: list[str | Path]
         if kind == STANDALONE:
-            command = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", folder / "logs", "--port", "0"]
+            command = [sys.executable, "-m", "tb_profile_plugin", "serve", folder / "logs", "--port", "0"]
         else:
             command = [sys.executable, "-m", "tensorboard.main", "--logdir", folder / "logs", "--port", "0"]
             command.append("--load_fast=false")

@@ -11,7 +11,7 @@ ROUNDS = 3
 
 def main(path: str) -> None:
     """Print the medians and the later as a share of the first."""
-    ask = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", path]
+    ask = [sys.executable, "-m", "tb_profile_plugin", "tool", "overview_page", path]
     run([*ask, "--no-cache"])
     costs = {name: [] for name in ("first", "again")}
     for _ in range(ROUNDS):

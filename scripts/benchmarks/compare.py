@@ -10,7 +10,7 @@ from startup import SMALL
 
 ROUNDS = 3
 SESSIONS = 200
-VERB = [sys.executable, "-m", "tb_profile_plugin.cli"]
+VERB = [sys.executable, "-m", "tb_profile_plugin"]
 
 
 def copied(source: Path, logdir: Path, count: int) -> list[str]:

@@ -55,7 +55,8 @@ def measured(kind: str, path: str) -> dict[str, float]:
 
 def ours(path: Path) -> Any:
     """As a server decodes: the file is mapped."""
-    from tb_profile_plugin import store, xspace
+    from tb_profile_plugin import store
+    from tb_profile_plugin.formats import xspace
 
     (file,) = store.resolve(path).files
     return xspace.decode(store.read(file)).planes

@@ -27,7 +27,7 @@ def main(path: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
         server = subprocess.Popen(
-            [sys.executable, "-m", "tb_profile_plugin.cli", "serve", folder, "--port", "0"],
+            [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0"],
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tb_profile_plugin
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 Array = np.ndarray[Any, Any]
 

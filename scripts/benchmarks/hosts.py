@@ -10,7 +10,7 @@ from pathlib import Path
 
 from measure import run, show
 
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 ROOT = Path(__file__).resolve().parents[2]
 XPROF = Path(os.environ.get("XPROF_PYTHON") or ROOT / ".venv-parity" / "bin" / "python")
@@ -34,7 +34,7 @@ def main(path: str) -> None:
 
 def ours(folder: str, *more: str) -> list[str]:
     """The command that answers the Overview of the captures in a folder."""
-    return [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", folder, "--no-cache", *more]
+    return [sys.executable, "-m", "tb_profile_plugin", "tool", "overview_page", folder, "--no-cache", *more]
 
 
 def copies(path: Path, folder: Path, count: int) -> list[str]:

@@ -47,11 +47,11 @@ def measured(what: str, path: Path) -> str:
             begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             way.loads(data)
         else:
-            from tb_profile_plugin import formats
+            from tb_profile_plugin.formats import recognize
 
-            formats.decode(b'{"traceEvents": []}' + b" " * 99)
+            recognize.decode(b'{"traceEvents": []}' + b" " * 99)
             begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            formats.decode(data, str(path))
+            recognize.decode(data, str(path))
         seconds = time.process_time() - begin
         more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
         os.write(

@@ -15,7 +15,7 @@ from pathlib import Path
 from measure import Cost, median, run, show
 from tools import ASK_XPROF, QUIET, ROOT, XPROF
 
-from tb_profile_plugin.jit import WAYS
+from tb_profile_plugin.runtime.jit import WAYS
 
 ROUNDS = 5
 SMALL = ROOT / "tests/traces/custom_loop/plugins/profile/run/host.xplane.pb"
@@ -27,7 +27,7 @@ PROGRAMS = {
         "from types import SimpleNamespace as N; from tb_profile_plugin.plugin import Loader; import tempfile; "
         "Loader().load(N(logdir=tempfile.mkdtemp(), flags=None)).frontend_metadata()"
     ),
-    "the command line": "import tb_profile_plugin.cli",
+    "the command line": "import tb_profile_plugin.cli.main",
     "decoder and tools": "from tb_profile_plugin import tools; tools.find()",
 }
 
@@ -80,7 +80,7 @@ def until_it_listens(program: str) -> Cost:
 
 def first_answers() -> None:
     """Print what a small capture's Overview costs in a process of its own, for each way that kernels run and xprof."""
-    ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", "overview_page", str(SMALL), "--no-cache"]
+    ours = [sys.executable, "-m", "tb_profile_plugin", "tool", "overview_page", str(SMALL), "--no-cache"]
     xprof = [str(XPROF), str(ASK_XPROF), str(SMALL), "--", "overview_page"]
     first: dict[str, Cost] = {}
     later: dict[str, list[Cost]] = {name: [] for name in (*WAYS, "xprof")}

@@ -56,7 +56,7 @@ def whole(tool: str, path: str, size: str, rounds: int) -> None:
     """Processes that answer one tool."""
     costs: dict[str, list[Cost]] = {"ours": [], "xprof": []}
     for _ in range(rounds):
-        ours = [sys.executable, "-m", "tb_profile_plugin.cli", "tool", tool, path, "--no-cache"]
+        ours = [sys.executable, "-m", "tb_profile_plugin", "tool", tool, path, "--no-cache"]
         costs["ours"].append(run(ours)[0])
         costs["xprof"].append(run([str(XPROF), str(ASK_XPROF), path, "--", tool], **QUIET)[0])
     show(f"{tool} of {size}, whole processes", {name: median(each) for name, each in costs.items()})

@@ -39,7 +39,7 @@ def main(tree: Path, files: list[Path]) -> None:
 
 def asked(tool: str, file: Path) -> list[str]:
     """The command that answers a tool."""
-    return [sys.executable, "-m", "tb_profile_plugin.cli", "tool", tool, str(file), "--no-cache"]
+    return [sys.executable, "-m", "tb_profile_plugin", "tool", tool, str(file), "--no-cache"]
 
 
 def answers(tool: str, file: Path) -> bool:

@@ -70,7 +70,7 @@ def served(path: str) -> tuple[dict[str, float], float, float]:
 
 def restarted(path: str) -> tuple[float, float]:
     """User time in s of a process that only says its version, and of the slowest that finds its answer kept."""
-    command = [sys.executable, "-m", "tb_profile_plugin.cli"]
+    command = [sys.executable, "-m", "tb_profile_plugin"]
     with tempfile.TemporaryDirectory() as folder:
 
         def spent(*words: str) -> float:
@@ -94,7 +94,7 @@ def layout(path: str) -> tuple[int, float]:
     """Instructions drawn, and milliseconds until the worker answered how, its start included."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "one.xplane.pb").symlink_to(Path(path).resolve())
-        serve = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", folder, "--port", "0"]
+        serve = [sys.executable, "-m", "tb_profile_plugin", "serve", folder, "--port", "0"]
         server = subprocess.Popen(serve, stdout=subprocess.PIPE, text=True)
         assert server.stdout
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 INSIDE = 10
 """Instructions inside of a fusion."""

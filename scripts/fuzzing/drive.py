@@ -116,7 +116,7 @@ def _place(error: Exception) -> str:
 
 def main(minutes: str, seed: str = "", *more: str) -> int:
     """1 where something was found."""
-    for module, executor in (("xspace.reader", "_threads"), ("model.groups", "ThreadPoolExecutor")):
+    for module, executor in (("formats.xspace.reader", "_threads"), ("model.events.groups", "ThreadPoolExecutor")):
         setattr(import_module(f"tb_profile_plugin.{module}"), executor, Inline)
     end = time.monotonic() + 60 * float(minutes)
     number = int(seed) if seed else random.SystemRandom().randrange(1 << 32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.runtime.protos import message
 
 LINES = EVENTS = 8
 """What is left of each plane and of each line."""

@@ -21,7 +21,7 @@ def here() -> None:
     if not find_spec("numba"):
         sys.exit("There is no numba to compile the kernels with.")
     os.environ["TB_PROFILE_KERNELS"] = "numba"
-    from tb_profile_plugin.jit import library
+    from tb_profile_plugin.runtime.jit import library
 
     if library.find():
         return

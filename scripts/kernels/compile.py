@@ -38,10 +38,10 @@ from numba.core.registry import CPUTarget, cpu_target
 from numba.np.arrayobj import populate_array
 
 import tb_profile_plugin
-from tb_profile_plugin import arrays
+from tb_profile_plugin.runtime import arrays
 
 # What it says about compiling is meant for who waits for an answer.
-logging.getLogger("tb_profile_plugin.jit").setLevel(logging.ERROR)
+logging.getLogger("tb_profile_plugin.runtime.jit").setLevel(logging.ERROR)
 
 PACKAGE = Path(tb_profile_plugin.__file__).parent
 _HOLDS_KERNELS = re.compile(r"^@jit$", re.MULTILINE)
@@ -80,7 +80,7 @@ def signatures(function: Callable[..., Any]) -> Iterator[tuple[types.Type, ...]]
         except Undeclared:
             raise Undeclared(
                 f"{function.__module__}.{function.__name__}: parameter {name} is declared as {hint}; "
-                "a kernel's parameters need types of tb_profile_plugin.arrays, bool, or tuples of these."
+                "a kernel's parameters need types of tb_profile_plugin.runtime.arrays, bool, or tuples of these."
             ) from None
     yield from itertools.product(*choices)
 

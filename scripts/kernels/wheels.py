@@ -8,7 +8,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from tb_profile_plugin.jit.library import SEAL, seal
+from tb_profile_plugin.runtime.jit.library import SEAL, seal
 
 _FOLDER = "tb_profile_plugin/compiled/"
 

@@ -6,7 +6,7 @@ import ipaddress
 import re
 from dataclasses import dataclass
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
 MOST = 256

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..problems import Problem, ProblemError
-from ..terminal import say, show_progress, warn
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.terminal import say, show_progress, warn
 from .options import FRAMEWORKS, RANGES, Options, milliseconds
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from .options import FRAMEWORKS
 
 _END_S = 20.0

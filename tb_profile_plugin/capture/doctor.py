@@ -18,7 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from ..problems import Problem
+from ..runtime.problems import Problem
 from .address import parse
 from .job import ping
 

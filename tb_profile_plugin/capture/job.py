@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
 from .rpc import Server

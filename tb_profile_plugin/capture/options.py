@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
 """In which the demo can train, by their packages, the preferred one first."""

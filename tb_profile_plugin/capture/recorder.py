@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
 from .rpc import Server, request

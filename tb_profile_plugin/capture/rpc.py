@@ -15,8 +15,8 @@ from typing import Any
 
 import grpc
 
-from ..problems import Problem, ProblemError
-from ..protos import message
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.protos import message
 from . import port_probe
 from .address import Address
 from .options import Options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from .address import Address, parse
 
 _PORT = 8466

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import grpc
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from .address import Address
 from .options import Options
 from .rpc import Answer, Server, answer, request

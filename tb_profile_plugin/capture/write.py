@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 
 _RUN = regex(r"(?!\.)[\w .+-]{1,100}(?<![ .])")

@@ -9,23 +9,23 @@ import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ..analysis.chosen import ALL
-from ..contract.named import Named
-from ..contract.tool import BASELINE
+from ..analysis.steps.step_choice import ALL
+from ..tools.answers.named import Named
+from ..tools.answers.tool import BASELINE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..contract.answer import Json
-    from ..contract.tool import Tool
     from ..model.session import Session
+    from ..tools.answers.answer import Json
+    from ..tools.answers.tool import Tool
     from .documents import Document
 
 
 RENAMED = {"tensorflow_stats": "framework_op_stats"}
 """What tools are called now by the names that older scripts know."""
 
-_FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__))
+_FILES = frozenset(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
 
 
 def wants_csv(tqx: str) -> bool:
@@ -40,7 +40,7 @@ def document(tool: Tool, session: Session, host: str, given: Mapping[str, str]) 
     """
     if tool.name != "graph_viewer" or not given.get("type"):
         return None
-    from .hlodocuments import document as render
+    from .hlo_documents import document as render
 
     return render(tool.hosts(session, host)[0], given)
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.answer import Json
-from ..contract.named import Named
-from ..problems import Problem
+from ..runtime.problems import Problem
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 
 
 class Old(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.ops import IDLE, ON_DEVICE
-from ..contract.answer import Json
-from ..contract.named import Named
-from ..model.devices import GPU, device_type, hardware_type
+from ..analysis.ops.op_table import IDLE, ON_DEVICE
+from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from .datatable import Old, data_table, head, old_heads, old_rows
 
 _DEVICE_SHARE = "Of the self time of all device rows (idle included or not, as the table says)."

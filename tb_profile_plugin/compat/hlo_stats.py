@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ..contract.answer import Json
-from ..contract.named import Named
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from .datatable import Old, data_table, head, old_heads, old_rows
 
 _FIRST = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..contract.answer import Json
-from ..contract.named import Named
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows
-from .steptable import old_steps, step_table
+from .step_account.step_table import old_steps, step_table
 
 _OPS = (
     Old("opName", "name", "Input Op"),

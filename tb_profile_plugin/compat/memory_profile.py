@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..contract.answer import Json
-from ..contract.named import Named
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from ..tools.memory_profile import reporting
 from .datatable import as_named, table
-from .memoryjson import memory_json
+from .memory_json import memory_json
 
 _TABLES = {"timeline": "usage", "breakdown": "held", "steps": "steps", "growth": "growth"}
 _FACTS = ("host", "memory_id", "moment_ms", "moment_event", "first_ms", "last_ms", "timeline_offset_ms")

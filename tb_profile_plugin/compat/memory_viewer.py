@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..analysis.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
-from ..analysis.programmemory import Detail, Held, detail, scoped
-from ..analysis.xlaread import stack
-from ..contract.answer import Json
-from ..contract.named import Named
+from ..analysis.xla.executed import stack
+from ..analysis.xla.heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Block, Heap
+from ..analysis.xla.memory import Detail, Held, detail, scoped
+from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from ..tools.memory_viewer import choose
-from ..xspace.hlo.module import Module
 
 _MIB = 2**20
 _SMALL = 16384

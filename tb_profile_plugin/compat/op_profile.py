@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.opprofile import Node, tree
-from ..analysis.roofline import Peaks, Sums
-from ..analysis.xlaop import XlaOp, XlaOps
-from ..contract import opcosts, xlaops
-from ..contract.answer import Json
-from ..contract.named import Named
-from ..model.devices import device_type, hardware_type
+from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.op_profile import Node, tree
+from ..analysis.xla.roofline import Peaks, Sums
+from ..model.devices.properties import device_type, hardware_type
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
+from ..tools.columns import op_costs, xla
 
 _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProvenance", "source": "bySource"}
 
@@ -19,7 +19,7 @@ _KEYS = {"program": "byProgram", "category": "byCategory", "provenance": "byProv
 def op_profile(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module."""
     given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
-    table, peaks, bounds = xlaops.all_ops(hosts, *given)
+    table, peaks, bounds = xla.all_ops(hosts, *given)
     group_by = str(options["group_by"])
     root, key = tree(table.ops, bounds, group_by), _KEYS[group_by]
     other = [_idle("Other work", table.other_ps)] if table.other_ps else []
@@ -83,7 +83,7 @@ def _xla(op: XlaOp) -> Json:
         "category": op.category,
         "computationPrimitiveSize": 0,
         "fingerprint": "0",
-        "programId": opcosts.program_text(op.program) or "0",
+        "programId": op_costs.program_text(op.program) or "0",
         "sourceInfo": source,
         "xprofKernelMetadata": "",
     }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.hostops import host_ops
-from ..analysis.ops import ON_DEVICE, merged
-from ..contract.answer import Json
-from ..contract.named import Named
-from ..model.capabilities import gpu_capabilities
-from ..model.devices import CPU_ONLY, GPU, TPU, hardware_type
+from ..analysis.ops.host_ops import host_ops
+from ..analysis.ops.op_table import ON_DEVICE, merged
+from ..model.devices.capabilities import gpu_capabilities
+from ..model.devices.properties import CPU_ONLY, GPU, TPU, hardware_type
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from .datatable import Old, data_table, diagnostics, head, old_heads, old_rows, table
-from .steptable import OldSteps, old_steps, step_table
+from .step_account.step_table import OldSteps, old_steps, step_table
 
 _TENSOR_CORES = (
     Old("tcEligibility", "tensor_core_eligible", "TensorCore eligibility"),

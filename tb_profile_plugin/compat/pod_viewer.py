@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..analysis.steptime import StepTimes, host_steps
-from ..arrays import Array
-from ..contract.answer import Json
-from ..contract.named import Named
+from ..analysis.steps.step_time import StepTimes, host_steps
 from ..model.host import Host
+from ..runtime.arrays import Array
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from .datatable import sentence
-from .steps import PARTS, step_parts
+from .step_account.steps import PARTS, step_parts
 
 _CORES_PER_HOST = 1000
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..analysis.roofline import Bound, Peaks, summed
-from ..analysis.xlaop import XlaOp, XlaOps
-from ..contract import opcosts, xlaops
-from ..contract.answer import Json
-from ..contract.named import Named
-from ..model.capabilities import SHARED
-from ..model.devices import GPU, device_type, hardware_type
+from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.roofline import Bound, Peaks, summed
+from ..model.devices.capabilities import SHARED
+from ..model.devices.properties import GPU, device_type, hardware_type
 from ..model.host import Host
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
+from ..tools.columns import op_costs, xla
 from .datatable import data_table, diagnostics, head
 from .hlo_stats import NEVER, source_cell
 
@@ -114,7 +114,7 @@ class _Record(NamedTuple):
 def roofline_model(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> Json:
     """See the module. Every row comes with and without the ops that feed data in and out."""
     given = (str(options[name]) for name in ("peak_tflops", "peak_gbps"))
-    table, peaks, bounds = xlaops.all_ops(hosts, *given)
+    table, peaks, bounds = xla.all_ops(hosts, *given)
     kind = device_type(hosts)
     gpu = hardware_type(kind) == GPU
     heads = [each for each in _HEADS if not (gpu and each["id"] in _NOT_ON_GPU)]
@@ -181,7 +181,7 @@ def _op(op: XlaOp, found: Bound, peaks: Peaks) -> dict[str, Any]:
         "total_self_time": op.self_ps / 1e6,
         "avg_self_time": op.self_ps / 1e6 / runs,
         "bound_by": found.by,
-        "hlo_module_id": opcosts.program_text(op.program) or "0",
+        "hlo_module_id": op_costs.program_text(op.program) or "0",
         "source_info": source_cell(op.source, "\n".join(op.stack)),
         "cost_source": op.cost,
         "dtype": op.dtype,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..analysis.tfdata_cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
-from ..contract.answer import Json
-from ..contract.named import Named
+from ..analysis.tfdata.cures import FILES, PARALLELISABLE, REMOTE, SEQUENTIAL
 from ..model.host import Host
 from ..model.iterators import kind_of
+from ..tools.answers.answer import Json
+from ..tools.answers.named import Named
 from ..tools.tf_data_bottleneck_analysis import NO_PIPELINE
 from .datatable import Old, as_named, data_table, head, old_heads, old_rows, table
 

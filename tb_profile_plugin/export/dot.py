@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..analysis.neighbourhood import Neighbourhood, Node
-from ..xspace.hlo.module import Module
+from ..analysis.xla.neighbourhood import Neighbourhood, Node
+from ..formats.xspace.hlo.module import Module
 
 _COLOURS = {
     "#b71c1c": "convolution dot fft triangular-solve cholesky",

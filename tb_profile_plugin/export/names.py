@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
 from .vocabulary import WORDS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ..model.demangle import identifiers
+from ..model.names.demangle import identifiers
 from ..runtime.regex import regex
 from .names import Names
 from .vocabulary import WORDS

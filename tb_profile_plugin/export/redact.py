@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from .. import xspace
-from ..arrays import Array
-from ..columns.codes import combine
-from ..columns.lookup import SECRET, first_equal
-from ..columns.pool import payload
-from ..columns.tables import Plane, XSpace
-from ..problems import Problem, ProblemError
+from ..formats import xspace
+from ..formats.columns.codes import combine
+from ..formats.columns.lookup import SECRET, first_equal
+from ..formats.columns.pool import payload
+from ..formats.columns.tables import Plane, XSpace
+from ..formats.xspace import wire
+from ..formats.xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
 from ..runtime import cancellation
+from ..runtime.arrays import Array
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
-from ..xspace import wire
-from ..xspace.rewrite import DOUBLE, KEY, NUMBER, REFERENCE, TEXT, Schema, place, rewritten, table, texts
 from .names import Names
 from .pseudonyms import Pseudonyms
 

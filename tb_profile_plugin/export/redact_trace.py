@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import kinds
-from ..kineto import categories
-from ..kineto.record import Record, read
-from ..kineto.tokens import NO_TIME
+from ..formats.columns import kinds
+from ..formats.kineto import categories
+from ..formats.kineto.record import Record, read
+from ..formats.kineto.tokens import NO_TIME
 from ..runtime import cancellation
 from ..runtime.memory import Budget
 from ..runtime.regex import regex

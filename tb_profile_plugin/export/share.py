@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from .. import formats, store, xspace
+from .. import store
+from ..formats import recognize, xspace
 from ..model.host import Host
 from ..model.session import ALL_HOSTS, Session
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from . import redact, redact_trace
 from .names import Names
 
@@ -68,7 +69,7 @@ def contents(session: Session, name: str) -> Contents:
 
 
 def _kept(host: Host, data: Any) -> str:
-    damaged = formats.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
+    damaged = recognize.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
     return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
 
 
@@ -95,7 +96,7 @@ def redacted(session: Session, host: str, names: Names | None = None) -> Iterato
     Words are called as ``names`` has it, to which new ones are added; by default they are the session's own.
     """
     found = _hosts(session, host)
-    return (Host(_alias(session, name), formats.decode(_redacted(session, name, names))) for name in found)
+    return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in found)
 
 
 def kept_names(session: Session, file: Path) -> Names:
@@ -147,7 +148,7 @@ def _redacted_first(session: Session) -> bytes:
 def _rewritten(session: Session, host: str, names: Names) -> bytes:
     data = store.read(_file(session, host))
     aliases = {name: _alias(session, name) for name in session.hosts}
-    way = redact.redacted if formats.is_xspace(data) else redact_trace.redacted
+    way = redact.redacted if recognize.is_xspace(data) else redact_trace.redacted
     return way(data, host, aliases, names)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..columns import vocabulary
+from ..formats.columns import vocabulary
 from ..runtime.regex import regex
-from . import names as op_names
 from .host import Host
+from .names import op_names
 from .per_host import per_host
-from .recorded import versions
+from .profiler_options import versions
 
 TENSORFLOW, JAX, PYTORCH = "tensorflow", "jax", "pytorch"
 

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..columns import Plane, XSpace, vocabulary
-from ..problems import Problem
+from ..formats.columns import Plane, XSpace, vocabulary
+from ..formats.xspace import hlo
+from ..runtime.arrays import Array
 from ..runtime.memo import Memo, lazy
+from ..runtime.problems import Problem
 from ..runtime.regex import regex
-from ..xspace import hlo
-from . import steps as step_rules
-from .enqueued import on_one_clock
-from .nested import is_derived
+from .events import steps as step_rules
+from .events.nested import is_derived
+from .events.steps import Steps
+from .events.tpu_runs import on_one_clock
+from .events.trace import Trace
 from .per_host import Need, name_of, per_host
-from .steps import Steps
-from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..xspace.hlo.module import Module
+    from ..formats.xspace.hlo.module import Module
 
 
 class HostSummary(NamedTuple):

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import I32, U8, Array, Int, distinct
-from ..columns import Plane, vocabulary
-from ..jit import jit
+from ..formats.columns import Plane, vocabulary
+from ..runtime.arrays import I32, U8, Array, Int, distinct
+from ..runtime.jit import jit
 from ..runtime.memo import lazy
 from ..runtime.regex import regex
+from .events.joins import among, join, pair_codes
+from .events.nested import MISSING
 from .host import Host
-from .joins import among, join, pair_codes
-from .nested import MISSING
 from .per_host import per_host
 
 ASYNCHRONOUS = frozenset(

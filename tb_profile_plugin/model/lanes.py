@@ -1,7 +1,7 @@
 """What a timeline shows: sections of lanes, in the order in which people look for them.
 
-A lane is a line of the capture, one counter, or something derived from lines (`derived`): steps, name scopes, framework
-ops and XLA programs of a device whose capture lacks them.
+A lane is a line of the capture, one counter, or something derived from lines (`derived_lanes`): steps, name scopes,
+framework ops and XLA programs of a device whose capture lacks them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..columns import Plane, kinds, vocabulary
-from ..columns.tables import Stats
+from ..formats.columns import Plane, kinds, vocabulary
+from ..formats.columns.tables import Stats
+from ..runtime.arrays import Array
 from ..runtime.memo import lazy
 from ..runtime.regex import regex
-from . import derived
+from . import derived_lanes
 from .host import Host
 from .per_host import per_host
 
@@ -211,7 +211,7 @@ class LaneSet:
         return sorted(lanes, key=_device_order)
 
     def _derived(self, host: Host, index: int, plane: Plane) -> Iterator[Lane]:
-        for key, name, kind, spans in derived.lanes(host, plane):
+        for key, name, kind, spans in derived_lanes.lanes(host, plane):
             name_of = np.array([self.names.add(text) for text in spans.names], np.int32)[spans.name_of]
             yield Lane(f"p{index}.{key}", name, "", kind, spans.begin, spans.end, name_of, 0, self._next)
             self._next += len(spans.begin)

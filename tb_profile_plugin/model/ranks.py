@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..columns import vocabulary
+from ..formats.columns import vocabulary
 from .host import Host
 from .per_host import per_host
 

@@ -16,14 +16,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from .. import store
-from ..columns import XSpace
-from ..problems import Problem, ProblemError
+from ..formats.columns import XSpace
 from ..runtime import cancellation
 from ..runtime.decoded_pool import DecodedPool
 from ..runtime.executors import LOST, HostExecutor, Jobs, LocalThreads
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
-from ..store.kept import Kept
-from . import facts
+from ..store.result_cache import Kept
+from . import session_facts
 from .host import Host, HostSummary
 from .per_host import Need, need
 from .worker import check_unchanged, decoded, summarise, work_out
@@ -255,8 +255,8 @@ class Session:
         return [*self._unreadable.values(), *(problem for host in known for problem in host.problems)]
 
     def facts(self, needs: Sequence[Need] = ()) -> dict[str, Any]:
-        """As `model.facts.facts` tells of all hosts; decodes what is needed, also for other needs that will follow."""
-        return facts.facts(self.select(ALL_HOSTS, [*(need(each) for each in facts.NEEDS), *needs]))
+        """As `session_facts.facts` tells of all; decodes what is needed, also for other needs that will follow."""
+        return session_facts.facts(self.select(ALL_HOSTS, [*(need(each) for each in session_facts.NEEDS), *needs]))
 
     def progress(self) -> list[dict[str, Any]]:
         """What is being decoded now, and how far it is; never decodes."""

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .. import formats, store
-from ..columns import XSpace
-from ..problems import Problem, ProblemError
+from .. import store
+from ..formats import recognize
+from ..formats.columns import XSpace
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.version import __version__
 from .host import Host, HostSummary
 from .per_host import Need
@@ -35,7 +36,7 @@ def decoded(
     content: store.Buffer, file: store.StoredFile, progress: Callable[[str, float], None] = lambda phase, fraction: None
 ) -> XSpace:
     """The tables of a file's bytes, of which only those stay in memory in which texts stand."""
-    space = formats.decode(content, file.where, progress)
+    space = recognize.decode(content, file.where, progress)
     store.give_back(content, space.without_text(np.frombuffer(content, np.uint8), store.BLOCK))
     return space
 

@@ -21,9 +21,9 @@ from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
 
-from .. import settings
-from ..problems import Problem, ProblemError
-from ..runtime.regex import regex
+from . import settings
+from .problems import Problem, ProblemError
+from .regex import regex
 
 LOST = frozenset({"worker_lost", "worker_failed", "cluster_lost"})
 """Codes of problems that tell nothing about a file: asked again, its host may be there."""

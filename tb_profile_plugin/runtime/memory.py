@@ -9,9 +9,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from .. import settings
-from ..problems import Problem, ProblemError
-from ..runtime.regex import regex
+from . import settings
+from .problems import Problem, ProblemError
+from .regex import regex
 
 _SIZE = regex(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _GROUPS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))

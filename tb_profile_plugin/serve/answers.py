@@ -16,10 +16,10 @@ from typing import Any
 from werkzeug.http import dump_options_header, quote_etag
 from werkzeug.wrappers import Request, Response
 
-from ..contract import csv
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
-from ..store.kept import pack, to_json, unpack
+from ..store.result_cache import pack, to_json, unpack
+from ..tools.answers import csv
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 """The built pages."""

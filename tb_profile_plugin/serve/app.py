@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from werkzeug.wrappers import Request, Response
 
-from ..problems import ProblemError
-from . import answers, share
+from ..runtime.problems import ProblemError
+from . import answers
 from .dispatch import Dispatcher, find
-from .query import required
-from .routes import ROUTES as ASKED_BY_REPORTS
-from .routes import Route
+from .routes import share
+from .routes.query import required
+from .routes.table import ROUTES as ASKED_BY_REPORTS
+from .routes.table import Route
 from .workspace import Workspace
 
 

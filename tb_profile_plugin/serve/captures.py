@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import settings
-from ..problems import Problem, ProblemError
+from ..runtime import settings
+from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir, roots
 
 if TYPE_CHECKING:

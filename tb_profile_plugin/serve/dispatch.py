@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from werkzeug.wrappers import Request, Response
 
-from ..problems import Problem, ProblemError
 from ..runtime import cancellation
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.terminal import shown
 from ..store import Logdir
-from ..terminal import shown
 from . import answers
+from .access import Gate, refuse_strangers
 from .client import Client
-from .gate import Gate, refuse_strangers
-from .routes import ROUTES, Route
+from .routes.table import ROUTES, Route
 from .workspace import Workspace
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from ..store import Logdir, StoredSession, Survey
-from ..store.kept import Kept, pack, to_json
+from ..store.result_cache import Kept, pack, to_json
 
 HEALTH = ("health",)
 """What `Workspace.health` keeps a session's facts under."""

@@ -25,15 +25,15 @@ from ..analysis.digest.digest import digest
 from ..analysis.digest.record import Digest
 from ..export import share
 from ..export.names import Names
-from ..model.recorded import versions
+from ..export.report import summary
+from ..export.report.page import Cover, page
+from ..export.report.picture import picture
+from ..model.profiler_options import versions
 from ..model.session import ALL_HOSTS, Session
-from ..problems import Problem, ProblemError
-from ..report import summary
-from ..report.page import Cover, page
-from ..report.picture import picture
 from ..runtime import cancellation
+from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
-from ..store.kept import pack, to_json
+from ..store.result_cache import pack, to_json
 from ..timeline.tiles import timeline
 from .answers import STATIC
 from .dispatch import Dispatcher

@@ -8,11 +8,11 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir
+from .access import Gate, is_loopback
 from .app import App
 from .connections import create_server
-from .gate import Gate, is_loopback
 
 _M_ARENA_MAX = -8
 """glibc's malloc.h."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from ..problems import ProblemError
 from ..runtime.lru import Lru
+from ..runtime.problems import ProblemError
 from ..store import StoredFile, StoredSession
-from ..store.kept import Kept
+from ..store.result_cache import Kept
 
 if TYPE_CHECKING:
     from ..model.host import Host

@@ -13,22 +13,22 @@ from dataclasses import asdict
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..problems import Problem, ProblemError
 from ..runtime.lru import Lru
 from ..runtime.memo import Memo
+from ..runtime.problems import Problem, ProblemError
 from ..store import Logdir, StoredSession
-from ..store.kept import LEGACY, NAMED, Kept, pack, question, to_json, unpack
+from ..store.result_cache import LEGACY, NAMED, Kept, pack, question, to_json, unpack
 from .captures import Captures
 from .listing import HEALTH, Listing
 from .views import Views
 
 if TYPE_CHECKING:
     from ..compat.documents import Document
-    from ..contract.rows import Rows
-    from ..contract.tool import Tool
     from ..model.session import Neighbours, Session
     from ..runtime.decoded_pool import DecodedPool
     from ..runtime.executors import HostExecutor
+    from ..tools.answers.rows import Rows
+    from ..tools.answers.tool import Tool
 
 _OPEN_SESSIONS = 64
 """Sessions of which small results are kept; what stays decoded is bounded by memory instead."""
@@ -183,7 +183,7 @@ class Workspace:
 
     def rows(self, session: Session, tool: Tool, host: str, options: Mapping[str, str], table: str) -> Rows:
         """A table of the named answer; raises `ProblemError` (404) for one that is not there."""
-        from ..contract.rows import Rows
+        from ..tools.answers.rows import Rows
 
         found = self._part(session, tool, host, options)
         if table in found.tables:
@@ -199,7 +199,7 @@ class Workspace:
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), "part", others)
 
         def divide() -> _Part:
-            from ..contract.rows import parted
+            from ..tools.answers.rows import parted
 
             whole = self.result(session, tool, host, options, NAMED)
             part, long = parted(json.loads(unpack(whole)), [table.id for table in tool.tables if table.paged])
@@ -230,14 +230,14 @@ class Workspace:
 
     def health(self, session: Session) -> tuple[dict[str, Any] | None, list[Problem]]:
         """A session's facts and the findings about it; decodes it. No facts where nothing could be read."""
-        from ..analysis import health
+        from ..analysis.health import capture_health
         from ..tools import precheck
 
         def examine() -> dict[str, Any]:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
             facts = session.facts([*precheck(), *first.needed()])
-            found = health.findings(session, session.select("", precheck()))
+            found = capture_health.findings(session, session.select("", precheck()))
             return {"facts": facts, "problems": [problem.as_json() for problem in found]}
 
         try:
@@ -258,7 +258,7 @@ class Workspace:
 
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
-        from ..model.recorded import levels
+        from ..model.profiler_options import levels
         from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from .. import formats
-from ..problems import Problem, ProblemError
+from ..formats import recognize
+from ..runtime.problems import Problem, ProblemError
 from .content import read
 from .files import StoredFile, StoredSession, emptied, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
+from .safe_read import BLOCK, Buffer, give_back, head
 from .walk import look
-from .whole import BLOCK, Buffer, give_back, head
 
 __all__ = [
     "BLOCK",
@@ -56,7 +56,7 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
     if not place.is_dir():
         remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
         raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
-    groups = list(formats.sessions(look(os.fspath(place)).captures, True, lambda name: head(place / name)))
+    groups = list(recognize.sessions(look(os.fspath(place)).captures, True, lambda name: head(place / name)))
     files = stat_files(place, groups[0][1]) if len(groups) == 1 else ()
     return (StoredSession(place.name, place, files),) if files else _below(str(place))
 
@@ -88,7 +88,7 @@ def _resolve_url(url: str) -> tuple[StoredSession, ...]:
     tree = RemoteTree()
     root = url.rstrip("/")
     here = next((folder for folder in tree.look(root) if folder.path == root and folder.captures), None)
-    groups = list(formats.sessions(here.captures, run=True)) if here else []
+    groups = list(recognize.sessions(here.captures, run=True)) if here else []
     if len(groups) == 1:
         return (StoredSession(root.rpartition("/")[2], root, tree.files(root, groups[0][1])),)
     return _below(url)

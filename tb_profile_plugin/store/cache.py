@@ -19,10 +19,10 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from .. import settings
+from ..runtime import settings
 from ..runtime.memory import size_of
 from ..runtime.regex import regex
-from .whole import opened
+from .safe_read import opened
 
 KINDS = ("files", "results")
 """What entries are: captures fetched from other machines, and what tools answered."""

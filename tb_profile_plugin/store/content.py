@@ -6,14 +6,14 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from .. import formats
-from ..problems import Problem, ProblemError
+from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.memory import Budget
+from ..runtime.problems import Problem, ProblemError
 from . import cache
 from .files import StoredFile
 from .remote import fetch
-from .whole import GZIP, MAGIC, Buffer, load, opened
+from .safe_read import GZIP, MAGIC, Buffer, load, opened
 
 _RATIO, _ANYWAY = 200, 4 << 20
 """What inflates to more than so many times its size was made to fill the memory, unless it is small even then.
@@ -45,8 +45,8 @@ def read(file: StoredFile, progress: Callable[[float], None] = lambda fraction: 
             ),
             404 if gone else 403,
         ) from error
-    begin = bytes(memoryview(content)[: formats.HEAD])
-    named = file.path.suffix == ".gz" and formats.recognised(begin) is None
+    begin = bytes(memoryview(content)[: recognize.HEAD])
+    named = file.path.suffix == ".gz" and recognize.recognised(begin) is None
     return _inflate(content, file.path, budget) if begin[:2] == MAGIC or named else content
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import formats, xspace
+from ..formats import recognize, xspace
 from ..runtime.regex import regex
 
 _BESIDE = regex(
@@ -77,7 +77,7 @@ class StoredSession(NamedTuple):
 
 def host_of(name: str) -> str | None:
     """The host that the name of a capture's file tells, e.g. ``vm`` for ``vm.xplane.pb.gz``; None for any other."""
-    host = formats.host_of(name)
+    host = recognize.host_of(name)
     return None if host is None else _readable(host)
 
 

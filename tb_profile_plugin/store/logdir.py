@@ -14,12 +14,12 @@ from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-from .. import formats
-from ..problems import Problem, ProblemError
+from ..formats import recognize
 from ..runtime.memo import lazy
+from ..runtime.problems import Problem, ProblemError
 from .files import StoredSession
+from .job_hosts import joined
 from .remote import RemoteTree, is_url
-from .together import joined
 from .walk import Folder, Walker
 
 _RESCAN_S = 1.0
@@ -210,13 +210,13 @@ def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held |
     return _Held(folder, groups, tuple(sessions))
 
 
-def _groups(folder: Folder, root: Root, head: formats.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _groups(folder: Folder, root: Root, head: recognize.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions of a folder by its formats, under the folder's name or below it."""
     path = _place(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
     run = is_run(path)
     own = _run_name(path, root) if run else path.relative_to(_place(root.path)).as_posix()
-    for name, files in formats.sessions(folder.captures, run, head):
+    for name, files in recognize.sessions(folder.captures, run, head):
         yield prefix + ((PurePosixPath(own) / name).as_posix() if own != "." or name else path.name), files
 
 

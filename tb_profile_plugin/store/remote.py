@@ -15,9 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ..problems import Problem, ProblemError
 from ..runtime import cancellation
-from ..settings import CACHE_DIR
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.settings import CACHE_DIR
 from . import cache
 from .files import StoredFile, host_of
 from .walk import Folder, folder_of

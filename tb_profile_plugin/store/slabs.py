@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..runtime.arrays import Array
 
 _DTYPES = {"u1": "uint8", "u2": "uint16", "u4": "uint32", "i4": "int32", "f4": "float32", "f8": "float64"}
 _OURS = {"i8": "int64"}

@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import formats
+from ..formats import recognize
 from ..runtime.regex import regex
 from .files import StoredFile, stat_files
-from .whole import head
+from .safe_read import head
 
 _NEVER = frozenset({".git", "node_modules", "__pycache__"})
 """Large folders that no profiler writes to."""
@@ -83,7 +83,7 @@ class Walker:
         return stat_files(folder, names, known)
 
     def head(self, folder: str, name: str) -> bytes:
-        """How a file of a folder begins; see `whole.head`."""
+        """How a file of a folder begins; see `safe_read.head`."""
         return head(Path(folder, name))
 
 
@@ -95,9 +95,9 @@ def folder_of(
     looks_right: Callable[[str], bool] = lambda name: False,
     is_empty: Callable[[str], bool] = lambda name: False,
 ) -> Folder:
-    """A folder by the names of its files; `formats.captures` says what it asks about them."""
+    """A folder by the names of its files; `recognize.captures` says what it asks about them."""
     found = sorted(names)
-    captures = formats.captures(found, looks_right, is_empty)
+    captures = recognize.captures(found, looks_right, is_empty)
     strays = tuple(name for name in found if _STRAY.search(name))
     event_files = sum(".tfevents." in name for name in found)
     return Folder(path, tuple(captures), strays, event_files, folders, links)
@@ -121,7 +121,7 @@ def look(path: str) -> Folder:
         return Folder(path, trouble=error.strerror or "it cannot be read")
 
     def looks_right(name: str) -> bool:
-        return formats.recognised(head(Path(path, name))) is not None
+        return recognize.recognised(head(Path(path, name))) is not None
 
     def is_empty(name: str) -> bool:
         with suppress(OSError):

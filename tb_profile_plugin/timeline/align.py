@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median_low
 from typing import NamedTuple
 
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
 
 MOST_NAMES = 1_000
 """Steps that a page can offer."""

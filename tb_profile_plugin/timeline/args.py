@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import I64, U8, Array
-from ..columns import Plane, kinds, pool
-from ..jit import jit
+from ..formats.columns import Plane, kinds, pool
+from ..runtime.arrays import I64, U8, Array
+from ..runtime.jit import jit
 
 HIDDEN = frozenset({"_pt", "_p", "_ct", "_c", "_r", "_a", "flow", "group_id"})
 """Stats that say nothing by themselves: links and steps are shown as what they are."""

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
-from ..columns import vocabulary
-from ..columns.tables import StatColumn, values
-from ..model import instructions
-from ..model import names as op_names
+from ..formats.columns import vocabulary
+from ..formats.columns.tables import StatColumn, values
+from ..formats.xspace import hlo
+from ..model import xla_instructions
+from ..model.devices.plausible import impossible, vendor
+from ..model.events.links import CALL, GRADIENT, RUN
+from ..model.events.nested import MISSING
 from ..model.framework import op_names_of
 from ..model.host import Host
-from ..model.kernels import parse_launch
-from ..model.links import CALL, GRADIENT, RUN
-from ..model.nested import MISSING
+from ..model.names import op_names
+from ..model.names.kernels import parse_launch
 from ..model.per_host import per_host
-from ..model.plausible import impossible, vendor
-from ..problems import Problem, ProblemError
+from ..runtime.arrays import Array
+from ..runtime.problems import Problem, ProblemError
 from ..runtime.regex import regex
-from ..xspace import hlo
 from .args import HIDDEN
 from .tiles import HostTimeline, timeline
 
@@ -138,7 +138,7 @@ def _op(host: Host, name: str, args: dict[str, Any]) -> str:
     """The framework op that an event belongs to, with its XLA program; empty where none is known."""
     program = hlo.signed(int(args.get("program_id", -1)))
     known = host.modules.get(program)
-    stated = instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
+    stated = xla_instructions.instruction(host, program, str(args.get("hlo_op", "")), name)
     instruction = known.instruction(stated.rpartition("::")[2]) if known else None
     module = str(args.get("hlo_module") or (known.name if known else ""))
     own = [text for text in (instruction.provenance if instruction else "", str(args.get("name", ""))) if text]

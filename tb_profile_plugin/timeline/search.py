@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
-from ..columns import Plane, kinds
-from ..columns.tables import Stats
+from ..formats.columns import Plane, kinds
+from ..formats.columns.tables import Stats
 from ..model.host import Host
-from ..problems import Problem, ProblemError
 from ..runtime import cancellation
+from ..runtime.arrays import Array
+from ..runtime.problems import Problem, ProblemError
 from .tiles import timeline
 
 _SEARCHED = 1000

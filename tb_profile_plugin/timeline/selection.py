@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import I32, I64, U32, Array, I64Matrix, Int
-from ..jit import jit
+from ..model.events.nested import nest
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane
-from ..model.nested import nest
+from ..runtime.arrays import I32, I64, U32, Array, I64Matrix, Int
+from ..runtime.jit import jit
 from .tiles import Rows, timeline, window
 
 

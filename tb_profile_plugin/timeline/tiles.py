@@ -15,11 +15,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
-from ..jit import jit
 from ..model.host import Host
 from ..model.lanes import COUNTER, Lane, LaneSet, Section, lane_set
 from ..model.per_host import per_host
+from ..runtime.arrays import F64, I32, I64, U8, U16, U32, Array, I64Matrix, Int, U32Matrix
+from ..runtime.jit import jit
 
 MAX_ROWS = 512
 """Events that would need more rows share the last one."""

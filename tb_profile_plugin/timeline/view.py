@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array
 from ..model.host import Host
 from ..model.lanes import Lane, Section
+from ..runtime.arrays import Array
 from ..store import slabs
 from .tiles import Rows, Timeline, timeline
 

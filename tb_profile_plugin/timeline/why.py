@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..analysis.idle.devices import device_work
-from ..analysis.idle.gaps import moments
-from ..analysis.idle.graph import graph
-from ..analysis.idle.partition import Stretches, gap_bounds, idle_stretches
-from ..analysis.idle.path import Path, critical_path
-from ..analysis.idle.queue import launch_queue
-from ..analysis.idle.states import LABELS, State
-from ..columns import vocabulary
+from ..analysis.activity.device_events import device_work
+from ..analysis.activity.gaps import moments
+from ..analysis.activity.launch_queue import launch_queue
+from ..analysis.activity.partition import Stretches, gap_bounds, idle_stretches
+from ..analysis.activity.replay.critical_path import Path, critical_path
+from ..analysis.activity.replay.graph import graph
+from ..analysis.activity.states import LABELS, State
+from ..formats.columns import vocabulary
 from ..model.host import Host
 from ..model.lanes import COUNTER, OPS, Lane, LaneSet, Section, lane_set
 from ..model.per_host import per_host

@@ -8,20 +8,22 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import TYPE_CHECKING
 
-from ..analysis import health
-from ..contract.tool import PerHost, Tool
-from ..model.per_host import Need, need
-from ..model.recorded import levels
-from ..problems import Problem, ProblemError
-from ..runtime import extensions
+if TYPE_CHECKING:
+    from ..model.per_host import Need
+    from .answers.tool import PerHost, Tool
 
-_FILES = tuple(info.name for info in pkgutil.iter_modules(__path__))
+# What imports answers imports this file first: it brings nothing along until it is asked for tools.
+_FILES = tuple(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
 
 
 @cache
 def find() -> dict[str, Tool]:
     """All tools by name, in the order of their tabs."""
+    from ..runtime import extensions
+    from .answers.tool import Tool
+
     modules = [importlib.import_module(f"{__name__}.{name}") for name in _FILES]
     own = [value for module in modules for value in vars(module).values() if isinstance(value, Tool)]
     others = [value for value in extensions.loaded() if isinstance(value, Tool)]
@@ -32,6 +34,9 @@ def find() -> dict[str, Tool]:
 
 def get(name: str) -> Tool:
     """The tool of that name; raises `ProblemError` (404) for an unknown one."""
+    from ..runtime.problems import Problem, ProblemError
+    from .answers.tool import Tool
+
     plain = name.rstrip("@^")
     if plain in _FILES:
         # One answer does not wait for the imports of all the other tools.
@@ -48,5 +53,13 @@ def get(name: str) -> Tool:
 
 def precheck() -> list[Need]:
     """What is asked of each host before a tool is chosen: how sound it is, and which tools have something to show."""
-    functions: list[PerHost] = [levels, *health.NEEDS, *(each for tool in find().values() for each in tool.precheck)]
+    from ..analysis.health import capture_health
+    from ..model.per_host import need
+    from ..model.profiler_options import levels
+
+    functions: list[PerHost] = [
+        levels,
+        *capture_health.NEEDS,
+        *(each for tool in find().values() for each in tool.precheck),
+    ]
     return [need(function) for function in dict.fromkeys(functions)]

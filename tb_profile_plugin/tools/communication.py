@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis import health
-from ..analysis.communication import NEEDS, Lateness, Row, communicates, lateness, peers, rows
-from ..analysis.idle.communication import LatePeers, Overlap, overlaps
-from ..analysis.words import duration
-from ..contract import devicework
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.tool import tool
+from ..analysis.activity.communication import LatePeers, Overlap, overlaps
+from ..analysis.activity.worker_communication import NEEDS, Lateness, Row, communicates, lateness, peers, rows
+from ..analysis.health import capture_health
 from ..model.host import Host
 from ..model.ranks import labels
 from ..model.session import Session
-from ..problems import DEVICE, Problem
+from ..runtime.problems import DEVICE, Problem
+from ..runtime.units import duration
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import tool
+from .columns import device_work
 
 _PS_PER_US = 1e6
 _BYTES_PER_GB = 1e9
@@ -108,8 +108,8 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     "Communication",
     order=72,
     facts=_FACTS,
-    tables=(_COLLECTIVES, devicework.COMMUNICATION, _LATE, _WAITS),
-    needs=(*NEEDS, *health.NEEDS),
+    tables=(_COLLECTIVES, device_work.COMMUNICATION, _LATE, _WAITS),
+    needs=(*NEEDS, *capture_health.NEEDS),
     precheck=(communicates,),
     unavailable=_lacking,
 )
@@ -123,7 +123,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
         facts["error_us"] = found.error_ps / _PS_PER_US
     tables = {
         "collectives": by_column(_COLLECTIVES, map(_row, each)),
-        "communication": devicework.communication(hosts),
+        "communication": device_work.communication(hosts),
         "late": by_column(_LATE, map(_late, late)),
         "waits": by_column(_WAITS, _waits(found, label) if found else ()),
     }
@@ -131,7 +131,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
         facts,
         tables,
         _headline(each, [it for host in hosts for it in overlaps(host)], late),
-        health.findings(session, hosts),
+        capture_health.findings(session, hosts),
     )
 
 

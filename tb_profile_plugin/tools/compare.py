@@ -7,21 +7,21 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
+from ..analysis.compare.causes import causes
+from ..analysis.compare.engine import Comparison, OpRow
+from ..analysis.compare.engine import compare as compared
+from ..analysis.compare.load import known_digest
+from ..analysis.compare.match import TIERS
+from ..analysis.compare.side import Side, Sides, side
+from ..analysis.compare.verdict import Hosts, Verdict, verdict
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.digest.digest import NEEDS, by_place
-from ..compare.causes import causes
-from ..compare.engine import Comparison, OpRow
-from ..compare.engine import compare as compared
-from ..compare.load import known_digest
-from ..compare.match import TIERS
-from ..compare.side import Side, Sides, side
-from ..compare.verdict import Hosts, Verdict, verdict
-from ..contract.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
-from ..contract.steps import CHOICE
-from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
+from .answers.answer import Answer, Column, Headline, Level, Table, by_column, by_field, time_column
+from .answers.tool import STEP_EVENT, Param, tool
+from .columns.steps import CHOICE
 
 _LEVELS: dict[str, Level] = {"slower": "bad", "faster": "ok", "same": "info"}
 

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from itertools import accumulate
 from operator import attrgetter
 
-from ..analysis.deviceops import device_ops
-from ..analysis.grouping import merged_scopes, most_telling
-from ..analysis.hostops import host_ops
-from ..analysis.ops import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
-from ..analysis.shares import largest
-from ..analysis.transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.opcosts import BOUND, COSTS, cost_values
-from ..contract.tool import tool
-from ..model.devices import GPU, device_type, hardware_type, host_device_type
+from ..analysis.ops.async_transfers import Transfer, host_bandwidth, host_link, transfers, transfers_of_host
+from ..analysis.ops.device_ops import device_ops
+from ..analysis.ops.grouping import merged_scopes, most_telling
+from ..analysis.ops.host_ops import host_ops
+from ..analysis.ops.op_table import IDLE, ON_DEVICE, ON_HOST, Group, Op, OpTable, grouped, merged
+from ..analysis.ops.shares import largest
+from ..model.devices.properties import GPU, device_type, hardware_type, host_device_type
 from ..model.host import Host
-from ..model.names import PYTORCH, is_gradient
+from ..model.names.op_names import PYTORCH, is_gradient
 from ..model.session import Session
-from ..problems import DEVICE as DEVICES
-from ..problems import HOST as THREADS
+from ..runtime.problems import DEVICE as DEVICES
+from ..runtime.problems import HOST as THREADS
 from ..runtime.regex import regex, without_end
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import tool
+from .columns.op_costs import BOUND, COSTS, cost_values
 
 _PS_PER_US = 1e6
 _NUMBER = regex(r"(?:[._-]\d+)+")

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.hlosearch import like, named, search
-from ..analysis.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
-from ..analysis.roofline import bound, peaks_of
-from ..analysis.words import duration
-from ..analysis.xlaop import XlaOp, XlaOps
-from ..analysis.xlaops import xla_ops
-from ..analysis.xlaread import Maker
-from ..contract import opcosts, xlaops
-from ..contract.answer import Answer, Column, Headline, Table, by_column
-from ..contract.tool import Param, tool
+from ..analysis.xla.executed import Maker
+from ..analysis.xla.neighbourhood import MOST, Edge, Flow, Neighbourhood, callers, neighbourhood
+from ..analysis.xla.op import XlaOp, XlaOps
+from ..analysis.xla.ops import xla_ops
+from ..analysis.xla.roofline import bound, peaks_of
+from ..analysis.xla.search import like, named, search
+from ..formats.xspace.hlo.module import Module
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
-from ..xspace.hlo.module import Module
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.units import duration
+from .answers.answer import Answer, Column, Headline, Table, by_column
+from .answers.tool import Param, tool
+from .columns import op_costs, xla
 
 Ops = Mapping[tuple[int, str], XlaOp]
 """Those that ran, by program and name."""
@@ -31,7 +31,7 @@ _STATIC = frozenset({"flops", "bytes", "flop_per_byte", "cost", "dtype"})
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    return None if any(xla_ops(host).programs for host in hosts) else xlaops.nothing(session, programs=False)
+    return None if any(xla_ops(host).programs for host in hosts) else xla.nothing(session, programs=False)
 
 
 _NODES = Table(
@@ -52,8 +52,8 @@ _NODES = Table(
         Column("sharding", "Sharding", "string", doc="How it is split over devices, as XLA writes it; else blank."),
         Column("constants", "Constants", "string", doc="Operands that are constants of one element."),
         Column("share", "Share", unit="share", doc="Self time, of that of all ops of the program."),
-        *xlaops.FIGURES,
-        *xlaops.ORIGIN,
+        *xla.FIGURES,
+        *xla.ORIGIN,
         Column("config", "Backend", "string", doc="What the backend decided for it."),
     ),
     doc="Nearest first. Times are of all executions on this host; what is inside a fusion has only its cost, for once.",
@@ -124,8 +124,8 @@ _PARAMS = (
     params=_PARAMS,
     facts=_FACTS,
     tables=(_NODES, _EDGES, _PATH, _SEARCHED, _PROGRAMS),
-    needs=xlaops.NEEDS,
-    precheck=xlaops.NEEDS[:1],
+    needs=xla.NEEDS,
+    precheck=xla.NEEDS[:1],
     unavailable=_unavailable,
 )
 def graph_viewer(
@@ -140,7 +140,7 @@ def graph_viewer(
         "found": by_column(_SEARCHED, [_where(*each, ops) for each in search(host.modules.values(), find, _FOUND)]),
     }
     if not host.modules:
-        return Answer({}, tables, notes=[xlaops.nothing(session, programs=False)])
+        return Answer({}, tables, notes=[xla.nothing(session, programs=False)])
     module, row = centre(host, module_name, node_name)
     opened = [name.strip() for name in open.split(",")]
     found = neighbourhood(module, row, min(graph_width, _WIDEST), opened, "all" in opened)
@@ -151,14 +151,14 @@ def graph_viewer(
     }
     facts = {
         "program": module.title,
-        "program_id": opcosts.program_text(module.program_id),
+        "program_id": op_costs.program_text(module.program_id),
         "computation": module.computation_names[int(module.computation[row])],
         "node": module.names[row],
         "shown": len(found.nodes),
         "instructions": len(module),
     }
     title = [module.title]
-    notes = xlaops.unread(title * module.damaged, title * module.cut)
+    notes = xla.unread(title * module.damaged, title * module.cut)
     return Answer(facts, tables, _headline(module, row, ops), notes)
 
 
@@ -169,7 +169,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
     """
     if not name:
         return _first(host, program)
-    modules = [xlaops.program_of(host.modules, program)] if program else list(host.modules.values())
+    modules = [xla.program_of(host.modules, program)] if program else list(host.modules.values())
     for module in modules:
         row = named(module, name)
         if row >= 0:
@@ -182,7 +182,7 @@ def centre(host: Host, program: str, name: str) -> tuple[Module, int]:
 
 def _first(host: Host, program: str) -> tuple[Module, int]:
     """The op that takes most time; where none ran, the result of the largest program."""
-    table, only = xla_ops(host), xlaops.program_of(host.modules, program) if program else None
+    table, only = xla_ops(host), xla.program_of(host.modules, program) if program else None
     for op in table.ops:
         if op.program not in host.modules or (only is not None and op.program != only.program_id):
             continue
@@ -206,11 +206,9 @@ def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[l
         row, name = node.row, module.names[node.row]
         ran = ops.get((module.program_id, name))
         op = ran or maker.op(module.program_id, module.name, name)
-        figures = xlaops.figures(op, bound(op, peaks))
+        figures = xla.figures(op, bound(op, peaks))
         if not ran:
-            figures = [
-                value if each.id in _STATIC else None for each, value in zip(xlaops.FIGURES, figures, strict=True)
-            ]
+            figures = [value if each.id in _STATIC else None for each, value in zip(xla.FIGURES, figures, strict=True)]
         what = [
             name,
             module.opcodes[row],
@@ -222,7 +220,7 @@ def _nodes(host: Host, module: Module, found: Neighbourhood, ops: Ops) -> list[l
         opens = any(each >= 0 for each in module.called[row])
         around = [node.inside if node.inside >= 0 else None, opens, node.opened, node.more_operands, node.more_users]
         share = op.self_ps / whole if ran and whole else None
-        origin = [*xlaops.origin(op), module.configs[row][:_LONG]]
+        origin = [*xla.origin(op), module.configs[row][:_LONG]]
         rows.append([*what, *around, module.shardings[row], _constants(module, row), share, *figures, *origin])
     return rows
 
@@ -260,7 +258,7 @@ def _path(module: Module, row: int) -> list[list[str]]:
 
 def _where(module: Module, row: int, ops: Ops) -> list[Any]:
     ran, telling = ops.get((module.program_id, module.names[row])), module.telling(row)
-    what = [module.title, opcosts.program_text(module.program_id), module.names[row], module.opcodes[row]]
+    what = [module.title, op_costs.program_text(module.program_id), module.names[row], module.opcodes[row]]
     origin = [module.op_names[telling], module.sources.line(telling)]
     return [*what, _shape(module, row), ran.self_ps / 1e6 if ran else None, *origin]
 
@@ -271,7 +269,7 @@ def _programs(modules: Mapping[int, Module], table: XlaOps) -> list[list[Any]]:
     return [
         [
             module.title,
-            opcosts.program_text(module.program_id),
+            op_costs.program_text(module.program_id),
             len(module),
             times[module.program_id] / 1e6 if module.program_id in times else None,
         ]

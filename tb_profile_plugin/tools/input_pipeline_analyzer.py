@@ -5,33 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..analysis import advice, health, tfdata_diagnosis
-from ..analysis.chosen import checked
+from ..analysis.activity.states import State
+from ..analysis.diagnosis import advice
 from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
-from ..analysis.hostops import host_ops
-from ..analysis.idle.states import State
-from ..analysis.inputcost import input_cost
-from ..analysis.inputpipeline import HostInput, enqueuing, host_input
-from ..analysis.ops import merged
-from ..analysis.steptime import PS_PER_MS, StepTimes
-from ..analysis.tfdata_functions import READERS, transforming_ps
-from ..contract.answer import Answer, Column, Keyed, Table
-from ..contract.steps import (
-    CHOICE,
-    STEP_FACTS,
-    STEP_KEY,
-    STEPS,
-    headline,
-    spread,
-    spread_of,
-    step_facts,
-    step_table,
-)
-from ..contract.tool import STEP_EVENT, tool
-from ..model.devices import host_device_type
+from ..analysis.health import capture_health
+from ..analysis.ops.host_ops import host_ops
+from ..analysis.ops.op_table import merged
+from ..analysis.steps.step_choice import checked
+from ..analysis.steps.step_time import PS_PER_MS, StepTimes
+from ..analysis.tfdata import pipeline_diagnosis
+from ..analysis.tfdata.functions import READERS, transforming_ps
+from ..analysis.tfdata.input_pipeline import HostInput, enqueuing, host_input
+from ..analysis.tfdata.input_wait_cost import input_cost
+from ..model.devices.properties import host_device_type
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import HOST, INPUT
+from ..runtime.problems import HOST, INPUT
+from .answers.answer import Answer, Column, Keyed, Table
+from .answers.tool import STEP_EVENT, tool
+from .columns.steps import CHOICE, STEP_FACTS, STEP_KEY, STEPS, headline, spread, spread_of, step_facts, step_table
 
 _WAITS = "Time of the step in which it waits for data while no device works."
 _FACTS = (
@@ -154,7 +146,7 @@ _OF_TF_DATA = ("demanded", "advanced", "preprocessing")
 """Kinds of work that its pipelines do."""
 
 _NEEDS = (
-    *(*NEEDS, *health.NEEDS, *tfdata_diagnosis.NEEDS),
+    *(*NEEDS, *capture_health.NEEDS, *pipeline_diagnosis.NEEDS),
     *(host_ops, transforming_ps, enqueuing, host_device_type),
 )
 
@@ -172,7 +164,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     diagnosis = diagnose(hosts, step_event, checked(steps))
     times = diagnosis.typical.steps
     tf_data = advice.uses_tf_data(merged([host_ops(host) for host in hosts]))
-    found, notes = host_input(hosts, diagnosis.typical), health.findings(session, hosts, step_event)
+    found, notes = host_input(hosts, diagnosis.typical), capture_health.findings(session, hosts, step_event)
     work = [getattr(found, f"{kind.id}_ps") / PS_PER_MS for kind in _KINDS]
     counted, waits = times.counted, times.ms(State.INPUT)
     shares = waits / (times.duration_ps / PS_PER_MS).clip(min=1e-9)
@@ -194,7 +186,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
 
 def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:
     """What tf.data's pipelines are advised, by the kind of work that it is about; None without pipelines."""
-    found = [each for host in hosts for each in tfdata_diagnosis.diagnoses(host, step_event)]
+    found = [each for host in hosts for each in pipeline_diagnosis.diagnoses(host, step_event)]
     answer: dict[str, str] = {}
     for diagnosis in found:
         for finding in diagnosis.findings:

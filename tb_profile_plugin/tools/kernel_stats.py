@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..analysis import devicecopies, kernelstats
-from ..analysis.grouping import merged_scopes, most_telling
-from ..analysis.kernelstats import (
+from ..analysis.diagnosis.kernel_headline import verdict
+from ..analysis.health.recording_advice import GPUS, KERNELS, remedy
+from ..analysis.ops import gpu_copies, gpu_kernels
+from ..analysis.ops.gpu_kernels import (
     NOT_RECOGNISED,
     NOT_TOLD,
     Kernel,
@@ -16,21 +17,20 @@ from ..analysis.kernelstats import (
     served_ops,
     tensor_core_use,
 )
-from ..analysis.kernelverdict import verdict
-from ..analysis.ops import Op
-from ..analysis.recording import GPUS, KERNELS, remedy
-from ..analysis.shares import largest
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.gpus import DEVICES, Gpus, device_values
-from ..contract.opcosts import BOUND, COSTS, cost_values
-from ..contract.tool import tool
-from ..model import kernelnames, kernels
-from ..model.capabilities import cores_called, gpu_capabilities
-from ..model.devices import host_device_type
+from ..analysis.ops.grouping import merged_scopes, most_telling
+from ..analysis.ops.op_table import Op
+from ..analysis.ops.shares import largest
+from ..model.devices.capabilities import cores_called, gpu_capabilities
+from ..model.devices.properties import host_device_type
 from ..model.framework import framework
 from ..model.host import Host
+from ..model.names import kernels, short_kernel_names
 from ..model.session import Session
-from ..problems import DEVICE, Problem
+from ..runtime.problems import DEVICE, Problem
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import tool
+from .columns.gpus import DEVICES, Gpus, device_values
+from .columns.op_costs import BOUND, COSTS, cost_values
 
 _PS_PER_US = 1e6
 _NO_GPU = "This capture holds no GPU, so there are no kernels to count."
@@ -38,9 +38,9 @@ _NO_KERNEL = "The capture names a GPU but holds no kernel of it."
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if not any(kernelstats.has_gpus(host) for host in hosts):
+    if not any(gpu_kernels.has_gpus(host) for host in hosts):
         return Problem("no_gpu", _NO_GPU, remedy(hosts, GPUS), session.name, "info")
-    if any(kernelstats.has_kernels(host) for host in hosts):
+    if any(gpu_kernels.has_kernels(host) for host in hosts):
         return None
     failed = [problem.remedy for host in hosts for problem in host.problems if problem.remedy]
     then = failed[0] if failed else remedy(hosts, KERNELS)
@@ -217,24 +217,24 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
     needs=(
-        kernelstats.launches,
-        kernelstats.costed_ops,
-        devicecopies.copies_of_host,
+        gpu_kernels.launches,
+        gpu_kernels.costed_ops,
+        gpu_copies.copies_of_host,
         gpu_capabilities,
         host_device_type,
         cores_called,
     ),
-    precheck=(kernelstats.has_gpus, kernelstats.has_kernels, framework),
+    precheck=(gpu_kernels.has_gpus, gpu_kernels.has_kernels, framework),
     unavailable=_unavailable,
 )
 def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which kernels take the GPU's time, and do they use its tensor cores?"""
-    found = kernelstats.kernel_stats(hosts)
+    found = gpu_kernels.kernel_stats(hosts)
     whole = sum(each.total_ps for each in found)
     gpus = [(host, device, can) for host in hosts for device, can in gpu_capabilities(host)]
     has_tensor_cores = not gpus or any(can.tensor_cores is not False for _, _, can in gpus)
     groups: dict[str, Callable[[Kernel], str]] = {
-        "by_kernel": lambda each: kernelnames.family(each.name),
+        "by_kernel": lambda each: short_kernel_names.family(each.name),
         "by_op": lambda each: each.op,
         "by_scope": lambda each: merged_scopes(each.op),
     }
@@ -252,14 +252,14 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
             "by_kernel": {
                 "kernel": _names(by_kernel),
                 **_groups(by_kernel, whole, lambda kernel: kernel.op),
-                "full_name": [kernelnames.full(each.members[0].name) for each in by_kernel],
+                "full_name": [short_kernel_names.full(each.members[0].name) for each in by_kernel],
                 "example": [each.members[0].name for each in by_kernel],
             },
             "by_op": {"op": _names(by_op), **_groups(by_op, whole, lambda kernel: kernel.name)}
             | _costs(hosts, [each.name for each in by_op], (*COSTS, *BOUND)),
             "by_scope": {"op": _names(by_scope), **_groups(by_scope, whole, lambda kernel: kernel.name)},
             "shares": _shares(found, whole, cores if has_tensor_cores else ""),
-            "copies": _copies(devicecopies.all_copies(hosts)),
+            "copies": _copies(gpu_copies.all_copies(hosts)),
             "devices": device_values(gpus),
         },
         _headline(facts, by_kernel[0], gpus) if found else Headline(_NO_KERNEL if gpus else _NO_GPU, "unknown"),
@@ -268,10 +268,10 @@ def kernel_stats(session: Session, hosts: Sequence[Host]) -> Answer:
 
 def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
     ranges = [each.occupancy_range or (None, None) for each in found]
-    called = kernelnames.short(each.name for each in found)
+    called = short_kernel_names.short(each.name for each in found)
     return {
         "short": [called[each.name] for each in found],
-        "full_name": [kernelnames.full(each.name) for each in found],
+        "full_name": [short_kernel_names.full(each.name) for each in found],
         "kernel": [each.name for each in found],
         **_times(found, whole),
         "op": [each.op for each in found],
@@ -294,7 +294,7 @@ def _kernels(found: Sequence[Kernel], whole: int) -> dict[str, list[object]]:
 def _costs(hosts: Sequence[Host], names: Sequence[str], columns: Sequence[Column]) -> dict[str, list[object]]:
     """What the ops of these names cost, where XLA's programs tell: for kernels, of all kernels of their op."""
     known: dict[str, Op] = {}
-    for op in (op for host in hosts for op in kernelstats.costed_ops(host)):
+    for op in (op for host in hosts for op in gpu_kernels.costed_ops(host)):
         known.setdefault(op.name, Op(op.name, op.type)).add(op)
     values = cost_values([known.get(name) or Op("", "") for name in names])
     return {column.id: values[column.id] for column in columns}
@@ -334,7 +334,7 @@ def _groups(groups: Sequence[KernelGroup], whole: int, other: Callable[[Kernel],
 
 def _shares(found: Sequence[Kernel], whole: int, cores: str) -> dict[str, list[object]]:
     """``cores`` is what the vendor calls tensor cores, empty where the devices have none."""
-    served, called = served_ops(found), kernelnames.short(each.name for each in found)
+    served, called = served_ops(found), short_kernel_names.short(each.name for each in found)
     divisions: list[tuple[str, str, Callable[[Kernel], str]]] = [
         ("Kernels with the highest total time", "short", lambda kernel: called[kernel.name]),
         (cores.capitalize(), "", lambda kernel: tensor_core_use(kernel, served, cores)),
@@ -376,7 +376,7 @@ _DIRECTIONS: dict[str, str | None] = {
 }
 
 
-def _copies(found: Sequence[devicecopies.CopiesOfDevice]) -> dict[str, list[object]]:
+def _copies(found: Sequence[gpu_copies.CopiesOfDevice]) -> dict[str, list[object]]:
     return {
         "device": [each.device for each in found],
         "kind": [_DIRECTIONS[each.kind] for each in found],

@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..analysis import memory as analysis
-from ..analysis.memory import Holding
-from ..analysis.recording import MEMORY, remedy
-from ..analysis.words import memory as amount
-from ..arrays import Array
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_field
-from ..contract.tool import STEP_EVENT, Param, tool
-from ..model.allocations import Allocations, allocations, has_allocations, origin
+from ..analysis.health.recording_advice import MEMORY, remedy
+from ..analysis.ops import memory as analysis
+from ..analysis.ops.memory import Holding
+from ..model.devices.allocations import Allocations, allocations, has_allocations, origin
 from ..model.framework import framework
 from ..model.host import Host
 from ..model.per_host import per_host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
+from ..runtime.arrays import Array
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.units import memory as amount
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_field
+from .answers.tool import STEP_EVENT, Param, tool
 
 _PS_PER_MS = 1e9
 _PIXELS = 1000

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis.programmemory import Detail, Program, by_source, detail, program_memories, times
-from ..analysis.words import memory
-from ..analysis.xlamoments import moments
-from ..analysis.xlaops import xla_ops
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.opcosts import program_text
-from ..contract.tool import Param, tool
-from ..contract.xlaops import unread
+from ..analysis.xla.memory import Detail, Program, by_source, detail, program_memories, times
+from ..analysis.xla.ops import xla_ops
+from ..analysis.xla.run_times import moments
+from ..formats.xspace.hlo import signed
+from ..formats.xspace.hlo.shapes import space_name
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
-from ..xspace.hlo import signed
-from ..xspace.hlo.shapes import space_name
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.units import memory
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import Param, tool
+from .columns.op_costs import program_text
+from .columns.xla import unread
 
 _PS_PER_US = 1e6
 _POINTS = 1000

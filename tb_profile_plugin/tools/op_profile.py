@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..analysis.opprofile import GROUPINGS, Node, tree
-from ..contract import opcosts, xlaops
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.tool import Param, tool
+from ..analysis.xla.op_profile import GROUPINGS, Node, tree
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import DEVICE
+from ..runtime.problems import DEVICE
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import Param, tool
+from .columns import op_costs, xla
 
 _PS_PER_US = 1e6
 _NODES = Table(
@@ -51,16 +51,16 @@ _GROUP_BY = Param("group_by", GROUPINGS[0], "What the ops are grouped by.", GROU
 @tool(
     "Op profile",
     order=22,
-    params=(_GROUP_BY, *xlaops.PEAKS),
-    facts=xlaops.TIMES,
+    params=(_GROUP_BY, *xla.PEAKS),
+    facts=xla.TIMES,
     tables=(_NODES,),
-    needs=xlaops.NEEDS,
-    precheck=xlaops.NEEDS[:1],
-    unavailable=xlaops.unavailable,
+    needs=xla.NEEDS,
+    precheck=xla.NEEDS[:1],
+    unavailable=xla.unavailable,
 )
 def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflops: str, peak_gbps: str) -> Answer:
     """Which part of the XLA programs takes the devices' time, and how much of it could be saved?"""
-    table, peaks, bounds = xlaops.all_ops(hosts, peak_tflops, peak_gbps)
+    table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     root = tree(table.ops, bounds, group_by)
     busy = table.self_ps + table.other_ps
     wholes = busy + table.idle_ps, busy
@@ -68,9 +68,9 @@ def op_profile(session: Session, hosts: Sequence[Host], group_by: str, peak_tflo
     for name, kind, time in (("Other work", "other", table.other_ps), ("Idle", "idle", table.idle_ps)):
         if rows and time:
             rows.append(_beside(len(rows), name, kind, time, *wholes))
-    headline = Headline(xlaops.verdict(table, bounds), "info", "roofline_model") if rows else None
-    facts = xlaops.times(table, peaks, bounds)
-    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xlaops.notes(session, table, peaks, bounds))
+    headline = Headline(xla.verdict(table, bounds), "info", "roofline_model") if rows else None
+    facts = xla.times(table, peaks, bounds)
+    return Answer(facts, {"nodes": by_column(_NODES, rows)}, headline, xla.notes(session, table, peaks, bounds))
 
 
 def _walk(root: Node) -> Iterator[tuple[Node, int | None, int]]:
@@ -106,7 +106,7 @@ def _row(number: int, node: Node, parent: int | None, depth: int, whole: int, bu
         leaf.executions if leaf else None,
         sums.flops / seconds / 1e9 if seconds and sums.flops else None,
         sums.bytes / seconds / 2**30 if seconds and sums.bytes else None,
-        opcosts.program_text(leaf.program) if leaf else None,
+        op_costs.program_text(leaf.program) if leaf else None,
         leaf.name if leaf else None,
         op.category if op else None,
         op.source if op else None,

@@ -8,40 +8,36 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import advice, health, stepfacts, steptime, tfdata
-from ..analysis.advice import Hint
-from ..analysis.chosen import checked
-from ..analysis.deviceops import device_ops, is_training
+from ..analysis.activity.states import CATEGORIES
+from ..analysis.diagnosis import advice
 from ..analysis.diagnosis import diagnose as diagnosis
+from ..analysis.diagnosis.advice import Hint
 from ..analysis.diagnosis.causes import WORK, Cause
 from ..analysis.diagnosis.diagnose import BAD, diagnose
-from ..analysis.diagnosis.typical_times import Typical
-from ..analysis.hostops import host_ops
-from ..analysis.idle.states import CATEGORIES
-from ..analysis.opcosts import rates
-from ..analysis.ops import ON_DEVICE, ON_HOST, OpTable, merged
-from ..analysis.steptime import PS_PER_MS, by_category
-from ..analysis.words import duration
-from ..contract.answer import Answer, Column, Keyed, Table, by_field
-from ..contract.opcosts import BOUND, COSTS, RATES, cost_values, rate_values
-from ..contract.steps import (
-    CHOICE,
-    STEP_CHOICES,
-    STEP_FACTS,
-    STEPS,
-    headline,
-    step_choices,
-    step_facts,
-    step_table,
-)
-from ..contract.tool import STEP_EVENT, tool
-from ..model import clock, kernels, plausible
-from ..model.capabilities import gpu_capabilities
-from ..model.devices import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
+from ..analysis.health import capture_health
+from ..analysis.ops.device_ops import device_ops, is_training
+from ..analysis.ops.host_ops import host_ops
+from ..analysis.ops.op_costs import rates
+from ..analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, merged
+from ..analysis.steps import step_evidence, step_time
+from ..analysis.steps.step_choice import checked
+from ..analysis.steps.step_time import PS_PER_MS, by_category
+from ..analysis.steps.typical_times import Typical
+from ..analysis.tfdata import iterator_calls
+from ..model import clock
+from ..model.devices import plausible
+from ..model.devices.capabilities import gpu_capabilities
+from ..model.devices.properties import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
 from ..model.host import Host, run_window
-from ..model.recorded import is_unrecorded
+from ..model.names import kernels
+from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
-from ..problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
+from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
+from ..runtime.units import duration
+from .answers.answer import Answer, Column, Keyed, Table, by_field
+from .answers.tool import STEP_EVENT, tool
+from .columns.op_costs import BOUND, COSTS, RATES, cost_values, rate_values
+from .columns.steps import CHOICE, STEP_CHOICES, STEP_FACTS, STEPS, headline, step_choices, step_facts, step_table
 
 _TOP = 10
 
@@ -236,8 +232,8 @@ _ADDRESSES = {
 
 
 _NEEDS = (
-    *(*diagnosis.NEEDS, *health.NEEDS, host_ops, device_ops, tfdata.pipelines),
-    *(host_device_type, host_facts, is_training, stepfacts.candidates, gpu_capabilities, run_window, rates),
+    *(*diagnosis.NEEDS, *capture_health.NEEDS, host_ops, device_ops, iterator_calls.pipelines),
+    *(host_device_type, host_facts, is_training, step_evidence.candidates, gpu_capabilities, run_window, rates),
 )
 
 
@@ -256,8 +252,8 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
     on_host, on_device = merged([host_ops(h) for h in hosts]), merged([device_ops(h) for h in hosts])
     tf_data = advice.uses_tf_data(on_host)
     hints = [*_of_causes(found.causes), *advice.hints(advice.Evidence(hosts, found.typical, on_host, on_device))]
-    shared, each = steptime.over_hosts(hosts, step_event)
-    kind, notes = device_type(hosts), health.findings(session, hosts, step_event)
+    shared, each = step_time.over_hosts(hosts, step_event)
+    kind, notes = device_type(hosts), capture_health.findings(session, hosts, step_event)
     facts = {
         **step_facts(times, hosts, step_event, tf_data),
         **_environment(hosts, kind),
@@ -266,7 +262,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
         **rate_values(hosts),
         "parts_ms": found.typical.period_ps / PS_PER_MS,
         "shared_steps": shared if each else None,
-        "hosts_compared": steptime.compared(shared, each) if each else None,
+        "hosts_compared": step_time.compared(shared, each) if each else None,
     }
     tables: dict[str, dict[str, Sequence[Any]]] = {
         "steps": step_table(times, hosts),
@@ -346,7 +342,7 @@ def _of(part: float | None, whole: float | None) -> float | None:
 def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
     step, gap = by_category(typical.step_ps), by_category(typical.gap_ps)
     samples = typical.steps.by_category()[typical.steps.counted] / PS_PER_MS
-    spreads = [steptime.summary(times) for times in samples.T]
+    spreads = [step_time.summary(times) for times in samples.T]
     return {
         "part": [category.id for category in CATEGORIES],
         "label": [category.label for category in CATEGORIES],

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from ..analysis import health
-from ..analysis.idle.states import CATEGORIES
-from ..analysis.steptime import NEEDS
-from ..analysis.workers import PodStep, left_out, pod_steps
-from ..contract.answer import Answer, Column, Headline, Keyed, Table
-from ..contract.tool import STEP_EVENT, tool
-from ..model.devices import device_type, host_device_type
+from ..analysis.activity.states import CATEGORIES
+from ..analysis.health import capture_health
+from ..analysis.steps.step_time import NEEDS
+from ..analysis.steps.workers import PodStep, left_out, pod_steps
+from ..model.devices.properties import device_type, host_device_type
 from ..model.host import Host
 from ..model.ranks import rank
 from ..model.session import Session
-from ..problems import CLOCKS
+from ..runtime.problems import CLOCKS
+from .answers.answer import Answer, Column, Headline, Keyed, Table
+from .answers.tool import STEP_EVENT, tool
 
 _PS_PER_MS = 1e9
 
@@ -66,7 +66,7 @@ _WORKERS = Table(
 )
 _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
 
-_NEEDS = (*NEEDS, *health.NEEDS, host_device_type, rank)
+_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank)
 
 
 @tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
@@ -82,7 +82,7 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answ
             | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
         },
         Headline(steps[0].sentence(), "warn" if steps[0].slow.any() else "info") if steps else None,
-        health.findings(session, hosts, step_event),
+        capture_health.findings(session, hosts, step_event),
     )
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis.roofline import TRANSFER, UNKNOWN, Peaks, Sums
-from ..analysis.words import duration
-from ..analysis.xlaop import XlaOps
-from ..analysis.xlatransfers import Transfers, merged, transfers
-from ..contract import opcosts, xlaops
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column
-from ..contract.tool import tool
+from ..analysis.xla.op import XlaOps
+from ..analysis.xla.roofline import TRANSFER, UNKNOWN, Peaks, Sums
+from ..analysis.xla.transfers import Transfers, merged, transfers
 from ..model.host import Host
 from ..model.session import Session
+from ..runtime.units import duration
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column
+from .answers.tool import tool
+from .columns import op_costs, xla
 
 _PS_PER_US = 1e6
 _OPS = Table(
     "ops",
     "XLA ops",
-    (*xlaops.IDENTITY, *xlaops.FIGURES, *xlaops.ORIGIN),
+    (*xla.IDENTITY, *xla.FIGURES, *xla.ORIGIN),
     doc="One row per instruction of a program, over all devices, by self time.",
     keyed=Keyed("name", "category", "program", "op_name", "expression", "source", sums=("self_us",)),
 )
@@ -78,7 +78,7 @@ _TRANSFERS = Table(
     doc="What is copied between memories while other ops run (TPU). Several share the link: see its rate.",
 )
 _FACTS = (
-    *xlaops.TIMES,
+    *xla.TIMES,
     Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the self time of all ops that have one."),
     Column(
         "mfu",
@@ -99,28 +99,28 @@ _FACTS = (
 @tool(
     "Roofline",
     order=26,
-    params=xlaops.PEAKS,
+    params=xla.PEAKS,
     facts=_FACTS,
     tables=(_CEILINGS, _PROGRAMS, _TRANSFERS, _OPS),
-    needs=(*xlaops.NEEDS, transfers),
-    precheck=xlaops.NEEDS[:1],
-    unavailable=xlaops.unavailable,
+    needs=(*xla.NEEDS, transfers),
+    precheck=xla.NEEDS[:1],
+    unavailable=xla.unavailable,
 )
 def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> Answer:
     """Are the ops held up by arithmetic or by memory, and how far are they from what the device could do?"""
-    table, peaks, bounds = xlaops.all_ops(hosts, peak_tflops, peak_gbps)
+    table, peaks, bounds = xla.all_ops(hosts, peak_tflops, peak_gbps)
     programs: dict[tuple[str, str], Sums] = {}
     whole = Sums()
     for op, found in zip(table.ops, bounds, strict=True):
-        programs.setdefault((op.module, opcosts.program_text(op.program)), Sums()).add(op, found)
+        programs.setdefault((op.module, op_costs.program_text(op.program)), Sums()).add(op, found)
         whole.add(op, found)
     rows = [
-        [*xlaops.identity(op), *xlaops.figures(op, found), *xlaops.origin(op)]
+        [*xla.identity(op), *xla.figures(op, found), *xla.origin(op)]
         for op, found in zip(table.ops, bounds, strict=True)
     ]
     moved = merged([transfers(host) for host in hosts])
     seconds = (table.self_ps + table.other_ps + table.idle_ps) / 1e12
-    facts = xlaops.times(table, peaks, bounds) | {
+    facts = xla.times(table, peaks, bounds) | {
         "efficiency": whole.bound_ps / whole.known_ps if whole.known_ps else None,
         "mfu": whole.flops / seconds / peaks.best if seconds and peaks.best and whole.flops else None,
         "transfer_gb_per_s": moved.bytes_per_second and moved.bytes_per_second / 1e9,
@@ -133,7 +133,7 @@ def roofline_model(session: Session, hosts: Sequence[Host], peak_tflops: str, pe
         "transfers": by_column(_TRANSFERS, _transfers(moved, table)),
         "ops": by_column(_OPS, rows),
     }
-    return Answer(facts, tables, _headline(whole, moved), xlaops.notes(session, table, peaks, bounds))
+    return Answer(facts, tables, _headline(whole, moved), xla.notes(session, table, peaks, bounds))
 
 
 def _ceilings(table: XlaOps, peaks: Peaks) -> list[list[Any]]:
@@ -175,7 +175,7 @@ def _transfers(moved: Transfers, table: XlaOps) -> list[list[Any]]:
         waited = waiting.get((each.program, each.done, each.count))
         hidden = None if waited is None or not each.span_ps else max(1 - waited / each.span_ps, 0.0)
         times = each.span_ps / _PS_PER_US, None if waited is None else waited / _PS_PER_US
-        said = each.module, opcosts.program_text(each.program), each.name, each.done, each.direction
+        said = each.module, op_costs.program_text(each.program), each.name, each.done, each.direction
         rows.append([*said, each.count, each.bytes, *times, hidden])
     return rows
 
@@ -184,15 +184,15 @@ def _headline(whole: Sums, moved: Transfers) -> Headline | None:
     if not whole.self_ps:
         return None
     unknown = whole.unknown_ps / whole.self_ps
-    if whole.known_ps < xlaops.NOTABLE * whole.self_ps:
+    if whole.known_ps < xla.NOTABLE * whole.self_ps:
         few = "Next to no" if whole.known_ps else "No"
         text = f"{few} op's cost and peaks are both known, so none can be compared with what the device could do."
         return Headline(text, "unknown")
     by = max(whole.by, key=lambda name: whole.by[name])
-    if by in xlaops.WAITS and whole.by[by] > whole.self_ps / 2:
+    if by in xla.WAITS and whole.by[by] > whole.self_ps / 2:
         rate = moved.bytes_per_second if by == TRANSFER else None
         text = (
-            f"{whole.by[by] / whole.self_ps:.0%} of the ops' time waits for {xlaops.WAITS[by]}"
+            f"{whole.by[by] / whole.self_ps:.0%} of the ops' time waits for {xla.WAITS[by]}"
             f"{f', which come at {rate / 1e9:.3g} GB/s' if rate else ''}; the ops whose cost is known run at "
             f"{whole.bound_ps / whole.known_ps:.0%} of their roofline."
         )

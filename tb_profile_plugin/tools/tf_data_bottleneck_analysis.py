@@ -7,27 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import steptime, tfdata, tfdata_diagnosis
-from ..analysis.inputcost import input_cost
-from ..analysis.recording import TF_DATA, remedy
-from ..analysis.tfdata_diagnosis import Diagnosis, diagnosed
-from ..analysis.tfdata_shown import Shown, shown, slowest_first
-from ..analysis.tfdata_workflow import checklist, entries, entries_of_host, waiting
-from ..analysis.words import duration
-from ..contract import pipelines as shared
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
-from ..contract.pipelines import PS_PER_US, WHERE, Ordered, us
-from ..contract.tool import STEP_EVENT, Param, tool
+from ..analysis.health.recording_advice import TF_DATA, remedy
+from ..analysis.steps import step_time
+from ..analysis.tfdata import iterator_calls, pipeline_diagnosis
+from ..analysis.tfdata.input_wait_cost import input_cost
+from ..analysis.tfdata.page import Shown, shown, slowest_first
+from ..analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnosed
+from ..analysis.tfdata.questions import checklist, entries, entries_of_host, waiting
 from ..model.framework import framework
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem
+from ..runtime.problems import Problem
+from ..runtime.units import duration
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
+from .answers.tool import STEP_EVENT, Param, tool
+from .columns import pipelines as shared
+from .columns.pipelines import PS_PER_US, WHERE, Ordered, us
 
 _CALLS = Param("calls", "20", "How many of the slowest calls of each pipeline are told node by node.", kind="count")
 
 
 def _unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
-    if any(tfdata.has_tf_data(host) for host in hosts):
+    if any(iterator_calls.has_tf_data(host) for host in hosts):
         return None
     return Problem(
         "no_tf_data",
@@ -121,8 +122,8 @@ _TABLES = (
     params=[_CALLS, STEP_EVENT],
     facts=_FACTS,
     tables=_TABLES,
-    needs=(shown, entries_of_host, *tfdata_diagnosis.NEEDS),
-    precheck=(tfdata.has_tf_data, framework),
+    needs=(shown, entries_of_host, *pipeline_diagnosis.NEEDS),
+    precheck=(iterator_calls.has_tf_data, framework),
     unavailable=_unavailable,
 )
 def tf_data_bottleneck_analysis(session: Session, hosts: Sequence[Host], calls: int, step_event: str) -> Answer:
@@ -218,7 +219,7 @@ def _checks(
     hosts: Sequence[Host], ordered: Ordered, found: Sequence[Diagnosis], step_event: str
 ) -> dict[str, Sequence[Any]]:
     # Worked out where a host has no pipeline, too: others of its session may, and are shown together with it.
-    asked, steps = entries(hosts), steptime.slowest(hosts, step_event)
+    asked, steps = entries(hosts), step_time.slowest(hosts, step_event)
     return by_field(_CHECKS, checklist(asked, found, ordered[0][0].threads, steps) if found else [])
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis import health
-from ..analysis.torchadvice import advice
-from ..analysis.torchops import Cost, Costs, TorchOps, merged
-from ..analysis.torchops import torch_ops as of_host
-from ..contract.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
-from ..contract.tool import tool
-from ..model.capabilities import gpu_capabilities
+from ..analysis.diagnosis.torch_advice import advice
+from ..analysis.health import capture_health
+from ..analysis.ops.torch_ops import Cost, Costs, TorchOps, merged
+from ..analysis.ops.torch_ops import torch_ops as of_host
+from ..model.devices.capabilities import gpu_capabilities
 from ..model.framework import PYTORCH, framework
 from ..model.host import Host
-from ..model.kernels import is_eligible
+from ..model.names.kernels import is_eligible
 from ..model.session import Session
-from ..problems import DEVICE, HOST, Problem
+from ..runtime.problems import DEVICE, HOST, Problem
+from .answers.answer import Answer, Column, Headline, Keyed, Table, by_column, by_field
+from .answers.tool import tool
 
 _PS_PER_US = 1e6
 
@@ -153,7 +153,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     order=21,
     facts=_FACTS,
     tables=(_ADVICE, _OPERATORS, _MODULES, _RANGES, _SHAPES, _LINES),
-    needs=(of_host, gpu_capabilities, *health.NEEDS),
+    needs=(of_host, gpu_capabilities, *capture_health.NEEDS),
     precheck=(framework,),
     unavailable=_lacking,
 )
@@ -175,7 +175,7 @@ def torch_ops(session: Session, hosts: Sequence[Host]) -> Answer:
             "lines": by_column(_LINES, _rows(found.lines, True, False)),
         },
         _headline(found),
-        health.findings(session, hosts),
+        capture_health.findings(session, hosts),
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..contract.tool import Param, tool
-from ..export.chrome import Excerpt, pieces
 from ..model.host import Host
 from ..model.session import Session
-from ..problems import Problem, ProblemError
+from ..runtime.problems import Problem, ProblemError
+from ..timeline.chrome import Excerpt, pieces
+from .answers.tool import Param, tool
 
 
 @tool(

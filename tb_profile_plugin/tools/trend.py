@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from ..analysis.compare.load import Source, kept_digest, known_digest
+from ..analysis.compare.same_program import alike
+from ..analysis.compare.trend import Trend, summary, told
+from ..analysis.compare.trend import trend as over_time
 from ..analysis.digest.record import Digest
-from ..compare.alike import alike
-from ..compare.load import Source, kept_digest, known_digest
-from ..compare.trend import Trend, summary, told
-from ..compare.trend import trend as over_time
-from ..contract.answer import Answer, Column, Headline, Table, by_column, time_column
-from ..contract.steps import CHOICE
-from ..contract.tool import STEP_EVENT, Param, tool
 from ..model.host import Host
 from ..model.session import Neighbours, Session
-from ..problems import Problem, ProblemError
 from ..runtime import cancellation
+from ..runtime.problems import Problem, ProblemError
+from .answers.answer import Answer, Column, Headline, Table, by_column, time_column
+from .answers.tool import STEP_EVENT, Param, tool
+from .columns.steps import CHOICE
 
 _AT_ONCE = 32 << 20
 """Bytes of captures that are read without being asked for."""

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..analysis import health, stepfacts
-from ..analysis.chosen import checked
+from ..analysis.activity.states import STATES
 from ..analysis.diagnosis.catalogue import LABELS
 from ..analysis.diagnosis.causes import Cause
+from ..analysis.diagnosis.critical_path import PathFigures, path_figures
 from ..analysis.diagnosis.diagnose import NEEDS, Diagnosis, diagnose
-from ..analysis.diagnosis.path import PathFigures, path_figures
-from ..analysis.diagnosis.whatif import paths, what_if
-from ..analysis.idle.states import STATES
-from ..analysis.opcosts import rates
-from ..contract import devicework
-from ..contract.answer import Answer, Column, Keyed, Table, time_column
-from ..contract.opcosts import RATES, rate_values
-from ..contract.steps import CHOICE, headline
-from ..contract.tool import STEP_EVENT, tool
+from ..analysis.health import capture_health
+from ..analysis.ops.op_costs import rates
+from ..analysis.steps import step_evidence
+from ..analysis.steps.step_choice import checked
+from ..analysis.steps.what_if import paths, what_if
+from ..model.events.steps import SOURCES
 from ..model.host import Host
 from ..model.session import Session
-from ..model.steps import SOURCES
-from ..problems import AVERAGE, CLOCKS
+from ..runtime.problems import AVERAGE, CLOCKS
+from .answers.answer import Answer, Column, Keyed, Table, time_column
+from .answers.tool import STEP_EVENT, tool
+from .columns import device_work
+from .columns.op_costs import RATES, rate_values
+from .columns.steps import CHOICE, headline
 
 _PLACE_LABELS = {
     "steps": "In steps",
@@ -194,15 +195,15 @@ _UNUSUAL = Table(
     facts=_FACTS,
     tables=(
         *(_CAUSES, _STEP, _PLACES, _ACCOUNTING, _UNUSUAL, _NAMES, _EVIDENCE, _SCENARIOS, _PATH),
-        *devicework.TABLES,
+        *device_work.TABLES,
     ),
-    needs=(*NEEDS, what_if, *health.NEEDS, *devicework.NEEDS, paths, rates),
+    needs=(*NEEDS, what_if, *capture_health.NEEDS, *device_work.NEEDS, paths, rates),
 )
 def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
     """Why does a step take as long as it does, and what would make it shorter?"""
     found = diagnose(hosts, step_event, checked(steps), replays=True)
     path = path_figures(hosts, found.typical, step_event)
-    notes = health.findings(session, hosts, step_event)
+    notes = capture_health.findings(session, hosts, step_event)
     tables: dict[str, Mapping[str, Sequence[Any]]] = {
         "causes": _causes(found.causes),
         "step": _step(found),
@@ -213,7 +214,7 @@ def why(session: Session, hosts: Sequence[Host], step_event: str, steps: str) ->
         "evidence": _evidence(found.causes),
         "scenarios": _scenarios(found),
         "path": _path(path),
-        **devicework.device_work(hosts, found.devices, step_event),
+        **device_work.device_work(hosts, found.devices, step_event),
     }
     return Answer(_facts(found, path, hosts, step_event), tables, headline(found.headline, notes), notes)
 
@@ -231,7 +232,7 @@ def _facts(found: Diagnosis, path: PathFigures, hosts: Sequence[Host], step_even
         "period_ps": round(typical.period_ps) if typical.counted else None,
         "path_switches": path.switches,
         "violations": path.violations,
-        "coverage": stepfacts.shares(hosts, step_event)[0] if typical.counted else None,
+        "coverage": step_evidence.shares(hosts, step_event)[0] if typical.counted else None,
         **rate_values(hosts),
     }
 

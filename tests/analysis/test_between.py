@@ -5,7 +5,7 @@ from pathlib import Path
 import draw
 import pytest
 
-from tb_profile_plugin.analysis import between
+from tb_profile_plugin.analysis.health import unmarked_input
 
 OUTSIDE = """
 /host:CPU
@@ -19,7 +19,7 @@ INSIDE = """
 
 
 def test_waits_between_steps_are_counted_once_and_on_the_loops_thread_only() -> None:
-    waits = between.waits(draw.host(OUTSIDE, steps=5))
+    waits = unmarked_input.waits(draw.host(OUTSIDE, steps=5))
     # The batch of the first step comes before any step's mark, where a loop has just begun.
     assert (waits.gaps, waits.total_ps, waits.loop_ps) == (4, 4 * 300 * 10**6, 4 * 1000 * 10**6)
     assert waits.average_ms == pytest.approx(0.3)
@@ -29,13 +29,13 @@ def test_waits_between_steps_are_counted_once_and_on_the_loops_thread_only() -> 
 @pytest.mark.parametrize("steps", [1, 5])
 def test_waits_inside_the_steps_are_the_steps(steps: int) -> None:
     host = draw.host(INSIDE, steps=steps)
-    assert between.waits(host).total_ps == 0
-    assert between.worst([host]) is None
+    assert unmarked_input.waits(host).total_ps == 0
+    assert unmarked_input.worst([host]) is None
 
 
 def test_waits_are_cut_at_the_marks() -> None:
     drawn = "/host:CPU\n  python | train[0,600]{_r=1, step_num=s} IteratorGetNext[550,100] IteratorGetNext[900,150]\n"
-    waits = between.waits(draw.host(drawn, steps=2))
+    waits = unmarked_input.waits(draw.host(drawn, steps=2))
     assert waits.total_ps == pytest.approx((50 + 100) * 10**6, abs=50 * 10**6)
 
 

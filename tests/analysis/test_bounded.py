@@ -10,8 +10,8 @@ import draw
 import pytest
 
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.export import perfetto
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.timeline import perfetto
 from tb_profile_plugin.tools import find
 
 EVENTS = 1500

@@ -8,9 +8,9 @@ import pytest
 from figures import column, facts
 
 import tb_profile_plugin
-from tb_profile_plugin.compat.breakdown import parts_of_capture, parts_of_steps
-from tb_profile_plugin.compat.parts import Part
-from tb_profile_plugin.model import collectives
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture, parts_of_steps
+from tb_profile_plugin.compat.step_account.parts import Part
+from tb_profile_plugin.model.names import collectives
 
 TWO_WORKERS = Path(__file__).parents[1] / "traces" / "two_workers"
 TPU = Path(__file__).resolve().parents[3] / "shared" / "profiles" / "tpu-v6e-inference"

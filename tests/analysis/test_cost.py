@@ -17,9 +17,9 @@ import pytest
 from frameworks import python
 from hlodraw import sizes
 
-from tb_profile_plugin.analysis.cost import costs
-from tb_profile_plugin.analysis.costrules import meeting
-from tb_profile_plugin.xspace.hlo.module import Module
+from tb_profile_plugin.analysis.xla.cost import costs
+from tb_profile_plugin.analysis.xla.cost_rules import meeting
+from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 RECORDED = Path(__file__).resolve().parents[1] / "traces" / "xla_costs.json.gz"
 __all__ = ["python"]

@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
-from tb_profile_plugin.analysis.idle.cycle import _repeated, cycle
-from tb_profile_plugin.analysis.idle.dag import Dag, made
-from tb_profile_plugin.analysis.idle.graph import Graph, graph
-from tb_profile_plugin.analysis.idle.path import Path, critical_path
-from tb_profile_plugin.analysis.idle.replay import Scenario, replays
-from tb_profile_plugin.analysis.idle.states import HOST_CAUSES, State
+from tb_profile_plugin.analysis.activity.replay.critical_path import Path, critical_path
+from tb_profile_plugin.analysis.activity.replay.cycle import _repeated, cycle
+from tb_profile_plugin.analysis.activity.replay.dag import Dag, made
+from tb_profile_plugin.analysis.activity.replay.graph import Graph, graph
+from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
+from tb_profile_plugin.analysis.activity.states import HOST_CAUSES, State
 from tb_profile_plugin.model.host import Host
 
 

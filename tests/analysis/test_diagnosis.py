@@ -8,12 +8,12 @@ import draw
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.activity.states import STATES
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS, TEMPLATES, Sentence
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
-from tb_profile_plugin.analysis.diagnosis.timeline import timeline
-from tb_profile_plugin.analysis.idle.states import STATES
-from tb_profile_plugin.report.why import nested
+from tb_profile_plugin.analysis.steps.device_timeline import timeline
+from tb_profile_plugin.export.report.why import nested
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for path in TRACES.rglob("*.xplane.pb")})

@@ -6,9 +6,9 @@ import draw
 import pytest
 from figures import column, facts, ops, rows, steps
 
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.compat.breakdown import parts_of_capture
-from tb_profile_plugin.compat.parts import Part
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture
+from tb_profile_plugin.compat.step_account.parts import Part
 
 GPU = "/device:GPU:0 {compute_cap_major=7}"
 

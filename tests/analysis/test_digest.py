@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.diagnosis import timeline
+from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.digest import blame
 from tb_profile_plugin.analysis.digest.bodies import Bodies
 from tb_profile_plugin.analysis.digest.digest import digest, variances
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.xspace.hlo.module import Module
+from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.formats.xspace.hlo.module import Module
+from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = sorted({path.parent for pattern in ("*.xplane.pb", "*.pt.trace.json*") for path in TRACES.rglob(pattern)})
@@ -183,8 +183,8 @@ def test_a_session_that_nothing_is_known_of_has_its_timeline_made_once(monkeypat
         made.append(given)
         return told(*given)
 
-    told = timeline._told
-    monkeypatch.setattr(timeline, "_told", counted)
+    told = device_timeline._told
+    monkeypatch.setattr(device_timeline, "_told", counted)
     loop("x/MatMul:MatMul[1,88]")
     assert len(made) == 1
 

@@ -3,8 +3,8 @@
 import draw
 import pytest
 
-from tb_profile_plugin.analysis.driven import driven
-from tb_profile_plugin.analysis.health import findings_of_host
+from tb_profile_plugin.analysis.health.capture_health import findings_of_host
+from tb_profile_plugin.analysis.health.unrecorded_devices import driven
 
 JAX = """
 /host:CPU

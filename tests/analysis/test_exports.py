@@ -6,7 +6,7 @@ from typing import Any
 from draw import host
 from protobuf import fields
 
-from tb_profile_plugin.export import chrome, perfetto
+from tb_profile_plugin.timeline import chrome, perfetto
 
 TEXT = """
 /host:CPU

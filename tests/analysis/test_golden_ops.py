@@ -10,9 +10,9 @@ import draw
 import pytest
 from figures import column, facts, ops, rows, steps
 
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.model.names import parse
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.model.names.op_names import parse
 
 
 def test_b11_nothing_that_runs_is_lost() -> None:

@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import captured, events, kernels
 
-from tb_profile_plugin.analysis.idle.dag import Dag, made
-from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.analysis.idle.events import events_of
-from tb_profile_plugin.analysis.idle.graph import Graph
-from tb_profile_plugin.analysis.idle.queue import launch_queue, queue_figures
-from tb_profile_plugin.analysis.stretches import near
+from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.launch_queue import launch_queue, queue_figures
+from tb_profile_plugin.analysis.activity.replay.dag import Dag, made
+from tb_profile_plugin.analysis.activity.replay.device_activities import events_of
+from tb_profile_plugin.analysis.activity.replay.graph import Graph
+from tb_profile_plugin.model.events.intervals import near
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 spans = some.lists(some.tuples(some.integers(0, 12), some.integers(0, 6)), min_size=1, max_size=20)

@@ -7,8 +7,8 @@ import draw
 import pytest
 from figures import column, facts
 
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.grouping import merged_scopes, most_telling
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.analysis.ops.grouping import merged_scopes, most_telling
 from tb_profile_plugin.timeline.details import details
 
 

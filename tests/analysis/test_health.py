@@ -7,9 +7,9 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis import health
-from tb_profile_plugin.problems import AVERAGE, DEVICE, Problem, ProblemError
-from tb_profile_plugin.protos import message
+from tb_profile_plugin.analysis.health import capture_health
+from tb_profile_plugin.runtime.problems import AVERAGE, DEVICE, Problem, ProblemError
+from tb_profile_plugin.runtime.protos import message
 from tb_profile_plugin.tools import find
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -18,21 +18,21 @@ STEPS = "/host:CPU\n  t | train[100,500]{_r=1, step_num=s} work[200,200]"
 
 def findings(tmp_path: Path, **hosts: Any) -> dict[str, Any]:
     session = draw.session(tmp_path, **hosts)
-    return {problem.code: problem for problem in health.findings(session, session.select())}
+    return {problem.code: problem for problem in capture_health.findings(session, session.select())}
 
 
 @pytest.mark.parametrize("name", ["custom_loop", "keras_fit", "starved_input", "two_workers", "jax_steps"])
 def test_good_captures_only_say_how_they_were_recorded(name: str) -> None:
     session = tb_profile_plugin.open(TRACES / name)
-    found = health.findings(session, session.select())
+    found = capture_health.findings(session, session.select())
     assert {problem.severity for problem in found} == {"info"}
     assert len([problem for problem in found if problem.code == "recorded"]) == 1
-    assert health.doubt(found) == ""
+    assert capture_health.doubt(found) == ""
 
 
 def test_versions_and_the_tracer_that_slows() -> None:
     session = tb_profile_plugin.open(TRACES / "jax_steps")
-    found = {problem.code: problem.message for problem in health.findings(session, session.select())}
+    found = {problem.code: problem.message for problem in capture_health.findings(session, session.select())}
     assert "jax 0." in found["recorded"] and "python tracer at 1" in found["recorded"]
     assert "87" in found["overhead"]
 
@@ -40,7 +40,7 @@ def test_versions_and_the_tracer_that_slows() -> None:
 def test_no_steps_one_step_cut_steps(tmp_path: Path) -> None:
     found = findings(tmp_path / "none", a=draw.space("/host:CPU\n  t | work[1,2]"))
     assert "StepTraceAnnotation" in found["no_steps"].remedy
-    assert health.doubt(list(found.values())) == ""
+    assert capture_health.doubt(list(found.values())) == ""
     assert "one_step" in findings(tmp_path / "one", a=draw.space(STEPS))
     assert findings(tmp_path / "many", a=draw.space(STEPS, steps=5)) == {}
 
@@ -48,7 +48,7 @@ def test_no_steps_one_step_cut_steps(tmp_path: Path) -> None:
 def test_what_the_profiler_says_comes_with_its_remedy(tmp_path: Path) -> None:
     said = "error: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES\nwarning: 7 events were dropped"
     session = draw.session(tmp_path, a=draw.space(f"{STEPS}\n{said}", steps=5))
-    error, warning = health.findings(session, session.select())
+    error, warning = capture_health.findings(session, session.select())
     assert (error.severity, warning.severity) == ("error", "warning")
     assert "NVreg_RestrictProfilingToAdminUsers" in error.remedy
     answer = session.answer("overview_page")
@@ -72,7 +72,9 @@ def test_hosts_that_are_missing(tmp_path: Path) -> None:
     (folder / "c.trace.json.gz").touch()
     (folder / "a.trace.json.gz").touch()
     session = tb_profile_plugin.open(folder)
-    found = [problem for problem in health.findings(session, session.select()) if problem.code == "hosts_missing"]
+    found = [
+        problem for problem in capture_health.findings(session, session.select()) if problem.code == "hosts_missing"
+    ]
     assert ["b." in found[0].message, "c." in found[1].message] == [True, True]
     assert "To be taken with care" in session.answer("overview_page")["headline"]["doubt"]
 
@@ -132,7 +134,7 @@ def test_what_findings_affect_is_what_figures_depend_on() -> None:
     declared = [each for tool in find().values() for each in tool.facts]
     declared += [column for tool in find().values() for table in tool.tables for column in table.columns]
     depends = {name for each in declared for name in each.depends}
-    affects = {name for names in health.AFFECTS.values() for name in names}
+    affects = {name for names in capture_health.AFFECTS.values() for name in names}
     assert affects == depends
 
 

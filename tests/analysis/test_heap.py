@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hlodraw import sizes
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
-from tb_profile_plugin.analysis.programmemory import times
-from tb_profile_plugin.xspace.hlo import modules
-from tb_profile_plugin.xspace.hlo.module import Module
+from tb_profile_plugin.analysis.xla.heap import OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+from tb_profile_plugin.analysis.xla.memory import times
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.xspace.hlo import modules
+from tb_profile_plugin.formats.xspace.hlo.module import Module
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDED = ROOT / "tests" / "traces" / "xla_costs.json.gz"

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from idle_draw import START, US, Span, captured, events, kernels
 
-from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.analysis.idle.gaps import moments
-from tb_profile_plugin.analysis.idle.partition import gap_bounds, idle_stretches, partition
-from tb_profile_plugin.analysis.idle.states import State
+from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.gaps import moments
+from tb_profile_plugin.analysis.activity.partition import gap_bounds, idle_stretches, partition
+from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.model.host import Host
 
 

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
-from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.analysis.ops import OpTable
-from tb_profile_plugin.analysis.selftimes import nested_times
-from tb_profile_plugin.compat.breakdown import parts_of_capture, parts_of_steps
-from tb_profile_plugin.compat.parts import DEVICE
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.analysis.ops.op_table import OpTable
+from tb_profile_plugin.analysis.self_times import nested_times
+from tb_profile_plugin.analysis.steps import step_time
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture, parts_of_steps
+from tb_profile_plugin.compat.step_account.parts import DEVICE
 from tb_profile_plugin.model.host import Host
 
 LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -82,7 +82,7 @@ def host_stats(name: str, number: int, launches: Any) -> str:
 
 def figures(host: Host) -> Any:
     """All that the laws speak of."""
-    found = steptime.slowest([host])
+    found = step_time.slowest([host])
     whole = parts_of_capture(host)
     parts = sorted(zip(found.duration_ps.tolist(), found.state_ps.tolist(), strict=True))
     return parts, whole.tolist(), table(host_ops(host)), table(device_ops(host))

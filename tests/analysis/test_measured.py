@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from protobuf import fields
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis import stepfacts
-from tb_profile_plugin.analysis.hostops import host_ops
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.analysis.steps import step_evidence
+from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.model.host import Host
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -71,7 +71,7 @@ def test_steps_last_as_long_as_the_program_measured(name: str, source: str, coun
     ],
 )
 def test_steps_of_public_captures(name: str, source: str, count: int, typical_ms: float, work_inside: float) -> None:
-    found = stepfacts.coverage(opened(PUBLIC / name))
+    found = step_evidence.coverage(opened(PUBLIC / name))
     assert (found.source, found.steps) == (source, count)
     assert found.typical_ps / 1e9 == pytest.approx(typical_ms, rel=0.01)
     assert (found.work_share or 0.0) >= work_inside - 0.005
@@ -79,7 +79,7 @@ def test_steps_of_public_captures(name: str, source: str, count: int, typical_ms
 
 def test_coverage_and_candidates_of_a_loop_with_pauses() -> None:
     host = opened(TRACES / "jax_helpers")
-    found, choices = stepfacts.coverage(host), stepfacts.candidates(host)
+    found, choices = step_evidence.coverage(host), step_evidence.candidates(host)
     assert found.loop_share is not None and found.window_share is not None
     assert 0 < found.window_share <= found.loop_share <= 1
     assert found.period_ps > found.typical_ps > 0

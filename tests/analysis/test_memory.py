@@ -6,8 +6,8 @@ import draw
 import numpy as np
 import pytest
 
-from tb_profile_plugin.analysis import memory as analysis
-from tb_profile_plugin.model.allocations import Allocations, allocations, dtype_name
+from tb_profile_plugin.analysis.ops import memory as analysis
+from tb_profile_plugin.model.devices.allocations import Allocations, allocations, dtype_name
 from tb_profile_plugin.model.host import Host
 
 GPU = "allocator_name=GPU_0_bfc, bytes_reserved=10, fragmentation=0.25"

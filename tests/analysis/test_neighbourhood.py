@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hlodraw import computation, instruction, module, shape, shapes
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis import hlotext
-from tb_profile_plugin.analysis.hlosearch import like, named, search
-from tb_profile_plugin.analysis.neighbourhood import MOST, Neighbourhood, callers, neighbourhood
+from tb_profile_plugin.analysis.xla import hlo_text
+from tb_profile_plugin.analysis.xla.neighbourhood import MOST, Neighbourhood, callers, neighbourhood
+from tb_profile_plugin.analysis.xla.search import like, named, search
 from tb_profile_plugin.export.dot import dot
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.xspace.hlo.module import Module
+from tb_profile_plugin.formats.xspace.hlo.shardings import SHARDING
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.xspace.hlo.module import Module
-from tb_profile_plugin.xspace.hlo.shardings import SHARDING
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))
@@ -114,7 +114,7 @@ SHARDINGS = {
 
 
 def test_text_and_dot() -> None:
-    text = "".join(hlotext.program(TRAIN, hlotext.SHORT))
+    text = "".join(hlo_text.program(TRAIN, hlo_text.SHORT))
     assert "  constant.4 = f32[] constant(0.25)\n" in text and "  ROOT last = f32[8,8] tanh(picked)\n" in text
     assert text.index("c1 {") < text.index("ENTRY c3 {")
     drawn = dot(TRAIN, neighbourhood(TRAIN, TRAIN.row("dot.1"), 2, every=True), 'a "title"\\')
@@ -126,7 +126,7 @@ def test_text_and_dot() -> None:
 def test_shardings_are_written_as_xla_does(proto: str, text: str) -> None:
     split = draw._field(SHARDING, bytes.fromhex(proto))
     program = module(computation(1, instruction(1, "add", shape(8), [1, 1], rest=split) + instruction(2, "tanh")))
-    assert hlotext.text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
+    assert hlo_text.text(program, 0).endswith(f", sharding={text}") and program.shardings[1] == ""
     assert f'\\nsharding={text}"' in dot(program, neighbourhood(program, 0, 1), "")
 
 

@@ -6,10 +6,10 @@ import draw
 import numpy as np
 from idle_draw import US
 
+from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.analysis.activity.gaps import latency, moments_of_host
+from tb_profile_plugin.analysis.activity.states import State
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.analysis.idle.gaps import latency, moments_of_host
-from tb_profile_plugin.analysis.idle.states import State
 from tb_profile_plugin.model.host import Host
 
 OP = "hlo_op=op, hlo_module=jit_step, device_ordinal=0, run_id=4"

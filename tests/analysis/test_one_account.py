@@ -9,10 +9,10 @@ import pytest
 from figures import column, facts, states
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.diagnosis.whatif import SCENARIOS
-from tb_profile_plugin.analysis.idle.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
-from tb_profile_plugin.model.recorded import is_unrecorded, leaves_gpu_unused
+from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
+from tb_profile_plugin.model.profiler_options import is_unrecorded, leaves_gpu_unused
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"

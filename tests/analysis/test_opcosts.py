@@ -9,8 +9,8 @@ import hlodraw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.opcosts import rates
-from tb_profile_plugin.analysis.ops import Op
+from tb_profile_plugin.analysis.ops.op_costs import rates
+from tb_profile_plugin.analysis.ops.op_table import Op
 
 PUBLIC = Path(__file__).resolve().parents[3] / "shared" / "profiles"
 CPU = """
@@ -57,7 +57,7 @@ def test_ops_cost_what_their_instructions_do(tmp_path: Path, drawn: str) -> None
 
 def test_captures_without_programs_are_not_looked_at_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     draw.session(tmp_path, vm=draw.space(GPU))
-    module = import_module("tb_profile_plugin.analysis.xlacosts")
+    module = import_module("tb_profile_plugin.analysis.ops.xla_costs")
     monkeypatch.setattr(module, "xla_ops", lambda host: pytest.fail("looked"))
     capture = tb_profile_plugin.open(tmp_path)
     assert capture.answer("overview_page")["facts"]["tflop_per_s"]["value"] is None

@@ -3,10 +3,10 @@
 import pytest
 from idle_draw import START, US, captured, events, kernels
 
-from tb_profile_plugin.analysis.diagnosis.naming import shown
 from tb_profile_plugin.analysis.diagnosis.scaled import scaled
+from tb_profile_plugin.analysis.steps.event_names import shown
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 
 
 def training(steps: int = 4) -> Host:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from draw import host
 
-from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime import cancellation
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import search as module
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.tiles import timeline
@@ -83,7 +83,7 @@ def test_what_cannot_be_searched_for_is_a_problem(expression: str) -> None:
 def test_no_expression_takes_for_ever() -> None:
     code = """
 import evil
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.search import Pattern
 for expression in evil.EXPRESSIONS:
     try:

@@ -9,7 +9,7 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 
 SECRETS = ["alice", "bob", "gpu-box", "corp.example", "10.1.2.3", "def train_step"]
 TEXT = """
@@ -43,9 +43,9 @@ def folder(tmp_path: Path) -> Path:
 def test_nothing_private_is_left(folder: Path, tmp_path: Path, form: str) -> None:
     out = tmp_path / "out"
     arguments = ["export", str(folder), "--format", form, "--host", "gpu-box.corp.example_6009", "--out", str(out)]
-    assert cli.main(arguments) == 0
+    assert main.main(arguments) == 0
     assert b"alice" in out.read_bytes()
-    assert cli.main([*arguments, "--redact"]) == 0
+    assert main.main([*arguments, "--redact"]) == 0
     content = out.read_bytes()
     assert [secret for secret in SECRETS if secret.encode() in content] == []
     assert b"host-1" in content
@@ -55,7 +55,7 @@ def test_nothing_private_is_left(folder: Path, tmp_path: Path, form: str) -> Non
 def test_figures_stay(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "shared.xplane.pb"
     assert (
-        cli.main(["export", str(folder), "--format", "xplane", "--host", "other", "--redact", "--out", str(out)]) == 0
+        main.main(["export", str(folder), "--format", "xplane", "--host", "other", "--redact", "--out", str(out)]) == 0
     )
     before, after = (
         tb_profile_plugin.open(path).tool("overview_page", **host)
@@ -66,25 +66,25 @@ def test_figures_stay(folder: Path, tmp_path: Path) -> None:
 
 def test_all_hosts_at_once(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out.json"
-    assert cli.main(["export", str(folder), "--redact", "--out", str(out)]) == 0
+    assert main.main(["export", str(folder), "--redact", "--out", str(out)]) == 0
     processes = [
         event["args"]["name"] for event in json.loads(out.read_text())["traceEvents"] if event["name"] == "process_name"
     ]
     assert {name.split()[0] for name in processes} == {"host-1", "host-2"}
-    assert cli.main(["export", str(folder), "--format", "xplane", "--redact"]) == 1
+    assert main.main(["export", str(folder), "--format", "xplane", "--redact"]) == 1
     assert "Name one with --host" in capsys.readouterr().err
-    assert cli.main(["export", str(folder), "--format", "xplane", "--redact", "--host", "none"]) == 1
+    assert main.main(["export", str(folder), "--format", "xplane", "--redact", "--host", "none"]) == 1
     assert "no host" in capsys.readouterr().err
 
 
 def test_the_capture_itself_is_copied_as_it_is(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "copy"
-    assert cli.main(["export", str(folder), "--format", "xplane", "--host", "other", "--out", str(out)]) == 0
+    assert main.main(["export", str(folder), "--format", "xplane", "--host", "other", "--out", str(out)]) == 0
     assert out.read_bytes() == (folder / "other.xplane.pb").read_bytes()
 
 
 def test_damage_cannot_be_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "vm.xplane.pb.gz"
     path.write_bytes(gzip.compress(drawn().SerializeToString()[:-5]))
-    assert cli.main(["export", str(path), "--redact"]) == 1
+    assert main.main(["export", str(path), "--redact"]) == 1
     assert "damaged capture cannot be redacted" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-from tb_profile_plugin.analysis.shares import largest
+from tb_profile_plugin.analysis.ops.shares import largest
 
 
 def test_the_largest_stand_alone_and_the_rest_in_one() -> None:

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from idle_draw import START, US, Span, captured, events, kernels
 
-from tb_profile_plugin.analysis.diagnosis.figures import figures
-from tb_profile_plugin.analysis.idle.classes import activity
-from tb_profile_plugin.analysis.idle.graph import graph
-from tb_profile_plugin.analysis.idle.partition import partition
-from tb_profile_plugin.analysis.idle.replay import Scenario, replays
-from tb_profile_plugin.analysis.idle.states import State
+from tb_profile_plugin.analysis.activity.partition import partition
+from tb_profile_plugin.analysis.activity.replay.graph import graph
+from tb_profile_plugin.analysis.activity.replay.replay import Scenario, replays
+from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.activity.thread_classes import activity
+from tb_profile_plugin.analysis.steps.host_account import figures
+from tb_profile_plugin.model.events.links import CALL
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.links import CALL
 
 
 def parts(host: Host, end: float) -> dict[str, float]:

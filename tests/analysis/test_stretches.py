@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tb_profile_plugin.analysis.diagnosis import timeline
-from tb_profile_plugin.analysis.idle import attribution
-from tb_profile_plugin.analysis.idle.layers import first_kind
-from tb_profile_plugin.analysis.idle.states import State
-from tb_profile_plugin.analysis.stretches import covered, union
-from tb_profile_plugin.arrays import Array
+from tb_profile_plugin.analysis.activity import gap_causes
+from tb_profile_plugin.analysis.activity.layers import first_kind
+from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.steps import device_timeline
+from tb_profile_plugin.model.events.intervals import covered, union
+from tb_profile_plugin.runtime.arrays import Array
 
 END = 30
 LAW = settings(max_examples=80, deadline=None, derandomize=True)
@@ -44,7 +44,9 @@ def test_the_event_that_began_last_tells_each_moment_of_its_state(
     tiles, of_tile = first_kind(begin, end, state, 3, 0, END)
     of_tile[of_tile < 0] = State.UNEXPLAINED
     own = np.arange(100, 100 + len(of_tile), dtype=np.int32)
-    edges, found, event = timeline._told(tiles, of_tile, own, state, begin, end, np.arange(len(begin), dtype=np.int32))
+    edges, found, event = device_timeline._told(
+        tiles, of_tile, own, state, begin, end, np.arange(len(begin), dtype=np.int32)
+    )
     assert (edges[0], edges[-1], (np.diff(edges) > 0).all()) == (0, END, True)
     for at in range(END):
         place = np.searchsorted(edges, at, "right") - 1
@@ -64,8 +66,8 @@ def test_of_a_wait_the_first_that_knows_tells(
         np.stack((b, e, np.full(len(b), state), np.full(len(b), event)), axis=1).astype(np.int64)
         for (b, e), state, event in zip(known, states, events, strict=True)
     )
-    rows = attribution.room(100)
-    count = attribution._waiting.py_func(rows, 0, low, low + takes, 5, told)  # type: ignore[attr-defined]
+    rows = gap_causes.room(100)
+    count = gap_causes._waiting.py_func(rows, 0, low, low + takes, 5, told)  # type: ignore[attr-defined]
     begin, state, event = (column[:count] for column in rows)
     for at in range(low, low + takes):
         place = np.searchsorted(begin, at, "right") - 1

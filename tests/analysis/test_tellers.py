@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torchtrace
 
-from tb_profile_plugin.analysis.diagnosis.calls import calls_per_step
+from tb_profile_plugin.analysis.diagnosis.already_done import TRACED
+from tb_profile_plugin.analysis.diagnosis.cause_kinds import kinds
 from tb_profile_plugin.analysis.diagnosis.causes import Cause
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.analysis.diagnosis.found import kinds
-from tb_profile_plugin.analysis.diagnosis.recorded import TRACED
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.steps.dispatched_calls import calls_per_step
 from tb_profile_plugin.model.framework import JAX, TENSORFLOW
 
 US = 10**6

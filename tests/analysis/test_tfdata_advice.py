@@ -6,8 +6,8 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.tfdata_advice import Finding
-from tb_profile_plugin.analysis.tfdata_diagnosis import Diagnosis, diagnoses
+from tb_profile_plugin.analysis.tfdata.advice import Finding
+from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"
 

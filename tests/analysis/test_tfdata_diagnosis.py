@@ -8,11 +8,11 @@ import pytest
 from figures import column, facts
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis import tfdata_shape
-from tb_profile_plugin.analysis.inputcost import input_cost
-from tb_profile_plugin.analysis.tfdata import pipelines
-from tb_profile_plugin.analysis.tfdata_diagnosis import Diagnosis, diagnoses
-from tb_profile_plugin.analysis.tfdata_functions import transforming_ps
+from tb_profile_plugin.analysis.tfdata import shape
+from tb_profile_plugin.analysis.tfdata.functions import transforming_ps
+from tb_profile_plugin.analysis.tfdata.input_wait_cost import input_cost
+from tb_profile_plugin.analysis.tfdata.iterator_calls import pipelines
+from tb_profile_plugin.analysis.tfdata.pipeline_diagnosis import Diagnosis, diagnoses
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 
@@ -44,8 +44,8 @@ TAKEN = """
 
 def test_a_pipeline_cut_short_by_take_ends_in_prefetch(tmp_path: Path) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + TAKEN))
-    assert tfdata_shape.ends_in_prefetch(pipeline)
-    assert not tfdata_shape.lacks_prefetch(pipeline)
+    assert shape.ends_in_prefetch(pipeline)
+    assert not shape.lacks_prefetch(pipeline)
     level, evidence = checks(pages(tmp_path, TAKEN, 3, 50_000)["tf_data_bottleneck_analysis"])["prefetch"]
     assert level == "ok"
     assert "ends with Prefetch" in evidence
@@ -87,8 +87,8 @@ def test_a_thread_that_is_held_up_is_no_slow_pipeline(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("own", "lacks"), [(20, False), (600, True)])
 def test_what_stands_behind_a_prefetch_needs_another_only_if_it_costs(own: int, lacks: bool) -> None:
     (pipeline,) = pipelines(draw.host("/host:CPU\n" + BEHIND.replace("OWN", str(own)).replace("PART", str(805 - own))))
-    assert not tfdata_shape.ends_in_prefetch(pipeline)
-    assert tfdata_shape.lacks_prefetch(pipeline) is lacks
+    assert not shape.ends_in_prefetch(pipeline)
+    assert shape.lacks_prefetch(pipeline) is lacks
 
 
 SYNCHRONOUS = """
@@ -191,7 +191,7 @@ def test_what_a_strategy_asks_ahead_lacks_no_prefetch() -> None:
     host = draw.host("/host:CPU\n" + SYNCHRONOUS.replace("python", "tf_data_multi_device_iterator_resource/7"))
     (pipeline,) = pipelines(host)
     assert pipeline.served
-    assert not tfdata_shape.lacks_prefetch(pipeline)
+    assert not shape.lacks_prefetch(pipeline)
 
 
 def waits(*steps: tuple[int, int]) -> str:
@@ -269,7 +269,7 @@ def test_pages_never_contradict_each_other(path: Path) -> None:
         assert not on_input.startswith("Not")
     elif "keeps up" in on_tf_data:
         assert on_input.startswith("Not input-bound") or "lasted as long" in on_input
-    ends = [tfdata_shape.lacks_prefetch(each) for host in capture.select() for each in pipelines(host)]
+    ends = [shape.lacks_prefetch(each) for host in capture.select() for each in pipelines(host)]
     told = "prefetch" in column(capture.answer("overview_page"), "hints", "id")
     assert any(ends) or not told
 
@@ -280,7 +280,7 @@ def test_advice_asks_for_nothing_that_is_there(path: Path) -> None:
         for found in diagnoses(host):
             kinds = {stage.kind for stage in found.pipeline.stages}
             told = {each.code: each.title + each.snippet for each in found.findings}
-            if tfdata_shape.ends_in_prefetch(found.pipeline):
+            if shape.ends_in_prefetch(found.pipeline):
                 assert "missing_prefetch" not in told
             for code, text in told.items():
                 assert "cache" not in text or not kinds & {"MemoryCache", "FileCache"} or code.endswith("_cache")

@@ -4,10 +4,10 @@ import draw
 import pytest
 from figures import judged
 
-from tb_profile_plugin.analysis import advice
-from tb_profile_plugin.analysis.chosen import TYPICAL
-from tb_profile_plugin.analysis.diagnosis.typical_times import typical_times
-from tb_profile_plugin.compat.bottlenecks import Bottleneck
+from tb_profile_plugin.analysis.diagnosis import advice
+from tb_profile_plugin.analysis.steps.step_choice import TYPICAL
+from tb_profile_plugin.analysis.steps.typical_times import typical_times
+from tb_profile_plugin.compat.step_account.bottlenecks import Bottleneck
 from tb_profile_plugin.model.host import Host
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline import details, tiles
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import Area, statistics

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tb_profile_plugin.analysis import typical
-from tb_profile_plugin.analysis.chosen import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, checked
-from tb_profile_plugin.analysis.typical import Choice, choose
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.analysis.steps import typical
+from tb_profile_plugin.analysis.steps.step_choice import CUT, EXTREME, KEPT, NOT_CHOSEN, UNUSUAL, WARM_UP, checked
+from tb_profile_plugin.analysis.steps.typical import Choice, choose
+from tb_profile_plugin.runtime.problems import ProblemError
 
 MS = 10**9
 

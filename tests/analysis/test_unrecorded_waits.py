@@ -5,8 +5,8 @@ import pytest
 import torchtrace
 from torchtrace import BACKWARD, MAIN, launch, mark, on_device, on_host, op
 
+from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
-from tb_profile_plugin.analysis.idle.classes import activity
 from tb_profile_plugin.model.host import Host
 
 GLOO = 21

@@ -4,9 +4,9 @@ import draw
 import pytest
 from figures import steps
 
-from tb_profile_plugin.analysis.deviceops import device_ops
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.hostops import host_ops
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
 from tb_profile_plugin.model.host import Host
 
 UNRECORDED = "/device:GPU:0 {device_vendor=Nvidia, compute_cap_major=8}"

@@ -3,7 +3,7 @@
 import draw
 import pytest
 
-from tb_profile_plugin.analysis.xlamoments import moments
+from tb_profile_plugin.analysis.xla.run_times import moments
 
 CPU = """
 /host:CPU

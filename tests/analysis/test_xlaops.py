@@ -8,16 +8,16 @@ import draw
 import drawn
 import pytest
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.analysis.opprofile import GROUPINGS, Node, tree
-from tb_profile_plugin.analysis.roofline import IMPOSSIBLE, Peaks, bound
-from tb_profile_plugin.analysis.xlaop import XlaOp
-from tb_profile_plugin.analysis.xlaops import xla_ops
-from tb_profile_plugin.analysis.xlatransfers import transfers
-from tb_profile_plugin.contract import xlaops
-from tb_profile_plugin.model.capabilities import capabilities
+from tb_profile_plugin.analysis.xla.op import XlaOp
+from tb_profile_plugin.analysis.xla.op_profile import GROUPINGS, Node, tree
+from tb_profile_plugin.analysis.xla.ops import xla_ops
+from tb_profile_plugin.analysis.xla.roofline import IMPOSSIBLE, Peaks, bound
+from tb_profile_plugin.analysis.xla.transfers import transfers
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.model.devices.capabilities import capabilities
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.tools.columns import xla
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "tests" / "traces").rglob("*.xplane.pb"))
@@ -33,13 +33,13 @@ def read(path: Path) -> Host:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parts[-5]}-{path.parts[-2]}-{path.stem[:20]}")
 def test_laws(path: Path) -> None:
     host = read(path)
-    table, peaks, bounds = xlaops.all_ops([host], "", "")
+    table, peaks, bounds = xla.all_ops([host], "", "")
     parts = table.self_ps + table.other_ps + table.idle_ps
     on_gpu = any(op.kernels for op in table.ops)
     if table.ops:
         assert table.self_ps <= table.busy_ps or on_gpu, "only streams of a GPU run beside one another"
         assert parts == max(table.window_ps, parts) and table.idle_ps >= 0
-    impossible = {note.code for note in xlaops.notes(SESSION, table, peaks, bounds)}
+    impossible = {note.code for note in xla.notes(SESSION, table, peaks, bounds)}
     for op, found in zip(table.ops, bounds, strict=True):
         assert 0 <= op.self_ps <= op.total_ps and op.executions > 0
         assert all(figure is None or figure >= 0 for figure in (op.flops, op.bytes, op.transcendentals))
@@ -111,12 +111,12 @@ def test_the_op_that_began_last_has_the_time() -> None:
 
 def test_peaks_that_are_given_hold() -> None:
     host = draw.host(PROGRAM)
-    _, peaks, _ = xlaops.all_ops([host], "", "")
+    _, peaks, _ = xla.all_ops([host], "", "")
     assert peaks.bandwidth == 1555 and peaks.best == pytest.approx(312e12, rel=0.01)
-    _, peaks, _ = xlaops.all_ops([host], "2", "10")
+    _, peaks, _ = xla.all_ops([host], "2", "10")
     assert (peaks.best, peaks.bandwidth, peaks.given) == (2e12, 10e9, True)
     with pytest.raises(ProblemError):
-        xlaops.all_ops([host], "fast", "")
+        xla.all_ops([host], "fast", "")
 
 
 @pytest.mark.parametrize(

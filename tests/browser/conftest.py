@@ -32,7 +32,7 @@ FLAGS = [
 ]
 COMMANDS = {
     "tensorboard": ["-m", "tensorboard.main", "--logdir"],
-    "standalone": ["-m", "tb_profile_plugin.cli", "serve"],
+    "standalone": ["-m", "tb_profile_plugin", "serve"],
 }
 
 

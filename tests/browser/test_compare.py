@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tb_profile_plugin.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve.report import report as written
 from tb_profile_plugin.store import resolve
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 
 Sites = Callable[..., Any]
 HOSTILE = "<img src=x onerror=window.hit=1>"

@@ -1,7 +1,7 @@
 import pytest
 
 from tb_profile_plugin.capture.address import Address, parse
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import cli
 from tb_profile_plugin.capture import address, rpc, tpu
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import ProblemError
 
 Fakes = Callable[..., Any]
 Output = pytest.CaptureFixture[str]
@@ -22,7 +22,7 @@ def test_a_capture_says_where_it_lies_and_how_to_look_at_it(fake: Fakes, tmp_pat
     server, logdir = fake(), str(tmp_path)
     options = ["--duration", "0.2s", "--delay", "10ms", "--retries", "0", "--run", "r1"]
     levels = ["--host-tracer-level", "1", "--device-tracer-level", "0", "--python-tracer-level", "1"]
-    assert cli.main(["capture", server.address, logdir, *options, *levels]) == 0
+    assert main.main(["capture", server.address, logdir, *options, *levels]) == 0
     out = capsys.readouterr().out
     assert f"✓ {server.address}" in out
     assert str(tmp_path / "plugins/profile/r1") in out
@@ -41,7 +41,7 @@ def test_a_missing_worker_is_a_problem_though_the_rest_is_kept(
     fake: Fakes, closed_port: int, tmp_path: Path, capsys: Output
 ) -> None:
     places = f"{fake().address},localhost:{closed_port}"
-    assert cli.main(["capture", places, str(tmp_path), "--duration", "100ms", "--retries", "0"]) == 1
+    assert main.main(["capture", places, str(tmp_path), "--duration", "100ms", "--retries", "0"]) == 1
     answer = capsys.readouterr()
     assert f"✗ localhost:{closed_port}  Nothing listens there." in answer.out
     assert f"No capture came from localhost:{closed_port}" in answer.err
@@ -51,7 +51,7 @@ def test_a_missing_worker_is_a_problem_though_the_rest_is_kept(
 def test_a_space_stands_between_addresses_as_well_as_a_comma(fake: Fakes, tmp_path: Path) -> None:
     """A second address was a folder of its name, and the folder meant was left empty."""
     logdir = tmp_path / "logs"
-    assert cli.main(["capture", fake().address, fake().address, str(logdir), "--duration", "100ms"]) == 0
+    assert main.main(["capture", fake().address, fake().address, str(logdir), "--duration", "100ms"]) == 0
     assert len(list(logdir.rglob("*.xplane.pb"))) == 2
 
 
@@ -61,7 +61,7 @@ def test_what_hangs_is_not_told_to_capture_for_a_shorter_time(
     monkeypatch.setattr(rpc, "_ANSWER_S", 0.3)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = f"127.0.0.1:{silent.getsockname()[1]}"
-        assert cli.main(["capture", place, str(tmp_path), "--retries", "0"]) == 1
+        assert main.main(["capture", place, str(tmp_path), "--retries", "0"]) == 1
     said = capsys.readouterr().err
     assert "Something listens there, but said nothing" in said and "shorter" not in said
 
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_told(
 ) -> None:
     logdir = tmp_path / "logs"
     filled = [argument.replace("{port}", str(closed_port)).replace("{}", str(logdir)) for argument in arguments]
-    assert cli.main(["capture", *filled]) == (1 if "Nothing listens" in told else 2)
+    assert main.main(["capture", *filled]) == (1 if "Nothing listens" in told else 2)
     answer = capsys.readouterr()
     assert told in answer.err and "Traceback" not in answer.err
     assert not logdir.exists()
@@ -96,10 +96,10 @@ def test_what_is_wrong_is_told(
 
 def test_the_flight_recorder(fake: Fakes, tmp_path: Path, capsys: Output) -> None:
     server = fake()
-    assert cli.main(["capture", server.address, "--recorder", "start"]) == 0
+    assert main.main(["capture", server.address, "--recorder", "start"]) == 0
     assert server.recording
-    assert cli.main(["capture", server.address, str(tmp_path), "--recorder", "snapshot", "--run", "r1"]) == 0
-    assert cli.main(["capture", server.address, "--recorder", "stop"]) == 0
+    assert main.main(["capture", server.address, str(tmp_path), "--recorder", "snapshot", "--run", "r1"]) == 0
+    assert main.main(["capture", server.address, "--recorder", "stop"]) == 0
     assert not server.recording
     assert [path.name for path in tmp_path.rglob("*.pb")] == [f"localhost_{server.port}.xplane.pb"]
 
@@ -109,9 +109,9 @@ def test_a_demo_without_a_framework_says_what_to_install(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert cli.main(["capture", "--demo"]) == 1
+    assert main.main(["capture", "--demo"]) == 1
     assert "pip install tensorflow" in capsys.readouterr().err
-    assert cli.main(["capture", "--demo", "--framework", "torch"]) == 1
+    assert main.main(["capture", "--demo", "--framework", "torch"]) == 1
     told = capsys.readouterr().err
     assert "has no torch" in told and "Install it: pip install torch." in told
     assert list(tmp_path.iterdir()) == []
@@ -133,7 +133,7 @@ def test_a_tpu_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_tpu_without_its_package(capsys: Output, tmp_path: Path) -> None:
-    assert cli.main(["capture", "pod", str(tmp_path), "--tpu"]) == 1
+    assert main.main(["capture", "pod", str(tmp_path), "--tpu"]) == 1
     assert "pip install cloud-tpu-client" in capsys.readouterr().err
 
 
@@ -148,7 +148,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_keeps_what_was_recorded(fake: Fakes, tmp_path: Path) -> None:
     server = fake()
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", "capture", server.address, str(tmp_path)]
+    command = [sys.executable, "-m", "tb_profile_plugin", "capture", server.address, str(tmp_path)]
     with subprocess.Popen([*command, "--duration", "60s"], stderr=subprocess.PIPE, text=True) as program:
         assert program.stderr
         while not server.requests:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import cli
 from tb_profile_plugin.capture import doctor
-from tb_profile_plugin.problems import Problem
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import Problem
 
 Output = pytest.CaptureFixture[str]
 
@@ -125,18 +125,18 @@ def test_another_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_logdir(tmp_path: Path, capsys: Output) -> None:
-    assert cli.main(["doctor", str(tmp_path / "none")]) == 1
+    assert main.main(["doctor", str(tmp_path / "none")]) == 1
     out = capsys.readouterr().out
     assert "The logdir does not exist." in out and "near" not in out
     run = tmp_path / "plugins/profile/r1"
     run.mkdir(parents=True)
-    assert cli.main(["doctor", str(tmp_path)]) == 0
+    assert main.main(["doctor", str(tmp_path)]) == 0
     assert "No capture, but near it: a run folder without a *.xplane.pb." in capsys.readouterr().out
     (run / "vm.xplane.pb").write_bytes(b"x")
-    assert cli.main(["doctor", str(tmp_path)]) == 0
+    assert main.main(["doctor", str(tmp_path)]) == 0
     out = capsys.readouterr().out
     assert "The logdir can be written." in out and "It holds 1 capture." in out
-    assert cli.main(["doctor", str(run / "vm.xplane.pb")]) == 1
+    assert main.main(["doctor", str(run / "vm.xplane.pb")]) == 1
     assert "The logdir is a file." in capsys.readouterr().out
 
 
@@ -155,7 +155,7 @@ def test_event_files_without_a_capture_are_keras_default(tmp_path: Path) -> None
 
 def test_addresses(fake: Callable[..., Any], closed_port: int, capsys: Output) -> None:
     server = fake()
-    assert cli.main(["doctor", f"{server.address},localhost:{closed_port}"]) == 1
+    assert main.main(["doctor", f"{server.address},localhost:{closed_port}"]) == 1
     answer = capsys.readouterr()
     assert f"A profiler answers. ({server.address})" in answer.out
     assert "Nothing listens there." in answer.out

@@ -11,9 +11,9 @@ from figures import column, facts
 from frameworks import ENVIRONMENT, PROGRAMS, ROOT, Python, python, trained
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.model.recorded import levels
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.model.profiler_options import levels
 
 __all__ = ["python"]
 
@@ -107,7 +107,7 @@ def test_tensorflows_own_client(python: Python, tensorflow: str, tmp_path: Path)
 def test_our_client(framework: str, request: pytest.FixtureRequest, tmp_path: Path, capsys: Output) -> None:
     address = request.getfixturevalue(framework)
     options = ["--duration", "600ms", "--python-tracer-level", "1", "--host-tracer-level", "1"]
-    assert cli.main(["capture", address, str(tmp_path), *options]) == 0
+    assert main.main(["capture", address, str(tmp_path), *options]) == 0
     capture = tb_profile_plugin.open(tmp_path)
     check(capture, 5, 200)
     [host] = capture.select()
@@ -117,7 +117,7 @@ def test_our_client(framework: str, request: pytest.FixtureRequest, tmp_path: Pa
 
 
 def test_two_servers_and_a_dead_one(tensorflow: str, jax: str, tmp_path: Path, capsys: Output) -> None:
-    assert cli.main(["capture", f"{tensorflow},localhost:1,{jax}", str(tmp_path), "--duration", "500ms"]) == 1
+    assert main.main(["capture", f"{tensorflow},localhost:1,{jax}", str(tmp_path), "--duration", "500ms"]) == 1
     assert "No capture came from localhost:1." in capsys.readouterr().err
     capture = tb_profile_plugin.open(tmp_path)
     assert set(capture.hosts) == {tensorflow.replace(":", "_"), jax.replace(":", "_")}
@@ -142,10 +142,10 @@ def test_stop(tensorflow: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("framework", ["tensorflow", "jax"])
 def test_the_flight_recorder(framework: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     address = request.getfixturevalue(framework)
-    assert cli.main(["capture", address, "--recorder", "start"]) == 0
+    assert main.main(["capture", address, "--recorder", "start"]) == 0
     time.sleep(0.5)
-    assert cli.main(["capture", address, str(tmp_path), "--recorder", "snapshot"]) == 0
-    assert cli.main(["capture", address, "--recorder", "stop"]) == 0
+    assert main.main(["capture", address, str(tmp_path), "--recorder", "snapshot"]) == 0
+    assert main.main(["capture", address, "--recorder", "stop"]) == 0
     check(tb_profile_plugin.open(tmp_path), 5, 400)
 
 
@@ -157,7 +157,7 @@ def test_a_program_that_is_profiled_already(tensorflow: str, tmp_path: Path, cap
     job = Job(parse(tensorflow), Options(60_000), tmp_path / "first")
     job.start()
     assert not job.wait(1)
-    assert cli.main(["capture", tensorflow, str(tmp_path / "second"), "--duration", "100ms", "--retries", "0"]) == 1
+    assert main.main(["capture", tensorflow, str(tmp_path / "second"), "--duration", "100ms", "--retries", "0"]) == 1
     assert "being profiled already" in capsys.readouterr().err
     job.stop()
     assert job.wait(20)
@@ -165,7 +165,7 @@ def test_a_program_that_is_profiled_already(tensorflow: str, tmp_path: Path, cap
 
 
 def test_the_demo(python: Python, tmp_path: Path) -> None:
-    command = [python, "-m", "tb_profile_plugin.cli", "capture", "--demo", "logs", "--duration", "500ms"]
+    command = [python, "-m", "tb_profile_plugin", "capture", "--demo", "logs", "--duration", "500ms"]
     environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -173,7 +173,7 @@ def test_the_demo(python: Python, tmp_path: Path) -> None:
 
 
 def test_doctor_where_they_are_installed(python: Python, tensorflow: str) -> None:
-    command = [python, "-m", "tb_profile_plugin.cli", "doctor", tensorflow]
+    command = [python, "-m", "tb_profile_plugin", "doctor", tensorflow]
     environment = {**ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ import pytest
 from tb_profile_plugin.capture import address, recorder, rpc, worker
 from tb_profile_plugin.capture.job import Job, ping
 from tb_profile_plugin.capture.options import Options
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 
 Fakes = Callable[..., Any]
 Talkers = Callable[..., str]

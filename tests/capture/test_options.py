@@ -1,7 +1,7 @@
 import pytest
 
 from tb_profile_plugin.capture.options import Options, milliseconds, read
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 
 
 def test_missing_options_are_at_their_defaults() -> None:

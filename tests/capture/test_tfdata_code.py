@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from frameworks import ENVIRONMENT, Python, python
 
-from tb_profile_plugin.analysis import tfdata_code as code
+from tb_profile_plugin.analysis.tfdata import code
 
 __all__ = ["python"]
 

@@ -14,7 +14,7 @@ from frameworks import ENVIRONMENT, ROOT
 import tb_profile_plugin
 from tb_profile_plugin.analysis.diagnosis.catalogue import LABELS
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
-from tb_profile_plugin.analysis.torchadvice import CODE
+from tb_profile_plugin.analysis.diagnosis.torch_advice import CODE
 from tb_profile_plugin.model.framework import PYTORCH
 
 TORCH = os.environ.get("TORCH_PYTHON") or (sys.executable if importlib.util.find_spec("torch") else "")
@@ -51,9 +51,7 @@ def check(logdir: Path, steps: int) -> None:
 
 
 def test_the_demo(tmp_path: Path) -> None:
-    said = run(
-        tmp_path, "-m", "tb_profile_plugin.cli", "capture", "--demo", "--framework", "torch", "logs", "--run", "r1"
-    )
+    said = run(tmp_path, "-m", "tb_profile_plugin", "capture", "--demo", "--framework", "torch", "logs", "--run", "r1")
     assert str(tmp_path / "logs/plugins/profile/r1") in said
     check(tmp_path / "logs", 10)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tb_profile_plugin.capture.write import Target
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir
 
 

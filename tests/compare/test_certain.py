@@ -5,10 +5,10 @@ from typing import Any
 
 import digests
 
+from tb_profile_plugin.analysis.compare.engine import Comparison, compare
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.engine import Comparison, compare
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import verdict
 
 MS = 10**9
 NOISY = [100 * MS, 300 * MS, 120 * MS, 500 * MS, 90 * MS, 260 * MS, 410 * MS, 150 * MS]

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.compare.change import Runs
+from tb_profile_plugin.analysis.compare.engine import Comparison, Difference, by_count_and_length, compare
+from tb_profile_plugin.analysis.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, DigestOp
-from tb_profile_plugin.compare.change import Runs
-from tb_profile_plugin.compare.engine import Comparison, Difference, by_count_and_length, compare
-from tb_profile_plugin.compare.match import BODY, EXACT, NONE, ORIGIN, matched, normal, stem
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import Verdict, verdict
-from tb_profile_plugin.report.compare import markdown, nested, text
+from tb_profile_plugin.export.report.compare import markdown, nested, text
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURES = ["jax_steps", "keras_fit", "two_workers", "torch_training", "custom_loop", "tfdata"]

@@ -10,12 +10,12 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
 from tb_profile_plugin.analysis.digest import embedded
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.answers import STATIC
 from tb_profile_plugin.serve.report import report
 
@@ -48,11 +48,11 @@ def test_a_report_holds_the_digest_of_its_session(tmp_path: Path, name: str) -> 
 def test_verbs_take_reports_for_sessions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     trace = TRACES / "jax_steps"
     page, config = written(tmp_path / "r.html", tb_profile_plugin.open(trace), True), tmp_path / "c.toml"
-    assert cli.main(["compare", str(page), str(trace), "--format", "json"]) == 0
+    assert main.main(["compare", str(page), str(trace), "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["step"]["change"] == 0 and found["matched"] == {"base": 1.0, "new": 1.0}
     config.write_text(CONFIG)
-    assert cli.main(["check", str(trace), "--baseline", str(page), "--config", str(config)]) == 0
+    assert main.main(["check", str(trace), "--baseline", str(page), "--config", str(config)]) == 0
 
 
 @built
@@ -64,7 +64,7 @@ def test_a_capture_without_a_digest_still_has_a_report(tmp_path: Path, monkeypat
 def test_other_verbs_say_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.html"
     path.write_text("<!doctype html>")
-    assert cli.main(["why", str(path)]) == 1
+    assert main.main(["why", str(path)]) == 1
     assert "This is a page, such as tb-profile report writes." in capsys.readouterr().err
 
 
@@ -123,7 +123,7 @@ def test_hostile_pages_are_answered_with_a_sentence(
     path, good = tmp_path / "r.html", tmp_path / "good.json"
     path.write_text(HOSTILE_PAGES[kind], encoding="utf-8")
     good.write_text(digests.digest(STEPS).to_json())
-    assert cli.main(["compare", str(good), str(path)]) == 1
+    assert main.main(["compare", str(good), str(path)]) == 1
     said = capsys.readouterr()
     assert said.out == "" and "This" in said.err and "Traceback" not in said.err and len(said.err.splitlines()) == 1
 

@@ -5,10 +5,10 @@ from typing import Any
 import digests
 import pytest
 
+from tb_profile_plugin.analysis.compare.engine import compare
+from tb_profile_plugin.analysis.compare.side import Side, side
+from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.engine import compare
-from tb_profile_plugin.compare.side import Side, side
-from tb_profile_plugin.compare.verdict import Verdict, verdict
 
 EVEN = (1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01)
 UNEVEN = (1.0, 1.1, 0.95, 1.0, 1.12, 0.9, 1.0, 1.05)

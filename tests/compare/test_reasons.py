@@ -5,10 +5,10 @@ from typing import Any
 import digests
 import pytest
 
+from tb_profile_plugin.analysis.compare.engine import compare
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import NOTHING
-from tb_profile_plugin.compare.engine import compare
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import verdict
 
 STEPS = [round(each * 1e9) for each in (1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01)]
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tb_profile_plugin.analysis.typical import warm_up
-from tb_profile_plugin.compare.change import (
+from tb_profile_plugin.analysis.compare.change import (
     Spread,
     captures_needed,
     least,
@@ -18,9 +17,10 @@ from tb_profile_plugin.compare.change import (
     swapped,
     welch,
 )
-from tb_profile_plugin.compare.change import p_of as p_of_change
-from tb_profile_plugin.compare.estimate import Estimate, estimate, inflation_of, trimmed
-from tb_profile_plugin.compare.student import above, adjusted, quantile
+from tb_profile_plugin.analysis.compare.change import p_of as p_of_change
+from tb_profile_plugin.analysis.compare.estimate import Estimate, estimate, inflation_of, trimmed
+from tb_profile_plugin.analysis.compare.student_t import above, adjusted, quantile
+from tb_profile_plugin.analysis.steps.typical import warm_up
 
 A = [100, 102, 98, 101, 99, 100, 103, 97, 100, 100]
 C = [100, 101, 102, 103, 104, 103, 102, 101, 100, 99]

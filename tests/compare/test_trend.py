@@ -8,10 +8,10 @@ from pathlib import Path
 import digests
 import pytest
 
-from tb_profile_plugin import cli
+from tb_profile_plugin.analysis.compare.trend import apart, costs, criterion, pieces, trend
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.trend import apart, costs, criterion, pieces, trend
-from tb_profile_plugin.report.trend import markdown, nested, text
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.export.report.trend import markdown, nested, text
 
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 
@@ -95,10 +95,10 @@ def test_few_sessions_are_told() -> None:
 
 def test_the_verb(capsys: pytest.CaptureFixture[str]) -> None:
     traces = Path(__file__).resolve().parent.parent / "traces"
-    assert cli.main(["trend", str(traces), "--format", "json"]) == 0
+    assert main.main(["trend", str(traces), "--format", "json"]) == 0
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert found["kind"] == "trend" and found["points"] and "are left out" in err
-    assert cli.main(["trend", str(traces), "--match", "nothing"]) == 1
-    assert cli.main(["trend", str(traces), "--match", "jax_steps*"]) == 0
+    assert main.main(["trend", str(traces), "--match", "nothing"]) == 1
+    assert main.main(["trend", str(traces), "--match", "jax_steps*"]) == 0
     assert "1 session: too few" in capsys.readouterr().out

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tb_profile_plugin.compare.engine import Comparison, compare
-from tb_profile_plugin.compare.side import Side, side
-from tb_profile_plugin.compare.verdict import verdict
+from tb_profile_plugin.analysis.compare.engine import Comparison, compare
+from tb_profile_plugin.analysis.compare.side import Side, side
+from tb_profile_plugin.analysis.compare.verdict import verdict
 
 
 def by_turns(base: list[float], new: list[float]) -> Comparison:

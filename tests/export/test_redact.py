@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.export import redact
 from tb_profile_plugin.export.names import Names
 from tb_profile_plugin.export.pseudonyms import Pseudonyms
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.tools import find
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
@@ -119,7 +119,7 @@ def test_no_secret_is_left(folder: Path, tmp_path: Path, form: str, host: str) -
     out = tmp_path / "out"
     named = host or (HOSTS[0] if form == "xplane" else "")
     arguments = ["export", str(folder), "--format", form, "--host", named, "--redact", "--out", str(out)]
-    assert cli.main(arguments) == 0
+    assert main.main(arguments) == 0
     content = out.read_bytes()
     assert left(content) == []
     kept = [b"dense_1/MatMul", b"train", b"cutlass_80_", b"host-", b"Stream #13(Compute)", b"/device:CUSTOM:"]
@@ -133,7 +133,7 @@ def test_hosts_of_a_session_agree(folder: Path, tmp_path: Path) -> None:
     for host in HOSTS:
         out = tmp_path / "x.xplane.pb"
         assert (
-            cli.main(["export", str(folder), "--format", "xplane", "--host", host, "--redact", "--out", str(out)]) == 0
+            main.main(["export", str(folder), "--format", "xplane", "--host", host, "--redact", "--out", str(out)]) == 0
         )
         space = draw.XSpace.FromString(out.read_bytes())
         names.append({entry.name for plane in space.planes for entry in plane.event_metadata.values()})
@@ -177,7 +177,7 @@ def test_pseudonyms_tell_what_they_stand_for(text: str) -> None:
 
 def exported(folder: Path, out: Path, *more: str) -> bytes:
     """A redacted trace."""
-    assert cli.main(["export", str(folder), "--redact", "--out", str(out), *more]) == 0
+    assert main.main(["export", str(folder), "--redact", "--out", str(out), *more]) == 0
     return out.read_bytes()
 
 
@@ -216,10 +216,10 @@ def test_only_keys_are_keys(folder: Path, tmp_path: Path, content: str, capsys: 
     key = tmp_path / "key.json"
     key.write_text(content)
     arguments = ["export", str(folder), "--out", str(tmp_path / "out"), "--key", str(key)]
-    assert cli.main([*arguments, "--redact"]) == 2
+    assert main.main([*arguments, "--redact"]) == 2
     assert "no key of pseudonyms" in capsys.readouterr().err
     assert key.read_text() == content
-    assert cli.main(arguments) == 2
+    assert main.main(arguments) == 2
 
 
 WORD = st.text(st.characters(codec="utf-8", categories=["L"]), min_size=5, max_size=12)
@@ -301,7 +301,7 @@ def test_costs_are_not_known_without_shapes(tmp_path: Path) -> None:
     """And no op is said to cost nothing."""
     path = next(path for path in sorted(TRACES.rglob("*.xplane.pb")) if "jax_steps" in path.parts)
     shared = tmp_path / "host-1.xplane.pb"
-    assert cli.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
+    assert main.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
     one, other = (tb_profile_plugin.open(each).answer("hlo_stats")["tables"]["ops"] for each in (path, shared))
     values = [{column["id"]: column["values"] for column in each["columns"]} for each in (one, other)]
     assert sorted(values[0]["self_us"]) == sorted(values[1]["self_us"]) and one["rows"] > 2
@@ -312,7 +312,7 @@ def test_costs_are_not_known_without_shapes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", [*sorted(TRACES.rglob("*.xplane.pb")), *REAL_ONES], ids=lambda path: path.parts[-5])
 def test_figures_stay(path: Path, tmp_path: Path) -> None:
     shared = tmp_path / "host-1.xplane.pb"
-    assert cli.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
+    assert main.main(["export", str(path), "--format", "xplane", "--redact", "--out", str(shared)]) == 0
     sessions = [tb_profile_plugin.open(each) for each in (path, shared)]
     for name, tool in find().items():
         if tool.streamed:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from torchtrace import BASE_NS, V100, frame, launch, mark, memory, on_device, op
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.export.names import Names
 from tb_profile_plugin.export.redact_trace import redacted
 from tb_profile_plugin.tools import find
@@ -76,7 +76,7 @@ def test_no_secret_is_left(tmp_path: Path, form: str) -> None:
         (tmp_path / f"{host}.1.pt.trace.json").write_text(planted())
     out = tmp_path / "out"
     arguments = ["export", str(tmp_path), "--format", form, "--host", HOSTS[0], "--redact", "--out", str(out)]
-    assert cli.main(arguments) == 0
+    assert main.main(arguments) == 0
     content = out.read_bytes()
     text = content.decode("utf-8", "replace").casefold()
     assert [secret for secret in SECRETS if secret in text] == []
@@ -125,7 +125,7 @@ def test_figures_stay(folder: Path, tmp_path: Path) -> None:
     for number, host in enumerate(names, 1):
         out = tmp_path / f"host-{number}.pt.trace.json"
         arguments = ["export", str(folder), "--format", "xplane", "--host", host, "--redact", "--out", str(out)]
-        assert cli.main(arguments) == 0
+        assert main.main(arguments) == 0
     sessions = [tb_profile_plugin.open(each) for each in (folder, tmp_path)]
     for name, tool in find().items():
         if tool.streamed:

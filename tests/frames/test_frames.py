@@ -13,8 +13,8 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.frames.frame import Frame
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.export.frames.frame import Frame
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.details import arrows_of
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"

@@ -50,7 +50,7 @@ def test_a_table_of_an_answer_is_a_frame(capture: Capture) -> None:
         assert list(frame.rows()) == list(zip(*(each["values"] for each in told["columns"]), strict=True)), name
         assert len(frame.to_pandas()) == told["rows"]
     assert capture.table("framework_op_stats").table.id == next(iter(answer["tables"]))
-    with pytest.raises(tb_profile_plugin.problems.ProblemError, match="no table 'none'"):
+    with pytest.raises(tb_profile_plugin.runtime.problems.ProblemError, match="no table 'none'"):
         capture.table("why", "none")
 
 

@@ -13,13 +13,13 @@ import digests
 import pytest
 import xmlschema
 
-from tb_profile_plugin import cli
+from tb_profile_plugin.analysis.compare.side import side
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.gate import baselines, interleave, load, output
-from tb_profile_plugin.gate.config import Budget
-from tb_profile_plugin.gate.decide import Outcome
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.budgets import baselines, interleave, machine_load, output
+from tb_profile_plugin.budgets.config import Budget
+from tb_profile_plugin.budgets.decide import Outcome
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 JUNIT = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")
@@ -45,7 +45,7 @@ def written(folder: Path, name: str, by: int = 0, **facts: object) -> str:
 
 
 def check(*arguments: object) -> int:
-    return cli.main(["check", *map(str, arguments)])
+    return main.main(["check", *map(str, arguments)])
 
 
 def test_exit_codes(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +153,7 @@ def test_baselines_without_names_still_match() -> None:
     one = digests.digest(A, {"compute/secret/dot": A}, told, programs=[("secret", "aa")])
     hidden = baselines.without_names(one)
     assert "secret" not in hidden.to_json() and Digest.from_json(hidden.to_json()) == hidden
-    from tb_profile_plugin.compare.engine import compare
+    from tb_profile_plugin.analysis.compare.engine import compare
 
     found = compare(side([("a", hidden)]), side([("b", baselines.without_names(one))]))
     assert found.matched == (1.0, 1.0)
@@ -192,12 +192,17 @@ def test_two_commands_by_turns(config: Path, tmp_path: Path, capfd: pytest.Captu
 
 def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 10 s of processors' time in each run the command has 4; the second run shares them with another program."""
-    at = [load.Load(0, 0, 0), load.Load(4, 10, 4), load.Load(4, 10, 4), load.Load(13, 20, 8)]
+    at = [
+        machine_load.Load(0, 0, 0),
+        machine_load.Load(4, 10, 4),
+        machine_load.Load(4, 10, 4),
+        machine_load.Load(13, 20, 8),
+    ]
     told: list[str] = []
 
     def run(later: float) -> None:
         moments = iter([*at[:3], at[3]._replace(busy=later)])
-        monkeypatch.setattr(load, "now", lambda: next(moments, None))
+        monkeypatch.setattr(machine_load, "now", lambda: next(moments, None))
         commands = [f"'{sys.executable}' -c pass"] * 2
         told.clear()
         interleave.captures(commands, 1, tmp_path / str(later), told.append)
@@ -210,16 +215,16 @@ def test_work_of_others_on_one_side_is_told(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what processors do")
 def test_own_work_is_not_that_of_others() -> None:
-    before = load.now()
+    before = machine_load.now()
     subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
-    after = load.now()
+    after = machine_load.now()
     assert before and after and after.own > before.own and after.busy >= before.busy
-    assert load.of_others(load.Load(0, 0, 0), load.Load(10, 20, 4)) == pytest.approx(0.3)
-    assert load.of_others(None, after) is None and load.of_others(after, after) is None
+    assert machine_load.of_others(machine_load.Load(0, 0, 0), machine_load.Load(10, 20, 4)) == pytest.approx(0.3)
+    assert machine_load.of_others(None, after) is None and machine_load.of_others(after, after) is None
 
 
 def compare(*arguments: object) -> int:
-    return cli.main(["compare", *map(str, arguments)])
+    return main.main(["compare", *map(str, arguments)])
 
 
 def test_compare_by_its_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -295,7 +300,9 @@ def test_what_is_known_takes_nothing_that_decodes(verb: list[str], config: Path)
     """No time is measured: what takes it is not imported."""
     arguments = [*verb, str(config)] if verb[-1] == "--config" else verb
     config.write_text(CHANGE)
-    cli.main(arguments)
-    program = f"import sys; from tb_profile_plugin import cli; cli.main({arguments!r}); print('numpy' in sys.modules)"
+    main.main(arguments)
+    program = (
+        f"import sys; from tb_profile_plugin.cli.main import main; main({arguments!r}); print('numpy' in sys.modules)"
+    )
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert said.stdout.splitlines()[-1] == "False"

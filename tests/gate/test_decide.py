@@ -8,13 +8,13 @@ import digests
 import numpy as np
 import pytest
 
+from tb_profile_plugin.analysis.compare.side import Side, side
 from tb_profile_plugin.analysis.digest.record import Digest, Memory
-from tb_profile_plugin.compare.side import Side, side
-from tb_profile_plugin.gate.config import Budget, Config, budget, load
-from tb_profile_plugin.gate.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
-from tb_profile_plugin.gate.output import summary
-from tb_profile_plugin.gate.quantity import BYTES, COUNT, SHARE, TIME, Quantity, written
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.budgets.config import Budget, Config, budget, load
+from tb_profile_plugin.budgets.decide import BROKEN, OK, UNJUDGED, Outcome, decide, exit_code
+from tb_profile_plugin.budgets.output import summary
+from tb_profile_plugin.budgets.quantity import BYTES, COUNT, SHARE, TIME, Quantity, written
+from tb_profile_plugin.runtime.problems import ProblemError
 
 A = [each * 10**7 for each in (100, 102, 98, 101, 99, 100, 103, 97, 100, 100)]
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
+from tb_profile_plugin.analysis.compare.side import Side, side
 from tb_profile_plugin.analysis.digest.digest import digest
 from tb_profile_plugin.analysis.digest.record import Digest, DigestCause, DigestKernel, Memory
-from tb_profile_plugin.compare.side import Side, side
-from tb_profile_plugin.gate.config import Config, budget
-from tb_profile_plugin.gate.decide import Outcome, decide
-from tb_profile_plugin.gate.measure import change_of, value_of
-from tb_profile_plugin.gate.metrics import METRICS, PARTS, find
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.budgets.config import Config, budget
+from tb_profile_plugin.budgets.decide import Outcome, decide
+from tb_profile_plugin.budgets.measure import change_of, value_of
+from tb_profile_plugin.budgets.metrics import METRICS, PARTS, find
+from tb_profile_plugin.runtime.problems import ProblemError
 
 ROOT = Path(tb_profile_plugin.__file__).parent
 TRACES = Path(__file__).resolve().parent.parent / "traces"

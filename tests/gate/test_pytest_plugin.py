@@ -93,7 +93,7 @@ def test_torch(profile_budget):
 
 
 def run(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    plugin = ("-p", "tb_profile_plugin.gate.pytest_plugin", "-p", "no:cacheprovider")
+    plugin = ("-p", "tb_profile_plugin.budgets.pytest_plugin", "-p", "no:cacheprovider")
     command = [
         sys.executable,
         "-m",

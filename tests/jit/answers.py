@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import tb_profile_plugin
-from tb_profile_plugin import jit
-from tb_profile_plugin.export import chrome, perfetto
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.timeline import chrome, perfetto
 from tb_profile_plugin.timeline.search import Pattern, search
 from tb_profile_plugin.timeline.selection import Area, statistics
 from tb_profile_plugin.timeline.tiles import timeline

@@ -20,8 +20,8 @@ import unicorn
 from unicorn import arm64_const as arm
 from unicorn import x86_const as x86
 
-from tb_profile_plugin import jit
-from tb_profile_plugin.jit import library
+from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.runtime.jit import library
 
 _HEAP, _HEAP_BYTES = 0x2_0000_0000, 256 << 20
 _STACK, _STACK_BYTES = 0x1_0000_0000, 1 << 20

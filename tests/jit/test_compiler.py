@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import jit
+from tb_profile_plugin.runtime import jit
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 
@@ -29,8 +29,8 @@ def ran(code: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
 def test_compiling_is_told_once_and_shown_while_it_lasts(tmp_path: Path) -> None:
     code = """
 import json, numpy as np
-from tb_profile_plugin import jit
-from tb_profile_plugin.columns import lookup, pool
+from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.formats.columns import lookup, pool
 from numba.core import event
 seen = []
 class Look(event.Listener):
@@ -56,7 +56,7 @@ def test_compiled_code_is_kept_for_the_user_and_not_beside_the_package(tmp_path:
     code = """
 import json, numpy as np, numba
 before = numba.config.CACHE_DIR
-from tb_profile_plugin.columns import pool
+from tb_profile_plugin.formats.columns import pool
 pool.payload(np.frombuffer(bytes([1, 65]), np.uint8), 0)
 theirs = numba.njit(cache=True)(pool.payload.py_func)
 print(json.dumps([before, numba.config.CACHE_DIR, pool.payload._cache.cache_path, theirs._cache.cache_path]))

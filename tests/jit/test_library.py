@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import toy_kernels as toys
 
-from tb_profile_plugin import jit
-from tb_profile_plugin.jit import library
-from tb_profile_plugin.jit.library import Library
+from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.runtime.jit import library
+from tb_profile_plugin.runtime.jit.library import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -167,7 +167,7 @@ def test_the_library_is_taken_only_with_the_sources_that_it_is_made_of(
         shutil.copy(ROOT / "tb_profile_plugin" / name, tmp_path / name)
     monkeypatch.setattr(library, "_PACKAGE", tmp_path)
     assert library.find()
-    kinds = tmp_path / "columns" / "kinds.py"
+    kinds = tmp_path / "formats/columns/kinds.py"
     kinds.write_text(kinds.read_text() + "\n")
     assert library.find() is None
     kinds.unlink()
@@ -176,4 +176,4 @@ def test_the_library_is_taken_only_with_the_sources_that_it_is_made_of(
 
 def test_a_signature_that_does_not_say_enough_is_told(built: tuple[Path, str]) -> None:
     assert "toy_kernels.vague: parameter values is declared as" in built[1]
-    assert "types of tb_profile_plugin.arrays" in built[1]
+    assert "types of tb_profile_plugin.runtime.arrays" in built[1]

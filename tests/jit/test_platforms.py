@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin import jit
-from tb_profile_plugin.jit.library import SEAL, seal
+from tb_profile_plugin.runtime import jit
+from tb_profile_plugin.runtime.jit.library import SEAL, seal
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

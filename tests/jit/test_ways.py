@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import asking, jit
+from tb_profile_plugin.cli import shared
+from tb_profile_plugin.runtime import jit
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -67,7 +68,7 @@ def test_the_library_answers_for_other_captures() -> None:
 
 
 def test_a_way_that_is_not_there_is_told() -> None:
-    code = "import tb_profile_plugin.jit"
+    code = "import tb_profile_plugin.runtime.jit"
     environment = {**os.environ, "TB_PROFILE_KERNELS": "fast", "PYTHONPATH": str(ROOT)}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert "names no way to run kernels" in found.stderr and "native, numba, python" in found.stderr
@@ -83,7 +84,10 @@ def bare(tmp_path: Path) -> Path:
 
 def way_of(bare: Path, *arguments: str) -> tuple[str, str]:
     """The way that kernels run in when the command line is called so, and what standard error says."""
-    code = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); from tb_profile_plugin import jit"
+    code = (
+        "import sys; from tb_profile_plugin.cli.main import main; main(sys.argv[1:]); "
+        "from tb_profile_plugin.runtime import jit"
+    )
     environment = {**os.environ, "PYTHONPATH": str(bare), "PYTHONSAFEPATH": "1"}
     environment.pop("TB_PROFILE_KERNELS", None)
     program = [sys.executable, "-c", f"{code}; print(jit.way)", *arguments]
@@ -105,7 +109,7 @@ def test_only_small_ones_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     packed.write_bytes(b"x")
     large.write_bytes(bytes(500_000))
     for path in (packed, large):
-        asking.stored_at(str(path))
+        shared.stored_at(str(path))
         assert not told
-    asking.stored_at(str(SMALL[0]))
+    shared.stored_at(str(SMALL[0]))
     assert told == {"TB_PROFILE_KERNELS": "short"}

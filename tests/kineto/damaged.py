@@ -9,8 +9,8 @@ from typing import Any
 from everything import ask_every_tool, work_out
 from torchtrace import BACKWARD, frame, launch, mark, memory, on_device, op, text
 
-from tb_profile_plugin import formats
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.formats import recognize
+from tb_profile_plugin.runtime.problems import ProblemError
 
 FORWARD: dict[str, Any] = {"Sequence number": 1, "Fwd thread id": 0, "Input Dims": [[2, 2], []]}
 SIZE: dict[str, Any] = {"grid": [1, 2, 1], "block": [32, 1, 1], "registers per thread": 8, "shared memory": 4}
@@ -50,7 +50,7 @@ def damaged(data: bytes, rounds: int, seed: int) -> Iterator[bytes]:
 
 def look(data: bytes, deeply: bool) -> None:
     try:
-        space = formats.decode(data, "fuzz")
+        space = recognize.decode(data, "fuzz")
     except ProblemError:
         # So little of it is left that nothing tells what it was, which is said.
         return

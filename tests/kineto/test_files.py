@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from torchtrace import op, text
 
-from tb_profile_plugin import kineto, store
-from tb_profile_plugin.analysis import workers
+from tb_profile_plugin import store
+from tb_profile_plugin.analysis.steps import workers
+from tb_profile_plugin.formats import kineto
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools import get
 

@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb_profile_plugin import formats, store
-from tb_profile_plugin.analysis import kernelstats
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.analysis.stretches import union
-from tb_profile_plugin.analysis.torchops import torch_ops
-from tb_profile_plugin.compat.breakdown import parts_of_steps
-from tb_profile_plugin.compat.parts import DEVICE_COMPUTE, Part
-from tb_profile_plugin.model.allocations import allocations
+from tb_profile_plugin import store
+from tb_profile_plugin.analysis.ops import gpu_kernels
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.analysis.ops.torch_ops import torch_ops
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_steps
+from tb_profile_plugin.compat.step_account.parts import DEVICE_COMPUTE, Part
+from tb_profile_plugin.formats import recognize
+from tb_profile_plugin.model.devices.allocations import allocations
+from tb_profile_plugin.model.events.intervals import union
+from tb_profile_plugin.model.events.links import GRADIENT, LAUNCH
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.links import GRADIENT, LAUNCH
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "profiles-kineto"
 pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the real traces are not here")
@@ -48,7 +49,7 @@ def host(hosts: dict[str, Host], name: str) -> Host:
     if name not in hosts:
         files = store.resolve(TRACES / folder).files
         file = files[int(place or 0)]
-        hosts[name] = Host(file.host, formats.decode(store.read(file), file.where))
+        hosts[name] = Host(file.host, recognize.decode(store.read(file), file.where))
     return hosts[name]
 
 
@@ -103,7 +104,7 @@ def test_ops_and_kernels_of_resnet50(hosts: dict[str, Host]) -> None:
     cost = by_name[top.name, ""]
     times = [ps // 10**6 for ps in (cost.device_self, cost.host_self, cost.host_total)]
     assert (cost.calls, *times) == (318, 142_461, 22_804, 40_246)
-    kernels = kernelstats.grouped(kernelstats.kernel_stats([one]), lambda kernel: kernel.name)
+    kernels = gpu_kernels.grouped(gpu_kernels.kernel_stats([one]), lambda kernel: kernel.name)
     assert len(kernels) == 67
     (found,) = [kernel for kernel in kernels if "dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>" in kernel.name]
     figures = (found.occurrences, found.total_ps, found.max_ps, found.min_ps)

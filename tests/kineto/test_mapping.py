@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 from torchtrace import BACKWARD, BASE_NS, MAIN, V100, frame, host, launch, mark, memory, on_device, on_host, op, text
 
-from tb_profile_plugin import formats
-from tb_profile_plugin.analysis import between, devicecopies, kernelstats
-from tb_profile_plugin.analysis.deviceops import device_ops, is_training
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
-from tb_profile_plugin.analysis.health import findings_of_host
-from tb_profile_plugin.analysis.hostops import host_ops
-from tb_profile_plugin.compat.breakdown import parts_of_steps
-from tb_profile_plugin.compat.parts import Part
-from tb_profile_plugin.model import gradients, lanes
-from tb_profile_plugin.model.allocations import allocations
-from tb_profile_plugin.model.capabilities import gpu_capabilities
-from tb_profile_plugin.model.devices import host_device_type
+from tb_profile_plugin.analysis.health import unmarked_input
+from tb_profile_plugin.analysis.health.capture_health import findings_of_host
+from tb_profile_plugin.analysis.ops import gpu_copies, gpu_kernels
+from tb_profile_plugin.analysis.ops.device_ops import device_ops, is_training
+from tb_profile_plugin.analysis.ops.host_ops import host_ops
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_steps
+from tb_profile_plugin.compat.step_account.parts import Part
+from tb_profile_plugin.formats import recognize
+from tb_profile_plugin.model import lanes
+from tb_profile_plugin.model.devices.allocations import allocations
+from tb_profile_plugin.model.devices.capabilities import gpu_capabilities
+from tb_profile_plugin.model.devices.properties import host_device_type
+from tb_profile_plugin.model.events import gradients
 from tb_profile_plugin.model.framework import PYTORCH, framework
 from tb_profile_plugin.model.host import Host
-from tb_profile_plugin.model.recorded import counted_kernels, versions
+from tb_profile_plugin.model.profiler_options import counted_kernels, versions
 from tb_profile_plugin.timeline.details import arrows_of
 
 STEP = (
@@ -43,7 +45,7 @@ def test_a_step_ends_with_the_work_that_it_launched_on_any_thread() -> None:
     assert ((steps.end - steps.begin) // 10**6).tolist() == [120, 31]
     parts = parts_of_steps(one, steps)[0] // 10**6
     assert (parts[Part.COMPUTE_OTHER], parts[Part.INPUT_WAIT], parts.sum()) == (70, 20, 120)
-    assert between.waits(one).total_ps == 0
+    assert unmarked_input.waits(one).total_ps == 0
 
 
 def test_from_the_last_step_to_the_profilers_stop_there_is_no_step() -> None:
@@ -81,7 +83,7 @@ def test_kernels_that_cupti_counted_in_were_not_recorded() -> None:
     ranges = [on_device(0, 100 * i, 100, "gemm", "cuda_profiler_range") for i in range(3)]
     one = host(op("aten::mm", 0, 300), launch(1, 10, 280), *ranges)
     assert list(one.gpus[0].lines.name) == ["Counted kernels #7"]
-    assert (device_ops(one).ops, kernelstats.kernel_stats([one]), counted_kernels(one)) == ([], [], 3)
+    assert (device_ops(one).ops, gpu_kernels.kernel_stats([one]), counted_kernels(one)) == ([], [], 3)
     found = diagnose([one])
     assert (found.headline.sentence.code, [cause.id for cause in found.causes]) == ("headline.counted", ["counted"])
     assert [problem.code for problem in findings_of_host(one) if problem.severity == "warning"] == [
@@ -113,7 +115,7 @@ def test_kernels_that_a_graph_launched_are_kernels_and_ops_though_they_state_no_
     stated = on_device(2, 50, 4, grid=[2, 1, 1])
     copy = on_device(2, 60, 4, "CopyDeviceToDevice", "gpu_memcpy")
     one = host(op("aten::mm", 5, 5), graph, launch(2, 6), *alone, stated, copy, on_device(2, 70, 1, "Memset (Device)"))
-    kernels = {each.name: (each.occurrences, each.total_ps // 10**6) for each in kernelstats.kernel_stats([one])}
+    kernels = {each.name: (each.occurrences, each.total_ps // 10**6) for each in gpu_kernels.kernel_stats([one])}
     assert kernels == {"triton_poi_fused_0": (3, 24), "gemm": (1, 4)}
     assert next((each.name, each.kernels) for each in device_ops(one).ops) == ("triton_poi_fused_0", 3)
 
@@ -151,7 +153,7 @@ def test_streams_and_what_only_tells_about_them() -> None:
     (device,) = one.devices
     assert list(device.lines.name) == ["Stream #7(Compute,MemcpyH2D)", "Annotations #7", "Synchronisation #7"]
     assert one.stream_lines(device).tolist() == [0]
-    assert [(each.kind, each.bytes) for each in devicecopies.all_copies([one])] == [("MemcpyHToD", 4096)]
+    assert [(each.kind, each.bytes) for each in gpu_copies.all_copies([one])] == [("MemcpyHToD", 4096)]
     assert sorted(one.trace.links.target.tolist()) == sorted(one.trace.stat("correlation_id")[0][1:3].tolist())
     kinds = {lane.name: lane.kind for lane in lanes.lane_set(one).lanes}
     assert kinds["Framework Ops"] == "ops" and kinds["Steps"] == "steps"
@@ -160,11 +162,11 @@ def test_streams_and_what_only_tells_about_them() -> None:
 def test_a_kernel_says_how_it_was_launched() -> None:
     size = {"registers per thread": 32, "shared memory": 16, "grid": [4, 2, 1], "block": [64, 1, 1]}
     occupied = {"est. achieved occupancy %": 29}
-    (kernel,) = kernelstats.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, **size, **occupied))])
+    (kernel,) = gpu_kernels.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, **size, **occupied))])
     launched = kernel.launch
     assert (launched.registers, launched.shared_bytes, launched.grid, launched.block) == (32, 16, (4, 2, 1), (64, 1, 1))
     assert kernel.occupancy == 29
-    (kernel,) = kernelstats.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, grid=[2, 1, 1], block=[8, 8, 1]))])
+    (kernel,) = gpu_kernels.kernel_stats([host(launch(1, 0), on_device(1, 5, 5, grid=[2, 1, 1], block=[8, 8, 1]))])
     assert (kernel.launch.registers, kernel.occupancy, kernel.launch.block) == (None, None, (8, 8, 1))
 
 
@@ -229,7 +231,7 @@ def test_times_count_from_the_base_and_wrong_ones_are_set_aside() -> None:
 def test_order_in_the_file_does_not_matter() -> None:
     header = {"schemaVersion": 1, "deviceProperties": [V100], "baseTimeNanoseconds": BASE_NS}
     turned = json.dumps({"traceEvents": list(reversed(STEP)), **header})
-    one, other = host(*STEP), Host("worker", formats.decode(turned.encode()))
+    one, other = host(*STEP), Host("worker", recognize.decode(turned.encode()))
     assert one.origin_ns == other.origin_ns
     assert np.array_equal(one.trace.begin, other.trace.begin)
     assert [each.name for each in device_ops(one).ops] == [each.name for each in device_ops(other).ops]
@@ -260,7 +262,7 @@ def test_the_profilers_own_time_lies_apart() -> None:
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"traceEvents": []}', '{"schemaVersion": 1, "traceEvents": [{}]}'])
 def test_a_trace_of_nothing_says_so(content: str) -> None:
-    one = Host("worker", formats.decode(content.replace("{}", '{"schemaVersion": 1}').encode()))
+    one = Host("worker", recognize.decode(content.replace("{}", '{"schemaVersion": 1}').encode()))
     assert len(one.trace) == 0
     assert content == "[]" or [problem.code for problem in one.problems] == ["empty_capture"]
 
@@ -279,7 +281,7 @@ def test_a_trace_that_was_made_of_an_xspace_opens_with_what_it_holds() -> None:
         {},
     ]
     content = json.dumps({"displayTimeUnit": "ns", "traceEvents": [*named, *events]})
-    one = Host("vm", formats.decode(content.encode()))
+    one = Host("vm", recognize.decode(content.encode()))
     assert [(plane.name, list(plane.lines.name)) for plane in one.space.planes] == [
         ("/device:GPU:0", ["Stream #7(Compute)"]),
         ("/host:CPU", ["python"]),
@@ -289,7 +291,7 @@ def test_a_trace_that_was_made_of_an_xspace_opens_with_what_it_holds() -> None:
 
 
 def test_a_trace_in_text_is_what_it_is() -> None:
-    assert formats.is_xspace(b"\n\x02\x08\x01") and not formats.is_xspace(text(*STEP).encode())
+    assert recognize.is_xspace(b"\n\x02\x08\x01") and not recognize.is_xspace(text(*STEP).encode())
 
 
 def test_an_op_leads_to_the_one_that_computes_its_gradient() -> None:

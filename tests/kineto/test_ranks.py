@@ -9,9 +9,9 @@ import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis import communication
-from tb_profile_plugin.model.collectiveargs import of_range
+from tb_profile_plugin.analysis.activity import worker_communication
 from tb_profile_plugin.model.host import Host
+from tb_profile_plugin.model.names.collective_args import of_range
 from tb_profile_plugin.model.ranks import labels, missing
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
@@ -97,8 +97,8 @@ def test_nobody_is_called_late_where_ranks_are_missing() -> None:
     hosts = [worker(0, 0, world=8), worker(1, 100, world=8)]
     hosts[1].name = "other"
     assert missing(hosts) == (2, 8)
-    assert communication.peers(hosts) is None
-    (first, _) = communication.rows(hosts, None)
+    assert worker_communication.peers(hosts) is None
+    (first, _) = worker_communication.rows(hosts, None)
     assert (first.waiting_ps, first.bytes, first.bytes_per_s) == (None, None, None)
 
 
@@ -109,7 +109,7 @@ def test_collectives_are_what_their_range_says_where_kernels_say_nothing() -> No
         launch(1, 5),
         on_device(1, 20, 10, "ncclDevKernel_SendRecv"),
     )
-    (row,) = communication.rows([one], None)
+    (row,) = worker_communication.rows([one], None)
     assert (row.kind, row.bytes, row.dtype, row.bus_bytes_per_s) == ("all-to-all", 2000, "c10::Half", None)
 
 

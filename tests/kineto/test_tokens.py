@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from tb_profile_plugin.columns import kinds
-from tb_profile_plugin.kineto import record, tokens
-from tb_profile_plugin.kineto.record import Record
+from tb_profile_plugin.formats.columns import kinds
+from tb_profile_plugin.formats.kineto import record, tokens
+from tb_profile_plugin.formats.kineto.record import Record
 
 
 def read(text: str | bytes) -> Record:

@@ -7,8 +7,8 @@ import draw
 from torchtrace import BACKWARD, frame, host, launch, mark, on_device, op
 
 from tb_profile_plugin import store
-from tb_profile_plugin.analysis.torchadvice import advice
-from tb_profile_plugin.analysis.torchops import Cost, merged, torch_ops
+from tb_profile_plugin.analysis.diagnosis.torch_advice import advice
+from tb_profile_plugin.analysis.ops.torch_ops import Cost, merged, torch_ops
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.tools import get
 

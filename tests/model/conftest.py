@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import XSpace
 
 
 @pytest.fixture

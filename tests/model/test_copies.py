@@ -4,12 +4,12 @@ import draw
 import pytest
 from figures import column
 
-from tb_profile_plugin.analysis import devicecopies
-from tb_profile_plugin.analysis.deviceops import device_ops
-from tb_profile_plugin.compat.breakdown import parts_of_capture
-from tb_profile_plugin.compat.parts import DEVICE_COMPUTE, Part
-from tb_profile_plugin.model import names
-from tb_profile_plugin.model.copies import copies
+from tb_profile_plugin.analysis.ops import gpu_copies
+from tb_profile_plugin.analysis.ops.device_ops import device_ops
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture
+from tb_profile_plugin.compat.step_account.parts import DEVICE_COMPUTE, Part
+from tb_profile_plugin.model.devices.copies import copies
+from tb_profile_plugin.model.names import op_names
 
 DIRECTIONS = {
     "MemcpyH2D": "MemcpyHToD",
@@ -46,13 +46,13 @@ ROCM = """
 
 @pytest.mark.parametrize("name", DIRECTIONS)
 def test_names_of_copies_of_all_vendors(name: str) -> None:
-    assert names.memcpy(name) == DIRECTIONS[name]
+    assert op_names.memcpy(name) == DIRECTIONS[name]
 
 
 def test_copies_of_rocm_are_no_compute() -> None:
     host = draw.host(ROCM)
     found = copies(host)["/device:GPU:0"]
-    kinds = [names.COPIES[kind] for kind in found.kind.tolist()]
+    kinds = [op_names.COPIES[kind] for kind in found.kind.tolist()]
     assert list(zip(kinds, found.size.tolist(), strict=True)) == [
         ("MemcpyDToD", 655360),
         ("Memcpy", 0),
@@ -84,5 +84,5 @@ def test_unknown_sizes_and_directions_are_blank(tmp_path: object) -> None:
 def test_memory_kinds_tell_a_direction() -> None:
     text = "/device:GPU:0\n  Stream #1(MemcpyOther) | X[0,1]{{memcpy_details='kind_src:{} kind_dst:{} size:8 dest:0'}}"
     for ends, kind in ((("pinned", "device"), "MemcpyHToD"), (("device", "pageable"), "MemcpyDToH")):
-        (found,) = devicecopies.copies_of_host(draw.host(text.format(*ends)))
+        (found,) = gpu_copies.copies_of_host(draw.host(text.format(*ends)))
         assert (found.kind, found.bytes) == (kind, 8)

@@ -13,8 +13,8 @@ import pytest
 
 from tb_profile_plugin import store, tools
 from tb_profile_plugin.model.session import Session
-from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.timeline.view import view
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"

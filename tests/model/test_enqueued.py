@@ -2,8 +2,8 @@
 
 import draw
 
-from tb_profile_plugin.analysis.idle.devices import device_work
-from tb_profile_plugin.model.enqueued import ENQUEUED
+from tb_profile_plugin.analysis.activity.device_events import device_work
+from tb_profile_plugin.model.events.tpu_runs import ENQUEUED
 from tb_profile_plugin.model.host import Host
 
 

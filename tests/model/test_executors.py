@@ -22,15 +22,17 @@ import draw
 import pytest
 from distributed import Client
 
-from tb_profile_plugin import __version__, cli, settings, store, tools, xspace
-from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin import __version__, store, tools
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.model.per_host import need
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.model.worker import summarise
-from tb_profile_plugin.problems import Problem, ProblemError
-from tb_profile_plugin.runtime import executors
+from tb_profile_plugin.runtime import executors, settings
 from tb_profile_plugin.runtime.decoded_pool import PER_BYTE, DecodedPool
 from tb_profile_plugin.runtime.executors import HostExecutor, LocalProcesses, LocalThreads, executor
+from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -298,7 +300,7 @@ def test_specs_that_name_nothing(spec: str, capsys: pytest.CaptureFixture[str]) 
         executor(spec)
     assert raised.value.problem.code == "bad_executor" and "dask://" in raised.value.problem.remedy
     with pytest.raises(SystemExit) as ended:
-        cli.main(["tool", "overview_page", "logs", "--executor", spec])
+        main.main(["tool", "overview_page", "logs", "--executor", spec])
     assert ended.value.code == 2 and "names no executor" in capsys.readouterr().err
 
 
@@ -322,7 +324,7 @@ def test_the_command_line_works_in_processes(folder: Path, tmp_path: Path) -> No
     for number, spec in enumerate(("threads", "processes:1")):
         out = tmp_path / f"{number}.json"
         command = ["tool", "pod_viewer", str(folder), "--no-cache", "--executor", spec, "--out", str(out)]
-        assert cli.main(command) == 0
+        assert main.main(command) == 0
         answers.append(out.read_text(encoding="utf-8"))
     assert answers[0] == answers[1]
 

@@ -3,9 +3,9 @@
 import numpy as np
 from draw import host
 
-from tb_profile_plugin.analysis.tfdata import TfData, tf_data
+from tb_profile_plugin.analysis.tfdata.iterator_calls import TfData, tf_data
+from tb_profile_plugin.model.events.nested import MISSING
 from tb_profile_plugin.model.iterators import Calls, calls, kind_of, place_of
-from tb_profile_plugin.model.nested import MISSING
 
 
 def found(text: str) -> Calls:

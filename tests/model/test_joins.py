@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tb_profile_plugin.model.joins import join
+from tb_profile_plugin.model.events.joins import join
 
 few = st.integers(-4, 4)
 # Ids that are counted up, addresses, and numbers that are as large as any.

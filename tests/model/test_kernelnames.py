@@ -2,8 +2,8 @@
 
 import pytest
 
-from tb_profile_plugin.model.demangle import demangle
-from tb_profile_plugin.model.kernelnames import family, full, short
+from tb_profile_plugin.model.names.demangle import demangle
+from tb_profile_plugin.model.names.short_kernel_names import family, full, short
 
 CAST = (
     "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<Eigen::TensorMap<Eigen::Tensor"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tb_profile_plugin.model import kernels, kerneltable
-from tb_profile_plugin.model.kernels import Launch, parse_launch, recognise
+from tb_profile_plugin.model.names import kernel_table, kernels
+from tb_profile_plugin.model.names.kernels import Launch, parse_launch, recognise
 
 KNOWN = [
     ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "NCCL", "bf16", False),
@@ -88,8 +88,8 @@ def test_each_rule_decides_for_a_real_name_and_has_a_source() -> None:
     deciding = {
         next((rule.pattern for pattern, rule in kernels._rules() if pattern.search(name)), None) for name, *_ in KNOWN
     }
-    assert {rule.pattern for rule in kerneltable.RULES} - deciding == set()
-    assert all(rule.source for rule in kerneltable.RULES)
+    assert {rule.pattern for rule in kernel_table.RULES} - deciding == set()
+    assert all(rule.source for rule in kernel_table.RULES)
 
 
 @pytest.mark.parametrize(

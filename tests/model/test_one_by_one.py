@@ -9,13 +9,13 @@ from weakref import WeakSet
 import draw
 import pytest
 
-from tb_profile_plugin import formats
-from tb_profile_plugin.export import chrome, perfetto
+from tb_profile_plugin.formats import recognize
 from tb_profile_plugin.model.session import Session
-from tb_profile_plugin.problems import ProblemError
 from tb_profile_plugin.runtime.decoded_pool import DecodedPool
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.views import Views
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
+from tb_profile_plugin.timeline import chrome, perfetto
 
 HOSTS = 6
 _FEW = 3
@@ -46,8 +46,8 @@ class _Known:
 
 @pytest.fixture
 def alive(monkeypatch: pytest.MonkeyPatch) -> Alive:
-    counter = Alive(formats.decode)
-    monkeypatch.setattr(formats, "decode", counter)
+    counter = Alive(recognize.decode)
+    monkeypatch.setattr(recognize, "decode", counter)
     return counter
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import draw
 import pytest
 
-from tb_profile_plugin import store, xspace
-from tb_profile_plugin.columns import XSpace
-from tb_profile_plugin.model import nested as nested_events
+from tb_profile_plugin import store
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import XSpace
+from tb_profile_plugin.model.events import nested as nested_events
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.per_host import need, per_host, while_held
 from tb_profile_plugin.model.session import Session

@@ -6,9 +6,9 @@ import draw
 import pytest
 from figures import column, facts
 
-from tb_profile_plugin.analysis.impossible import impossible_figures
-from tb_profile_plugin.model import plausible
-from tb_profile_plugin.model.kernels import Launch, parse_launch
+from tb_profile_plugin.analysis.health.impossible_figures import impossible_figures
+from tb_profile_plugin.model.devices import plausible
+from tb_profile_plugin.model.names.kernels import Launch, parse_launch
 from tb_profile_plugin.timeline.details import details
 
 GARBAGE = "regs:2191500840 static_shared:0 dynamic_shared:0 grid:1,210453397508,0 block:32,1,1 occ_pct:50"

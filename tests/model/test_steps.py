@@ -4,8 +4,8 @@ import draw
 import pytest
 from figures import names, steps
 
-from tb_profile_plugin.analysis import between
-from tb_profile_plugin.model import calls, links
+from tb_profile_plugin.analysis.health import unmarked_input
+from tb_profile_plugin.model.events import links, repeated_calls
 
 TRAIN = "train[0,900]{_r=1, step_num=s}"
 BATCH = "Profiled batch[0,900]{step_num=5+s}"
@@ -172,7 +172,7 @@ def test_what_was_chosen_long_ago_is_forgotten() -> None:
     marked = len(drawn.steps)
     for number in range(200):
         assert len(drawn.steps_named(f"no such event {number}")) == 0
-        between.waits(drawn, f"no such event {number}")
+        unmarked_input.waits(drawn, f"no such event {number}")
     assert len(drawn.steps_named("a")) == 3
     assert len(drawn._kept["tb_profile_plugin.model.host.Host.steps_named"].items()) <= 8
     assert len(drawn.steps) == marked
@@ -383,7 +383,7 @@ def test_an_event_without_a_name_cannot_be_chosen_as_a_step() -> None:
     drawn = draw.space("/host:CPU\n  python | nameless[0,900]{step_num=s} PjitFunction(f)[10,500]\n")
     for entry in drawn.planes[0].event_metadata.values():
         entry.name = entry.name.replace("nameless", "")
-    assert "" not in [each.name for each in calls.candidates(draw.decoded(drawn).trace)]
+    assert "" not in [each.name for each in repeated_calls.candidates(draw.decoded(drawn).trace)]
 
 
 def test_steps_of_a_device_inside_of_others_end_no_answer() -> None:

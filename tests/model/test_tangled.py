@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tb_profile_plugin.analysis.hostops import _mark_eager
-from tb_profile_plugin.model.groups import _spread
-from tb_profile_plugin.model.links import _onward
+from tb_profile_plugin.analysis.ops.host_ops import _mark_eager
+from tb_profile_plugin.model.events.groups import _spread
+from tb_profile_plugin.model.events.links import _onward
 
 grouping: Any = _spread
 marking: Any = _mark_eager

@@ -3,8 +3,8 @@
 import draw
 import numpy as np
 
-from tb_profile_plugin.compat.breakdown import parts_of_capture
-from tb_profile_plugin.model.derived import lanes
+from tb_profile_plugin.compat.step_account.breakdown import parts_of_capture
+from tb_profile_plugin.model.derived_lanes import lanes
 from tb_profile_plugin.model.host import run_window
 
 TRACED = """

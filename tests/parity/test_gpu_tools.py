@@ -8,7 +8,7 @@ import pytest
 from xprof_answers import both, file_of, needed, rows
 
 import tb_profile_plugin
-from tb_profile_plugin.contract.named import Named
+from tb_profile_plugin.tools.answers.named import Named
 
 pytestmark = needed
 

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis import steptime
-from tb_profile_plugin.analysis.chosen import ALL
-from tb_profile_plugin.analysis.diagnosis import typical_times
-from tb_profile_plugin.analysis.steptime import StepTimes
-from tb_profile_plugin.compat import pod_viewer, steptable
+from tb_profile_plugin.analysis.steps import step_time, typical_times
+from tb_profile_plugin.analysis.steps.step_choice import ALL
+from tb_profile_plugin.analysis.steps.step_time import StepTimes
+from tb_profile_plugin.compat import pod_viewer
+from tb_profile_plugin.compat.step_account import step_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("XPROF_PYTHON") or ROOT / ".venv-parity" / "bin" / "python")
@@ -169,7 +169,7 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
     """xprof drops the first and last of more than 5 steps (S6), and shows the steps of the first host (S10)."""
     steps = answers["overview_page"][1]
     kept = {row["c"][0]["v"] for row in steps["rows"]}
-    host_steps = steptime.host_steps
+    host_steps = step_time.host_steps
 
     def some(host: Any, step_event: str = "") -> StepTimes:
         whole = host_steps(host, step_event)
@@ -180,7 +180,7 @@ def leave_out_what_xprof_drops(answers: dict[str, Any], monkeypatch: pytest.Monk
         return replace(some(hosts[0], step_event), wanted=wanted)
 
     if kept:
-        for module in (steptime, typical_times, steptable):
+        for module in (step_time, typical_times, step_table):
             monkeypatch.setattr(module, "slowest", of_first_host)
     monkeypatch.setattr(pod_viewer, "host_steps", some)
 

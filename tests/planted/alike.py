@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 from planted.capture import ENVIRONMENT, HERE
 
+from tb_profile_plugin.analysis.compare.change import Runs, how_runs_differ
+from tb_profile_plugin.analysis.compare.engine import compare
+from tb_profile_plugin.analysis.compare.estimate import of_steps
+from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.change import Runs, how_runs_differ
-from tb_profile_plugin.compare.engine import compare
-from tb_profile_plugin.compare.estimate import of_steps
-from tb_profile_plugin.compare.load import load, source
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import verdict
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 
 _SPLITS = 200
 

@@ -14,12 +14,12 @@ from planted.capture import run
 from planted.measured import Clock
 from planted.table import PROGRAMS
 
+from tb_profile_plugin.analysis.compare.engine import Comparison, compare
+from tb_profile_plugin.analysis.compare.load import load, source
+from tb_profile_plugin.analysis.compare.side import side
+from tb_profile_plugin.analysis.compare.verdict import Verdict, verdict
 from tb_profile_plugin.analysis.digest.record import Digest
-from tb_profile_plugin.compare.engine import Comparison, compare
-from tb_profile_plugin.compare.load import load, source
-from tb_profile_plugin.compare.side import side
-from tb_profile_plugin.compare.verdict import Verdict, verdict
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 
 SLOWER, NO_CHANGE = ("slower",), ("same", "unclear")
 OFTEN = ("python", "dispatch", "launch", "eager", "latency", "sync")

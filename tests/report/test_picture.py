@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import draw
 
-from tb_profile_plugin.report.picture import picture
+from tb_profile_plugin.export.report.picture import picture
 from tb_profile_plugin.timeline.tiles import timeline
 
 US = 10**6

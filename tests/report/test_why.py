@@ -9,14 +9,14 @@ from pathlib import Path
 import draw
 import pytest
 
-from tb_profile_plugin.report import why
+from tb_profile_plugin.export.report import why
 
 TRACE = Path(__file__).resolve().parent.parent / "traces" / "starved_input"
 HOSTILE = "$evil.py:1 <img src=x>|`a`\\*b*[x](javascript:0)"
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", "why", *arguments]
+    command = [sys.executable, "-m", "tb_profile_plugin", "why", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -11,13 +11,13 @@ from plain import plain
 from werkzeug.test import Client
 
 from tb_profile_plugin import api, tools
-from tb_profile_plugin.analysis import health
+from tb_profile_plugin.analysis.health import capture_health
 from tb_profile_plugin.compat.datatable import data_table, head
-from tb_profile_plugin.contract.tool import Param, Tool
-from tb_profile_plugin.model import recorded, session
-from tb_profile_plugin.problems import Problem, ProblemError
+from tb_profile_plugin.model import profiler_options, session
+from tb_profile_plugin.runtime.problems import Problem, ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredSession
+from tb_profile_plugin.tools.answers.tool import Param, Tool
 
 TABLE = data_table([head("op", "Op, name", "string"), head("ms", "ms")], [["a", 1], ['b "c"', 2.5]])
 
@@ -128,9 +128,9 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Fakes:
     found = fakes.tools()
     monkeypatch.setattr(tools, "find", lambda: found)
     monkeypatch.setattr(session, "Session", FakeSession)
-    monkeypatch.setattr(health, "findings", lambda session, hosts, step_event="": session.problems())
-    monkeypatch.setattr(health, "nothing", lambda session, hosts: None)
-    monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2})
+    monkeypatch.setattr(capture_health, "findings", lambda session, hosts, step_event="": session.problems())
+    monkeypatch.setattr(capture_health, "nothing", lambda session, hosts: None)
+    monkeypatch.setattr(profiler_options, "levels", lambda host: {"host_tracer_level": 2})
     monkeypatch.setattr(api.Capture, "select", FakeSession.select)
     return fakes
 

@@ -10,9 +10,9 @@ import pytest
 from profilers import closed_port, fake
 from werkzeug.test import Client, TestResponse
 
-from tb_profile_plugin.model import recorded
+from tb_profile_plugin.model import profiler_options
+from tb_profile_plugin.runtime.settings import HIDE_CAPTURE
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.settings import HIDE_CAPTURE
 from tb_profile_plugin.store import Logdir
 
 __all__ = ["closed_port", "fake"]
@@ -62,7 +62,7 @@ def test_a_capture_from_start_to_session(empty: Client, fake: Fakes, tmp_path: P
 def test_what_was_asked_is_compared_with_what_was_recorded(
     empty: Client, fake: Fakes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorded, "levels", lambda host: {"host_tracer_level": 2, "python_tracer_level": 0})
+    monkeypatch.setattr(profiler_options, "levels", lambda host: {"host_tracer_level": 2, "python_tracer_level": 0})
     post(empty, "/capture/start", service_addr=fake().address, duration=100, python_tracer_level=1, run="r1")
     outcome(empty)
     entry = empty.get("/session?run=r1").get_json()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime.problems import ProblemError
 
 pytestmark = pytest.mark.usefixtures("fakes")
 
@@ -22,7 +22,7 @@ def logdir(tmp_path: Path, put: Callable[[str], Path]) -> str:
 
 
 def run(*arguments: str) -> int:
-    return cli.main(arguments)
+    return main.main(arguments)
 
 
 def test_a_tools_json(logdir: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_the_module_is_the_command() -> None:
 
 def test_the_readme_names_every_verb_and_option() -> None:
     readme = (Path(__file__).resolve().parent.parent.parent / "README.md").read_text(encoding="utf-8")
-    verbs = next(action for action in cli._parser()._actions if isinstance(action, argparse._SubParsersAction))
+    verbs = next(action for action in main._parser()._actions if isinstance(action, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():
         assert f"tb-profile {name}" in readme
         verb.declare()

@@ -10,10 +10,10 @@ import draw
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from tb_profile_plugin.compare.load import load, source
+from tb_profile_plugin.analysis.compare.load import load, source
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 
 OURS = {"X-TB-Profile": "1"}
 HOSTILE = "<img src=x onerror=alert(1)>"

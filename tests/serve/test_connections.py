@@ -15,7 +15,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import create_environ
 from werkzeug.wrappers import Request
 
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import answers, client, connections
 
 MORE_THAN_THREADS = 40

@@ -14,8 +14,8 @@ from werkzeug.test import Client, TestResponse
 from werkzeug.wrappers import Request
 
 from tb_profile_plugin.serve import App, answers
+from tb_profile_plugin.serve.access import Gate
 from tb_profile_plugin.serve.app import ROUTES
-from tb_profile_plugin.serve.gate import Gate
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools import find
 

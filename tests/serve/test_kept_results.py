@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.model import session
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, cache
@@ -49,27 +49,27 @@ def test_the_command_line_answers_from_the_cache(
 ) -> None:
     put("vm.xplane.pb")
     for more in ([], [], ["--no-cache"]):
-        assert cli.main(["tool", "echo", str(tmp_path), *more]) == 0
+        assert main.main(["tool", "echo", str(tmp_path), *more]) == 0
         assert json.loads(capsys.readouterr().out)["hosts"] == ["vm"]
     assert fakes.calls == ["echo", "echo"]
-    assert cli.main(["cache", "show"]) == 0
+    assert main.main(["cache", "show"]) == 0
     assert "1 results of tools" in capsys.readouterr().out
-    assert cli.main(["cache", "clear"]) == 0
-    assert cli.main(["tool", "echo", str(tmp_path)]) == 0
+    assert main.main(["cache", "clear"]) == 0
+    assert main.main(["tool", "echo", str(tmp_path)]) == 0
     assert len(fakes.calls) == 3
 
 
 def test_a_problem_is_not_kept(fakes: Any, put: Callable[[str], Path], tmp_path: Path) -> None:
     put("vm.xplane.pb")
     for _ in range(2):
-        assert cli.main(["tool", "echo", str(tmp_path), "-o", "size=huge"]) == 2
+        assert main.main(["tool", "echo", str(tmp_path), "-o", "size=huge"]) == 2
     assert cache.usage()["results"] == (0, 0)
 
 
 def test_an_answer_from_the_cache_imports_no_decoder() -> None:
     capture = next(TRACES.glob("jax_steps/**/*.xplane.pb*"))
-    assert cli.main(["tool", "overview_page", str(capture), "--out", "/dev/null"]) == 0
-    program = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); print(*sys.modules)"
+    assert main.main(["tool", "overview_page", str(capture), "--out", "/dev/null"]) == 0
+    program = "import sys; from tb_profile_plugin.cli.main import main; main(sys.argv[1:]); print(*sys.modules)"
     command = [sys.executable, "-c", program, "tool", "overview_page", str(capture)]
     answer, modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(json.loads(answer)) > 8
@@ -78,11 +78,17 @@ def test_an_answer_from_the_cache_imports_no_decoder() -> None:
 
 def test_an_answer_imports_only_what_its_capture_needs() -> None:
     capture = next(TRACES.glob("custom_loop/**/*.xplane.pb*"))
-    program = "import sys; from tb_profile_plugin import cli; cli.main(sys.argv[1:]); print(*sys.modules)"
+    program = "import sys; from tb_profile_plugin.cli.main import main; main(sys.argv[1:]); print(*sys.modules)"
     command = [sys.executable, "-c", program, "tool", "overview_page", str(capture), "--no-cache"]
     modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1].split()
     own = {name.removeprefix("tb_profile_plugin.") for name in modules}
-    assert "analysis.opcosts" in own
-    programs = {"analysis.xlacosts", "analysis.xlaread", "analysis.cost", "analysis.roofline", "xspace.hlo.module"}
-    others = {"analysis.diagnosis.whatif", "analysis.kernelstats", "capture.options", "kineto.reader"}
+    assert "analysis.ops.op_costs" in own
+    programs = {
+        "analysis.ops.xla_costs",
+        "analysis.xla.executed",
+        "analysis.xla.cost",
+        "analysis.xla.roofline",
+        "formats.xspace.hlo.module",
+    }
+    others = {"analysis.steps.what_if", "analysis.ops.gpu_kernels", "capture.options", "formats.kineto.reader"}
     assert (programs | others).isdisjoint(own)

@@ -9,9 +9,9 @@ import pytest
 from werkzeug.test import Client
 
 from tb_profile_plugin.serve import App, listing
-from tb_profile_plugin.store import Logdir, cache, kept
+from tb_profile_plugin.store import Logdir, cache, result_cache
 from tb_profile_plugin.store import logdir as logdir_module
-from tb_profile_plugin.store.kept import pack, to_json
+from tb_profile_plugin.store.result_cache import pack, to_json
 
 COUNT = 200
 
@@ -63,7 +63,7 @@ def test_only_what_changed_is_worked_out_anew(
     monkeypatch.setattr(cache, "place", counted("place", cache.place))
     monkeypatch.setattr(listing, "to_json", counted("json", to_json))
     monkeypatch.setattr(listing, "pack", counted("pack", pack))
-    monkeypatch.setattr(kept, "_code", counted("code", kept._code))
+    monkeypatch.setattr(result_cache, "_code", counted("code", result_cache._code))
     for _ in range(5):
         assert len(facts(client)) == COUNT
     assert done == []

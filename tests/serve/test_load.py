@@ -11,11 +11,11 @@ import pytest
 import soak
 from werkzeug.test import Client
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.contract.tool import Tool
+from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools.answers.tool import Tool
 
 CLIENTS = 50
 TRACES = ["custom_loop", "keras_fit", "keras_one_batch", "starved_input", "two_workers"]

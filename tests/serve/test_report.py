@@ -15,10 +15,10 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.report import page
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.export.report import page
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import report as reports
 from tb_profile_plugin.serve.answers import STATIC
 from tb_profile_plugin.serve.report import report
@@ -82,11 +82,11 @@ def test_traces_in_json_are_redacted_too() -> None:
 def test_a_key_stays_with_who_sends_the_report(tmp_path: Path) -> None:
     session = secret(tmp_path)
     out, key = tmp_path / "r.html", tmp_path / "key.json"
-    assert cli.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key)]) == 0
+    assert main.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key)]) == 0
     assert SECRET in key.read_text()
     assert SECRET not in out.read_text() + json.dumps(held(out.read_text()))
     assert key.name not in out.read_text()
-    assert cli.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key), "--as-is"]) == 2
+    assert main.main(["report", str(session.stored.folder), "--out", str(out), "--key", str(key), "--as-is"]) == 2
 
 
 def test_what_cannot_be_redacted_is_given_only_as_it_is(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None
     command = [
         sys.executable,
         "-m",
-        "tb_profile_plugin.cli",
+        "tb_profile_plugin",
         "report",
         str(TRACES / "starved_input"),
         "--out",

@@ -11,9 +11,9 @@ import drawn
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin.contract import rows as contract
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
+from tb_profile_plugin.tools.answers import rows as contract
 
 MANY = contract.WHOLE + 20
 ASKED = {"run": "run", "tag": "kernel_stats"}

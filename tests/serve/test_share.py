@@ -8,7 +8,7 @@ import draw
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import xspace
+from tb_profile_plugin.formats import xspace
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = [sys.executable, "-m", "tb_profile_plugin.cli", "serve"]
+COMMAND = [sys.executable, "-m", "tb_profile_plugin", "serve"]
 
 
 @pytest.fixture

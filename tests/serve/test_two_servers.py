@@ -26,7 +26,7 @@ PATHS = [f"{route}run={run}" for run in RUNS for route in ("session?", *(f"data?
 
 class Server:
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "tb_profile_plugin.cli", "serve", str(TRACES), "--port", "0"]
+        command = [sys.executable, "-m", "tb_profile_plugin", "serve", str(TRACES), "--port", "0"]
         environment = {**os.environ, "TB_PROFILE_CACHE_LIMIT": str(LIMIT)}
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout

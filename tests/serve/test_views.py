@@ -8,7 +8,7 @@ import draw
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin.formats.columns import XSpace
 from tb_profile_plugin.model.host import Host
 from tb_profile_plugin.model.session import Session
 from tb_profile_plugin.serve import App, views

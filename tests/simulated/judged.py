@@ -15,7 +15,7 @@ from simulated.machine import CHANGES, Event, captured, period
 from simulated.programs import Program, drawn
 
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events
-from tb_profile_plugin.analysis.diagnosis.typical_times import Typical, typical_times
+from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
 from tb_profile_plugin.model.host import Host
 
 SCENARIOS = {

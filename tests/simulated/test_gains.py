@@ -14,11 +14,11 @@ from simulated.judged import Judged, judged
 from simulated.machine import captured, period
 from simulated.programs import COMM, COMPUTE, GATHER, REDUCE, SHAPES, Launch, Program, Python, Read, Sync, Wait, drawn
 
+from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled
-from tb_profile_plugin.analysis.diagnosis.typical_times import Typical, typical_times
-from tb_profile_plugin.analysis.diagnosis.whatif import SCENARIOS
-from tb_profile_plugin.analysis.idle.devices import device_work
+from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
+from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
 from tb_profile_plugin.model.host import Host
 
 MANY = int(os.environ.get("TB_PROFILE_SIMULATED", "24"))

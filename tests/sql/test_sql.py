@@ -12,9 +12,9 @@ import pytest
 
 import tb_profile_plugin
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.frames.tables import TABLES
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.sql import ask
+from tb_profile_plugin.export.frames.tables import TABLES
+from tb_profile_plugin.export.sql import ask
+from tb_profile_plugin.runtime.problems import ProblemError
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 DOC = (Path(tb_profile_plugin.__file__).parent / "docs" / "sql.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def gpu(tmp_path: Path) -> Capture:
 
 
 def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", "sql", *arguments]
+    command = [sys.executable, "-m", "tb_profile_plugin", "sql", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, input=given, encoding="utf-8")
 
 
@@ -196,10 +196,10 @@ def test_the_process_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process may")
 def test_the_process_can_open_no_file() -> None:
-    from tb_profile_plugin.sql import child
+    from tb_profile_plugin.export.sql import child
 
     code = (
-        "import duckdb\nfrom tb_profile_plugin.sql import child\nchild._lock(1 << 30, 5)\n"
+        "import duckdb\nfrom tb_profile_plugin.export.sql import child\nchild._lock(1 << 30, 5)\n"
         "try:\n    open('/etc/hostname')\nexcept OSError as error:\n    print(error.errno)\n"
         "try:\n    bytearray(1 << 31)\nexcept MemoryError:\n    print('memory')"
     )

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import cli
+from tb_profile_plugin.cli import main
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir, StoredFile, StoredSession, cache
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 CAPTURE = next(TRACES.glob("jax_steps/**/*.xplane.pb*"))
@@ -67,16 +67,16 @@ def everything(*folders: Path) -> dict[str, object]:
 
 def every_verb() -> None:
     """All that writes, reads and deletes; the limit holds next to nothing."""
-    assert cli.main(["tool", "overview_page", str(CAPTURE), "--out", os.devnull]) == 0
-    assert cli.main(["tool", "overview_page", str(CAPTURE), "--out", os.devnull]) == 0
+    assert main.main(["tool", "overview_page", str(CAPTURE), "--out", os.devnull]) == 0
+    assert main.main(["tool", "overview_page", str(CAPTURE), "--out", os.devnull]) == 0
     client = Client(App(Logdir(str(TRACES / "jax_steps"))))
     run = client.get("/runs").get_json()[0]
     for path in ("/sessions", f"/session?run={run}", f"/tools?run={run}", "/sessions"):
         assert client.get(path).status_code == 200
     for number in range(40):
         Kept().put(StoredSession("r", Path("r"), ()), bytes(500), number)
-    assert cli.main(["cache", "show"]) == 0
-    assert cli.main(["cache", "clear"]) == 0
+    assert main.main(["cache", "show"]) == 0
+    assert main.main(["cache", "clear"]) == 0
 
 
 @posix
@@ -196,7 +196,7 @@ def test_who_is_killed_leaves_a_draft_that_counts_and_goes(
 import sys, time
 from pathlib import Path
 from tb_profile_plugin.store import StoredSession
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 def pieces():
     yield bytes(60_000)
     print("half", flush=True)

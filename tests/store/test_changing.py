@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from werkzeug.test import Client
 
-from tb_profile_plugin import formats
+from tb_profile_plugin.formats import recognize
 from tb_profile_plugin.model.worker import decoded
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
-from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, whole
+from tb_profile_plugin.store import Logdir, StoredFile, files, logdir, read, safe_read
 
 DRAWN = draw.space(
     """
@@ -42,7 +42,7 @@ def test_only_bytes_with_texts_stay_in_memory_once_they_are_decoded(tmp_path: Pa
         line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=1 << 40, duration_ps=1 << 40)
     path.write_bytes(space.SerializeToString())
     content = read(stored(path))
-    whole_of = formats.decode(bytes(memoryview(content)))
+    whole_of = recognize.decode(bytes(memoryview(content)))
     known = decoded(content, stored(path))
     assert np.count_nonzero(np.frombuffer(content, np.uint8)) < len(content) / 4
     for one, other in zip(known.planes, whole_of.planes, strict=True):
@@ -66,7 +66,8 @@ def test_a_file_cut_under_the_decoder_does_not_end_the_process(tmp_path: Path) -
     path = tmp_path / "vm.xplane.pb"
     path.write_bytes(DRAWN * 20)
     script = (
-        "import os, sys; from pathlib import Path; from tb_profile_plugin import store, xspace\n"
+        "import os, sys; from pathlib import Path; from tb_profile_plugin import store; "
+        "from tb_profile_plugin.formats import xspace\n"
         "path = Path(sys.argv[1]); content = store.read(store.resolve(path).files[0]); os.truncate(path, 0)\n"
         "print(len(xspace.decode(content).planes))"
     )
@@ -80,24 +81,24 @@ def test_a_file_that_ends_early_gives_what_there_was(tmp_path: Path, monkeypatch
     facts = os.stat(path)
     longer = os.stat_result([*facts[:6], len(DRAWN) + 5000, *facts[7:10]])
     monkeypatch.setattr(os, "fstat", lambda descriptor: longer)
-    assert whole.load(path) == DRAWN
+    assert safe_read.load(path) == DRAWN
 
 
 def test_a_file_that_changes_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "vm.xplane.pb"
     path.write_bytes(OTHER)
-    real = whole._read
+    real = safe_read._read
     reads: list[int] = []
 
-    def slow(file: object, size: int) -> whole.Buffer:
+    def slow(file: object, size: int) -> safe_read.Buffer:
         content = real(file, size)  # type: ignore[arg-type]
         reads.append(size)
         if len(reads) == 1:
             path.write_bytes(DRAWN)
         return content
 
-    monkeypatch.setattr(whole, "_read", slow)
-    assert bytes(memoryview(whole.load(path))) == DRAWN
+    monkeypatch.setattr(safe_read, "_read", slow)
+    assert bytes(memoryview(safe_read.load(path))) == DRAWN
     assert reads == [len(OTHER), len(DRAWN)]
 
 

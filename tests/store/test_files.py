@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import StoredFile, read
 
 CONTENT = bytes(range(256)) * 4000

@@ -14,9 +14,10 @@ from pathlib import Path
 import draw
 import pytest
 
-from tb_profile_plugin import cli, foreign
-from tb_profile_plugin.export import chrome
-from tb_profile_plugin.formats import HEAD
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.formats import other_files
+from tb_profile_plugin.formats.recognize import HEAD
+from tb_profile_plugin.timeline import chrome
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "foreign"
 
@@ -63,7 +64,7 @@ FILES: dict[str, tuple[bytes, str]] = {
 def test_a_file_that_is_no_capture_is_named(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content, told = FILES[name]
     (tmp_path / name).write_bytes(content)
-    assert cli.main(["why", str(tmp_path / name), "--no-cache"]) == 1
+    assert main.main(["why", str(tmp_path / name), "--no-cache"]) == 1
     answer = capsys.readouterr()
     assert told in answer.err and "Traceback" not in answer.err and not answer.out
 
@@ -71,7 +72,7 @@ def test_a_file_that_is_no_capture_is_named(name: str, tmp_path: Path, capsys: p
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs files of others")
 @pytest.mark.parametrize("path", sorted(SHARED.glob("*/*")), ids=lambda path: path.name)
 def test_files_of_others_are_named(path: Path) -> None:
-    assert foreign.problem_of(gzip.open(path).read(HEAD), path.name, is_capture=False)
+    assert other_files.problem_of(gzip.open(path).read(HEAD), path.name, is_capture=False)
 
 
 def test_captures_are_none_of_those(captures: list[Path]) -> None:
@@ -80,7 +81,7 @@ def test_captures_are_none_of_those(captures: list[Path]) -> None:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             head: bytes = file.read(HEAD)
         for is_capture in (True, False):
-            assert foreign.problem_of(head, path.name, is_capture) is None, path
+            assert other_files.problem_of(head, path.name, is_capture) is None, path
 
 
 @pytest.fixture
@@ -98,5 +99,5 @@ def test_our_own_export_is_not_taken_for_a_capture(
     text = change("".join(chrome.pieces([host])))
     json.loads(text)
     (tmp_path / "exported.json").write_text(text)
-    assert cli.main(["why", str(tmp_path / "exported.json"), "--no-cache"]) == 1
+    assert main.main(["why", str(tmp_path / "exported.json"), "--no-cache"]) == 1
     assert "Open the capture itself" in capsys.readouterr().err

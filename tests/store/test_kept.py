@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tb_profile_plugin.runtime import memory
-from tb_profile_plugin.store import StoredFile, StoredSession, cache, kept
-from tb_profile_plugin.store.kept import LEGACY, NAMED, Kept, question
+from tb_profile_plugin.store import StoredFile, StoredSession, cache, result_cache
+from tb_profile_plugin.store.result_cache import LEGACY, NAMED, Kept, question
 
 WHAT = question("overview_page", "", {}, NAMED)
 
@@ -50,7 +50,7 @@ def test_other_questions_and_other_code_have_others(stored: StoredSession, monke
         question("overview_page", "", {}, LEGACY),
     ]:
         assert Kept().get(stored, *what) is None
-    monkeypatch.setattr(kept, "_code", lambda: "another version")
+    monkeypatch.setattr(result_cache, "_code", lambda: "another version")
     assert Kept().get(stored, *WHAT) is None
 
 
@@ -136,7 +136,7 @@ def test_processes_may_write_and_delete_at_once(stored: StoredSession, tmp_path:
 from pathlib import Path
 from tb_profile_plugin.runtime import memory
 from tb_profile_plugin.store import StoredFile, StoredSession, cache
-from tb_profile_plugin.store.kept import Kept
+from tb_profile_plugin.store.result_cache import Kept
 stored = StoredSession("r1", Path({str(tmp_path)!r}), ())
 for turn in range(60):
     Kept().put(stored, bytes([turn % 5]) * 100_000, turn % 5)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis import health
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.analysis.health import capture_health
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir, resolve, roots
 from tb_profile_plugin.store import logdir as logdir_module
 
@@ -80,7 +80,7 @@ def test_an_empty_capture_leaves_its_place_to_the_trace_that_was_made_of_it(tmp_
     (opened,) = resolve(run).files
     assert opened.path.name == "vm.trace.json"
     session = tb_profile_plugin.open(run)
-    found = {problem.code: problem.message for problem in health.findings(session, session.select())}
+    found = {problem.code: problem.message for problem in capture_health.findings(session, session.select())}
     assert "empty_capture" not in found and "vm" in found["empty_beside"]
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("moto", reason="moto's server is not installed")
 
 from moto.server import ThreadedMotoServer  # noqa: E402
 
-from tb_profile_plugin.problems import ProblemError  # noqa: E402
+from tb_profile_plugin.runtime.problems import ProblemError  # noqa: E402
 from tb_profile_plugin.store import Logdir, cache, read, remote, resolve  # noqa: E402
 
 CONTENT = {

@@ -7,8 +7,8 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis import health
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.analysis.health import capture_health
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.store import Logdir
 
 FIRST, SECOND, LATER = (f"2026_01_01_00_00_{second:02}" for second in (1, 3, 40))
@@ -103,5 +103,5 @@ def test_a_capture_says_what_it_was_joined_of(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True)
         path.write_bytes(draw.space("/host:CPU\n  t | work[0,10]").SerializeToString())
     session = tb_profile_plugin.open(tmp_path)
-    (said,) = [each.message for each in health.findings(session, session.select()) if each.code == "joined"]
+    (said,) = [each.message for each in capture_health.findings(session, session.select()) if each.code == "joined"]
     assert FIRST in said and SECOND in said

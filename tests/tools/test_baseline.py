@@ -10,11 +10,11 @@ import draw
 import pytest
 
 from tb_profile_plugin.compat import answer as old_answer
-from tb_profile_plugin.contract.tool import BASELINE
 from tb_profile_plugin.serve.workspace import Workspace
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.kept import NAMED, unpack
+from tb_profile_plugin.store.result_cache import NAMED, unpack
 from tb_profile_plugin.tools import find
+from tb_profile_plugin.tools.answers.tool import BASELINE
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 KEYED = [tool.name for tool in find().values() if BASELINE in tool.params]

@@ -10,10 +10,10 @@ import histories
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve.workspace import Workspace
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.kept import NAMED, unpack
+from tb_profile_plugin.store.result_cache import NAMED, unpack
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"
 

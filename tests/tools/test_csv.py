@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli
-from tb_profile_plugin.contract.csv import field
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.tools.answers.csv import field
 
 TESTS = Path(__file__).resolve().parent.parent
 CAPTURE = str(TESTS / "traces/keras_fit")
@@ -22,7 +22,7 @@ def test_texts_that_could_be_run_are_made_text(text: str, written: str) -> None:
 
 def test_the_command_line_writes_a_table(tmp_path: Path) -> None:
     out = tmp_path / "ops.csv"
-    assert not cli.main(
+    assert not main.main(
         ["tool", "framework_op_stats", CAPTURE, "--format", "csv", "--table", "types", "--out", str(out)]
     )
     head, *rows = csv.reader(io.StringIO(out.read_bytes().decode(), newline=""))
@@ -34,5 +34,5 @@ def test_the_command_line_writes_a_table(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_not_there_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["tool", "framework_op_stats", CAPTURE, "--format", "csv", "--table", "nosuch"]) == 2
+    assert main.main(["tool", "framework_op_stats", CAPTURE, "--format", "csv", "--table", "nosuch"]) == 2
     assert "ops, types" in capsys.readouterr().err

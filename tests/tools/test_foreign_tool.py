@@ -28,7 +28,7 @@ def site(tmp_path: Path) -> Path:
 
 def tb_profile(site: Path, *arguments: str) -> str:
     path = os.pathsep.join([str(site), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "tb_profile_plugin.cli", *arguments]
+    command = [sys.executable, "-m", "tb_profile_plugin", *arguments]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout

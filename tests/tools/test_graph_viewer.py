@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 import tb_profile_plugin
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
 

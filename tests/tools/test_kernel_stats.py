@@ -10,8 +10,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 import tb_profile_plugin
 from tb_profile_plugin import tools
-from tb_profile_plugin.model import kernels
-from tb_profile_plugin.model.capabilities import capabilities
+from tb_profile_plugin.model.devices.capabilities import capabilities
+from tb_profile_plugin.model.names import kernels
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "profiles"
 

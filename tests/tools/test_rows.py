@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tb_profile_plugin.contract.rows import FIRST, WHOLE, Choice, Rows, parted
+from tb_profile_plugin.tools.answers.rows import FIRST, WHOLE, Choice, Rows, parted
 
 CASES = json.loads((Path(__file__).resolve().parents[1] / "rows.json").read_text(encoding="utf-8"))
 """A table and which rows of it are chosen; the pages are held to the same."""

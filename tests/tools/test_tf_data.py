@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.columns import kinds
+from tb_profile_plugin.formats.columns import kinds
 from tb_profile_plugin.model import iterators
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.runtime.problems import ProblemError
 
 TOOL = "tf_data_bottleneck_analysis"
 TRACES = Path(__file__).resolve().parent.parent / "traces" / "tfdata"

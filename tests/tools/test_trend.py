@@ -8,11 +8,11 @@ from typing import Any
 import histories
 import pytest
 
+from tb_profile_plugin.analysis.compare.load import known_digest
 from tb_profile_plugin.api import Capture
-from tb_profile_plugin.compare.load import known_digest
 from tb_profile_plugin.serve.workspace import Workspace
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.store.kept import NAMED, unpack
+from tb_profile_plugin.store.result_cache import NAMED, unpack
 from tb_profile_plugin.tools import trend as module
 
 TRACES = Path(__file__).resolve().parent.parent / "traces"

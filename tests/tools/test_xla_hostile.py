@@ -12,9 +12,9 @@ import pytest
 from werkzeug.test import Client
 
 import tb_profile_plugin
+from tb_profile_plugin.formats.xspace.hlo import fields
 from tb_profile_plugin.serve import App
 from tb_profile_plugin.store import Logdir
-from tb_profile_plugin.xspace.hlo import fields
 
 TOOLS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
 OLD = [
@@ -71,7 +71,7 @@ def test_programs_are_read_up_to_a_size(tmp_path: Path, monkeypatch: pytest.Monk
 
 ASK = """
 import resource, sys, tb_profile_plugin
-from tb_profile_plugin.xspace.hlo import fields
+from tb_profile_plugin.formats.xspace.hlo import fields
 fields.MESSAGES = int(sys.argv[1])
 capture = tb_profile_plugin.open(sys.argv[2])
 for tool in sys.argv[3:]:
@@ -92,15 +92,15 @@ def test_more_computations_than_are_read(tmp_path: Path, most: int, mib: int) ->
 
 
 def test_programs_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tb_profile_plugin.analysis import health
-    from tb_profile_plugin.xspace import hlo
+    from tb_profile_plugin.analysis.health import capture_health
+    from tb_profile_plugin.formats.xspace import hlo
 
     space = hlohostile.capture(hlohostile.circles())
     for number in range(8, 14):
         draw.program(space, number, "other")
     monkeypatch.setattr(hlo, "PROGRAMS", 4)
-    monkeypatch.setattr(health, "PROGRAMS", 4)
+    monkeypatch.setattr(capture_health, "PROGRAMS", 4)
     draw.session(tmp_path, vm=space)
     capture = tb_profile_plugin.open(tmp_path)
     assert len(capture.select()[0].modules) == 4
-    assert "many_programs" in [problem.code for problem in health.findings_of_host(capture.select()[0])]
+    assert "many_programs" in [problem.code for problem in capture_health.findings_of_host(capture.select()[0])]

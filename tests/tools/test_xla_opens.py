@@ -8,8 +8,8 @@ import hlodraw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin.analysis.roofline import Peaks, bound
-from tb_profile_plugin.analysis.xlaop import COMPUTED, XlaOp
+from tb_profile_plugin.analysis.xla.op import COMPUTED, XlaOp
+from tb_profile_plugin.analysis.xla.roofline import Peaks, bound
 
 RAN = """
 /host:CPU

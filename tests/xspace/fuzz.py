@@ -13,12 +13,12 @@ import numpy as np
 from everything import ask_every_tool
 from mutations import Mutator
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.columns import XSpace
 from tb_profile_plugin.export import redact
 from tb_profile_plugin.export.names import Names
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.xspace import wire
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import XSpace
+from tb_profile_plugin.formats.xspace import wire
+from tb_profile_plugin.runtime.problems import ProblemError
 
 DRAWN = draw.space(
     """

@@ -13,12 +13,13 @@ import draw
 import pytest
 
 import tb_profile_plugin
-from tb_profile_plugin import cli, settings, xspace
-from tb_profile_plugin.problems import ProblemError
-from tb_profile_plugin.runtime import cancellation, memory
-from tb_profile_plugin.store import read, resolve, whole
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.runtime import cancellation, memory, settings
+from tb_profile_plugin.runtime.problems import ProblemError
+from tb_profile_plugin.store import read, resolve, safe_read
 
-DECODE = import_module("tb_profile_plugin.xspace.reader")
+DECODE = import_module("tb_profile_plugin.formats.xspace.reader")
 CPU = draw._field(2, b"/host:CPU")
 EVENT = draw._field(4, b"")
 LINE = draw._field(3, EVENT)
@@ -42,8 +43,8 @@ def problem_of(path: Path) -> Any:
 
 PEAK = """
 import resource, sys, tb_profile_plugin
-from tb_profile_plugin import xspace
-from tb_profile_plugin.problems import ProblemError
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.runtime.problems import ProblemError
 # Whatever numba compiles, it compiles before.
 xspace.decode(bytes.fromhex("0a1e12017022070801120312016e2a07080112031201731a072205080110021800"))
 def peak():
@@ -112,7 +113,7 @@ def test_the_file_must_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack
     path = written(tmp_path, os.urandom(300_000), packed)
     monkeypatch.setenv(settings.MEMORY_LIMIT, "100K")
     # Told by its size alone.
-    monkeypatch.setattr(whole, "_read", lambda file, size: pytest.fail("read"))
+    monkeypatch.setattr(safe_read, "_read", lambda file, size: pytest.fail("read"))
     problem = problem_of(path)
     assert problem.code == "too_large"
     assert "larger than the memory limit" in problem.message
@@ -161,10 +162,10 @@ def test_the_command_line_takes_it(
     monkeypatch.setenv(settings.MEMORY_LIMIT, "1G")
     path = str(written(tmp_path, draw._field(1, draw._field(3, EVENT * 100_000))))
     for verb in (["tool", "overview_page", path, "--no-cache"], ["export", path, "--out", str(tmp_path / "out")]):
-        assert cli.main([*verb, "--memory-limit", "2M"]) == 1
+        assert main.main([*verb, "--memory-limit", "2M"]) == 1
         assert "larger than the memory limit of 0.002 GiB" in capsys.readouterr().err
         assert os.environ[settings.MEMORY_LIMIT] == str(2 << 20)
-        assert cli.main([*verb, "--memory-limit", "1G"]) == 0
+        assert main.main([*verb, "--memory-limit", "1G"]) == 0
         capsys.readouterr()
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import upb
 
-from tb_profile_plugin import xspace
-from tb_profile_plugin.columns import XSpace
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import XSpace
 
 LINE = """
 /host:CPU

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import upb
 
-from tb_profile_plugin import store, xspace
-from tb_profile_plugin.columns import Plane, Stats, kinds
+from tb_profile_plugin import store
+from tb_profile_plugin.formats import xspace
+from tb_profile_plugin.formats.columns import Plane, Stats, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = [

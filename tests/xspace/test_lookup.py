@@ -5,7 +5,7 @@ import time
 import numpy as np
 from draw import host
 
-from tb_profile_plugin.columns.lookup import SECRET, digest, first_equal
+from tb_profile_plugin.formats.columns.lookup import SECRET, digest, first_equal
 
 PRIME, BASIS = 1099511628211, 14695981039346656037
 

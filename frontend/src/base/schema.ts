@@ -1,4 +1,4 @@
-/** What the server answers; scripts/schema writes this file from contract/schema.py. */
+/** What the server answers; scripts/schema writes this file from tools/answers/schema.py. */
 
 /**
  * What went wrong or what to know, and what to do about it.

@@ -1,4 +1,4 @@
-/** What a step's time is spent on; scripts/schema writes this file from analysis/idle/states.py. */
+/** What a step's time is spent on; scripts/schema writes this file from analysis/activity/states.py. */
 
 export const CATEGORIES = [
   { id: "compute", label: "Compute" },

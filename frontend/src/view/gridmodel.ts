@@ -197,8 +197,8 @@ const features = tableFeatures({
   sortedRowModel: createSortedRowModel(),
 });
 
-// How rows are chosen and sorted: the server does the same with tables that are here in part (contract/rows.py), and both
-// are held to tests/rows.json.
+// How rows are chosen and sorted: the server does the same with tables that are here in part (tools/answers/rows.py), and
+// both are held to tests/rows.json.
 
 /** Every word must occur somewhere in the row's texts, whatever the case. */
 const everyWord: FilterFn<typeof features, Row> = (row, _column, words: string) => {

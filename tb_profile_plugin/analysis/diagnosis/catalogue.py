@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..idle.states import LABELS as STATE_LABELS
-from ..words import duration
+from ...runtime.units import duration
+from ..activity.states import LABELS as STATE_LABELS
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ..hostnames import EXECUTORS
-from ..idle.states import HOST_CAUSES, STATES, State
+from ...model.names.host_events import EXECUTORS
+from ..activity.states import HOST_CAUSES, STATES, State
+from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
+from ..steps.host_account import Stretch
+from ..steps.typical_times import LongGaps, NamedTime, Typical
 from .catalogue import LABELS, Sentence
-from .figures import Stretch
-from .found import NAMED_SHARE, PAUSE, PAUSES, kinds
+from .cause_kinds import NAMED_SHARE, PAUSE, PAUSES, kinds
 from .remedies import Remedy
-from .tellers import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
-from .typical_times import LongGaps, NamedTime, Typical
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -165,7 +165,7 @@ class Lost:
 
 
 def _name_of(label: str) -> str:
-    """What a cause calls what has that name in `figures`: without the ending of a kind that is a cause of its own."""
+    """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
     ending = next((ending for ending in _BY_ENDING if label.endswith(ending)), "")
     return label.removesuffix(ending)
 

@@ -6,32 +6,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ...model.devices import device_count
+from ...model.devices.properties import device_count
 from ...model.framework import framework
 from ...model.host import Host
-from ...model.recorded import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
-from .. import stepfacts, steptime
-from ..chosen import ALL, TYPICAL, UNUSUAL
-from ..idle.states import STATES, State
-from ..typical import SETTLED
-from .calls import calls_per_step
+from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
+from ..activity.states import STATES, State
+from ..steps import step_evidence, step_time
+from ..steps.dispatched_calls import calls_per_step
+from ..steps.host_account import Stretch, figures
+from ..steps.step_choice import ALL, TYPICAL, UNUSUAL
+from ..steps.typical import SETTLED
+from ..steps.typical_times import Typical, typical_times
+from .already_done import done, early_share
 from .catalogue import Sentence
 from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
-from .figures import Stretch, figures
-from .recorded import done, early_share
 from .remedies import remedy
-from .typical_times import Typical, typical_times
-from .unusual import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
+from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
 NEEDS = (
-    *(*steptime.NEEDS, figures, stepfacts.coverage, calls_per_step),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step),
     *(device_count, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, done, early_share),
 )
 """Per-host functions that `diagnose` merges.
 
-Gains rest on `whatif.what_if`, too, which takes as much time and memory again.
+Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time and memory again.
 """
 
 PROFILER = "profiler"
@@ -68,7 +68,7 @@ class Part(NamedTuple):
     place: str
     """As `HostFigures.places` has them."""
     id: str
-    """Of a state, see `analysis.idle.states`; ``profiler`` for the profiler's own time."""
+    """Of a state, see `analysis.activity.states`; ``profiler`` for the profiler's own time."""
     ps: int
 
 

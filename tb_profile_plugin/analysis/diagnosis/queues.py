@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...model.host import Host
 from ...model.per_host import per_host
-from ..idle.queue import QueueFigures, queue_figures
-from .figures import figures
+from ..activity.launch_queue import QueueFigures, queue_figures
+from ..steps.host_account import figures
 
 
 @per_host(keep=True)

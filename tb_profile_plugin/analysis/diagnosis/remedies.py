@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .recorded import FUSED, TRACED
+from .already_done import FUSED, TRACED
 
 
 class Remedy(NamedTuple):
@@ -19,7 +19,7 @@ class Remedy(NamedTuple):
 def remedy(framework: str, *causes: str, done: frozenset[str] = frozenset()) -> Remedy:
     """Of the first of the causes that has one in a framework, else what holds in all.
 
-    What is ``done`` already, as `recorded` names it, is not advised.
+    What is ``done`` already, as `already_done` names it, is not advised.
     """
     told = ("unexplained" if cause == "unrecorded" else cause for cause in causes)
     ids = [next((_INSTEAD[id, what] for what in done if (id, what) in _INSTEAD), id) for id in told]

@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...problems import Problem, ProblemError
-from ..idle.devices import device_work
-from ..idle.graph import graph
-from ..idle.replay import Scenario
-from ..steptime import StepTimes, slowest
+from ...runtime.arrays import Array
+from ...runtime.problems import Problem, ProblemError
+from ..activity.device_events import device_work
+from ..activity.replay.graph import graph
+from ..activity.replay.replay import Scenario
+from ..steps.event_labels import told_as
+from ..steps.host_account import HostFigures, figures
+from ..steps.step_time import StepTimes, slowest
+from ..steps.typical_times import Means, windows
+from ..steps.what_if import lengths, replayed_windows
 from .catalogue import Sentence
-from .figures import HostFigures, figures
-from .tellers import told_as
-from .typical_times import Means, windows
-from .whatif import lengths, replayed_windows
 
 _NOTHING = 0.001
 """Share of the step below which nothing changes."""

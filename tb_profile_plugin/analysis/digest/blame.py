@@ -6,19 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import I8, I32, I64, Array, I64Matrix, Int
-from ...columns.codes import combine
-from ...jit import jit
-from ...model.allocations import allocations
+from ...formats.columns.codes import combine
+from ...model.devices.allocations import allocations
 from ...model.host import Host
 from ...model.per_host import per_host
-from ...model.recorded import levels, versions
+from ...model.profiler_options import levels, versions
+from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
+from ...runtime.jit import jit
 from ...runtime.regex import regex, without_end
-from ..diagnosis.figures import figures
-from ..diagnosis.timeline import Timeline, timeline
-from ..idle.classes import event_classes
-from ..idle.devices import CPU_COMPUTE, DeviceWork, Kind, host_work
-from ..idle.states import State
+from ..activity.device_events import CPU_COMPUTE, DeviceWork, Kind, host_work
+from ..activity.states import State
+from ..activity.thread_classes import event_classes
+from ..steps.device_timeline import Timeline, timeline
+from ..steps.host_account import figures
 from .identity import DEVICE, HOST, Identities, Identity
 from .record import NOTHING, OTHERS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
-from ...xspace.hlo.module import Module
+from ...formats.xspace.hlo.module import Module
 
 _COMMUTES = frozenset("add multiply maximum minimum and or xor".split())
 _DEPTH = 64

@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
-from ...model import kernelnames
-from ...model.devices import device_count, device_type, host_device_type
+from ...model.devices.properties import device_count, device_type, host_device_type
+from ...model.events.steps import SOURCES
 from ...model.framework import framework
 from ...model.host import Host
+from ...model.names import short_kernel_names
 from ...model.per_host import need
 from ...model.session import Session
-from ...model.steps import SOURCES
-from .. import health, kernelstats
-from ..chosen import TYPICAL
+from ...runtime.arrays import Array
+from ..activity.device_events import Kind
+from ..activity.states import STATES
 from ..diagnosis.diagnose import NEEDS as DIAGNOSIS
 from ..diagnosis.diagnose import Diagnosis, diagnose
-from ..idle.devices import Kind
-from ..idle.states import STATES
-from ..typical import Choice, choose
+from ..health import capture_health
+from ..ops import gpu_kernels
+from ..steps.step_choice import TYPICAL
+from ..steps.typical import Choice, choose
 from .blame import HostBlame, host_blame
 from .identity import Identity
 from .record import LATE_PEER, OTHER_KIND, OTHERS, Digest, DigestCause, DigestKernel, DigestOp, Memory, Part, Steps
@@ -30,8 +31,8 @@ from .record import LATE_PEER, OTHER_KIND, OTHERS, Digest, DigestCause, DigestKe
 NEEDS: tuple[Callable[..., object], ...] = (
     host_blame,
     *DIAGNOSIS,
-    *health.NEEDS,
-    kernelstats.launches,
+    *capture_health.NEEDS,
+    gpu_kernels.launches,
     host_device_type,
     device_count,
     framework,
@@ -175,7 +176,7 @@ def _facts(
     session: Session, hosts: Sequence[Host], found: Sequence[HostBlame], joined: _Joined, step_event: str, wanted: str
 ) -> dict[str, Any]:
     steps = [host.steps_named(step_event) for host in hosts]
-    problems = {each.code: each for each in health.findings(session, hosts, step_event)}
+    problems = {each.code: each for each in capture_health.findings(session, hosts, step_event)}
     rule = next((each.source for each in steps if len(each)), "none")
     times: Counter[str] = Counter()
     for kind, ps in zip(joined.kind, joined.period.tolist(), strict=True):
@@ -238,8 +239,8 @@ def _ops(joined: _Joined, kept: Array, warm: Array, inside: Array) -> list[Diges
 
 def _kernels(hosts: Sequence[Host]) -> list[DigestKernel]:
     found: dict[tuple[str, str], list[Any]] = {}
-    for each in kernelstats.kernel_stats(hosts):
-        row = found.setdefault((kernelnames.family(each.name), each.op), [0, 0, each.known.tensor_core])
+    for each in gpu_kernels.kernel_stats(hosts):
+        row = found.setdefault((short_kernel_names.family(each.name), each.op), [0, 0, each.known.tensor_core])
         row[0] += each.occurrences
         row[1] += each.total_ps
         row[2] = row[2] if row[2] == each.known.tensor_core else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ...problems import Problem, ProblemError
+from ...runtime.problems import Problem, ProblemError
 from ...runtime.regex import regex
 from .record import Digest
 

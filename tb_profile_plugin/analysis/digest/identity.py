@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
-from ...columns import Plane, vocabulary
-from ...columns.codes import combine
-from ...model import names
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
 from ...model.host import Host
-from ...model.instructions import instructions
+from ...model.names import op_names
+from ...model.xla_instructions import instructions
+from ...runtime.arrays import Array
 from ...runtime.regex import regex, without_end
-from ..deviceops import device_events
-from ..diagnosis.naming import shown
-from ..ops import Op
+from ..ops.device_ops import device_events
+from ..ops.op_table import Op
+from ..steps.event_names import shown
 from .bodies import Bodies
 
 DEVICE, HOST = "device", "host"
@@ -127,7 +127,7 @@ class Identities:
                 kinds.append(Identity(side, op.name[:_LONGEST], op.type, stem_of_program(op.module)))
             else:
                 row = int(name[at])
-                told = names.of_event(plane.names[row], plane.categories[row])
+                told = op_names.of_event(plane.names[row], plane.categories[row])
                 text = told.name if told.known and not told.is_dataset else shown(plane.names[row])
                 kinds.append(Identity(side, text[:_LONGEST], told.type if told.known else ""))
         return kind, kinds

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ...problems import Problem, ProblemError
 from ...runtime.memo import lazy
-from ..chosen import EXTREME, KEPT, UNUSUAL
+from ...runtime.problems import Problem, ProblemError
 from ..diagnosis.catalogue import LABELS
+from ..steps.step_choice import EXTREME, KEPT, UNUSUAL
 
 VERSION = 2
 KIND = "digest"
@@ -40,7 +40,7 @@ class Steps:
     step_ps: list[int]
     """The step itself."""
     reason: list[str]
-    """Why it does not count; empty where it does: see `analysis.typical`."""
+    """Why it does not count; empty where it does: see `analysis.steps.typical`."""
     launches: list[int]
     """Ops and kernels that began then."""
     compiles: list[int]
@@ -102,7 +102,7 @@ class DigestKernel:
     """A kernel over the whole capture."""
 
     name: str
-    """Short, see `model.kernelnames`."""
+    """Short, see `model.names.short_kernel_names`."""
     op: str
     launches: int
     total_ps: int

@@ -1,8 +1,8 @@
 """The longest events of a capture."""
 
-from tb_profile_plugin.contract.answer import Answer, Column, Headline, Table
-from tb_profile_plugin.contract.tool import tool
 from tb_profile_plugin.model.per_host import per_host
+from tb_profile_plugin.tools.answers.answer import Answer, Column, Headline, Table
+from tb_profile_plugin.tools.answers.tool import tool
 
 _EVENTS = Table(
     "events",

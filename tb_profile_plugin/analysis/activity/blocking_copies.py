@@ -1,0 +1,46 @@
+"""Copies that are made within the calls that ask for them: such a call waits for its stream."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns.codes import combine
+from ...model.events.links import LAUNCH
+from ...model.host import Host
+from ...model.names import op_names
+from ...model.per_host import per_host
+from ...runtime.arrays import Array, distinct
+
+_LATE_PS, _LATE = 2 * 10**6, 0.1
+"""A copy may seem to end so much later than its call, or by such a share of its time: their clocks differ."""
+_MOSTLY = 0.75
+"""Copies of one name block the calls of one name if so many of them end within their calls."""
+
+
+@per_host
+def blocking_copies(host: Host) -> Array:
+    """int64[k]: copies on devices, by event, whose calls return only when they are made."""
+    trace, links = host.trace, host.trace.links
+    rows = np.flatnonzero(links.kind == LAUNCH)
+    rows = rows[trace.are_named(links.target[rows], _is_copy)]
+    call, copy = links.source[rows].astype(np.int64), links.target[rows].astype(np.int64)
+    if not len(rows):
+        return copy
+    late = np.maximum((_LATE * (trace.end[copy] - trace.begin[copy])).astype(np.int64), _LATE_PS)
+    within = trace.end[copy] <= trace.end[call] + late
+    example, pair = combine(trace.name_of[call], trace.name_of[copy])
+    share = np.bincount(pair, within, len(example)) / np.bincount(pair, minlength=len(example))
+    return copy[(share >= _MOSTLY)[pair]]
+
+
+@per_host
+def blocking_calls(host: Host) -> Array:
+    """int64[k], ascending: the calls on the host that make them."""
+    links = host.trace.links
+    made = np.zeros(len(host.trace), bool)
+    made[blocking_copies(host)] = True
+    return distinct(links.source[(links.kind == LAUNCH) & made[links.target]])
+
+
+def _is_copy(name: str) -> bool:
+    return bool(op_names.memcpy(name))

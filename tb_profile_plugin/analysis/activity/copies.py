@@ -1,0 +1,131 @@
+"""Copies and memsets of devices: how much, how fast, and how much of it nothing else hides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...model.devices.copies import copies as of_devices
+from ...model.events.intervals import covered, union
+from ...model.host import Host
+from ...model.names import op_names
+from ...model.per_host import per_host
+from ...runtime.regex import regex
+from .device_events import DeviceWork, Kind, device_work
+
+SMALL_BYTES = 64 * 1024
+"""Below that a copy's time is latency."""
+_FASTEST = 1e12
+"""Bytes per second that no link to or within a host reaches: what is faster has a wrong size or time."""
+_BLOCKS = 0.8
+"""Share of a copy after which its call has waited for it if it returns only then."""
+_COUNTED = ".0123456789"
+"""What ends an instruction's name that there is several times."""
+_KINDS = regex(r"\bkind_(src|dst):(\w+)")
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Copies of one device, direction and kind of memory."""
+
+    device: str
+    direction: str
+    """As `op_names.memcpy` says it, ``Memset``, or the op's name without its number where that is all there is."""
+    memory: str
+    """``source to destination`` (pageable, pinned, device, managed); empty where the capture does not say."""
+    count: int
+    ps: int
+    """Time, each copy by itself."""
+    exposed_ps: int
+    """Time of it in which the device neither computes nor communicates."""
+    bytes: int | None
+    """None where the capture does not give the size of each."""
+    gb_per_s: float | None
+    """10⁹ bytes per second; None where the size is not known or cannot be true."""
+    small: int | None
+    """How many move less than `SMALL_BYTES`; None where sizes are not known."""
+    blocking: int
+    """How many kept the thread that asked for them."""
+
+
+@per_host(keep=True)
+def copies(host: Host) -> list[Copies]:
+    """All copies that devices recorded; most time first."""
+    found = [each for work in device_work(host) for each in _of_device(host, work)]
+    return sorted(found, key=lambda each: -each.ps)
+
+
+def _of_device(host: Host, work: DeviceWork) -> list[Copies]:
+    mine = np.flatnonzero(work.kind == Kind.COPY)
+    others = union(work.begin[work.kind != Kind.COPY], work.end[work.kind != Kind.COPY])
+    hidden = covered(work.begin[mine], work.end[mine], *others)
+    took = work.end[mine] - work.begin[mine]
+    returned = np.where(work.launch[mine] >= 0, host.trace.end[work.launch[mine]], 0)
+    blocking = returned >= work.begin[mine] + _BLOCKS * took
+    known = _known(host, work.name)
+    told = [known.get(event, (-1, 0)) for event in work.event[mine].tolist()]
+    memories = _memories(host, work.event[mine].tolist(), work.launch[mine].tolist())
+    groups: dict[tuple[str, str], list[int]] = {}
+    for i, (event, (kind, _)) in enumerate(zip(work.event[mine].tolist(), told, strict=True)):
+        groups.setdefault((_direction(host.trace.name(event), kind), memories[i]), []).append(i)
+    answer = []
+    for (direction, memory), rows in groups.items():
+        sizes = [told[i][1] for i in rows]
+        said = all(sizes)
+        whole, time = sum(sizes), int(took[rows].sum())
+        speed = whole / (time / 1e12) if said and time else None
+        answer.append(
+            Copies(
+                work.name,
+                direction,
+                memory,
+                len(rows),
+                time,
+                int((took - hidden)[rows].sum()),
+                whole if said else None,
+                speed / 1e9 if speed is not None and speed < _FASTEST else None,
+                sum(size < SMALL_BYTES for size in sizes) if said else None,
+                int(blocking[rows].sum()),
+            )
+        )
+    return answer
+
+
+def _known(host: Host, device: str) -> dict[int, tuple[int, int]]:
+    """(kind, bytes) of a device's copies by the number of their event, as `model.devices.copies` has them."""
+    plane = next((plane for plane in host.devices if plane.name == device), None)
+    if plane is None:
+        return {}
+    found = of_devices(host)[device]
+    events = (found.row + host.trace.rows(plane).start).tolist()
+    return dict(zip(events, zip(found.kind.tolist(), found.size.tolist(), strict=True), strict=True))
+
+
+def _direction(name: str, kind: int) -> str:
+    if name.lower().startswith("memset"):
+        return "Memset"
+    return op_names.COPIES[kind] if kind >= 0 else name.lstrip("%").partition(" = ")[0].rstrip(_COUNTED)
+
+
+def _memories(host: Host, events: Sequence[int], launches: Sequence[int]) -> list[str]:
+    """The kinds of memory that are stated with each copy, else with its launch."""
+    said = _stated(host)
+    return [said.get(event) or said.get(launch, "") for event, launch in zip(events, launches, strict=True)]
+
+
+@per_host
+def _stated(host: Host) -> dict[int, str]:
+    """The kinds of memory by the number of the event that states them."""
+    answer: dict[int, str] = {}
+    for first, plane in host.trace.parts:
+        column = plane.stat(vocabulary.MEMCPY_DETAILS)
+        if not len(column):
+            continue
+        codes, texts = column.codes
+        ends = [" to ".join(kind for _, kind in sorted(_KINDS.findall(text), reverse=True)) for text in texts]
+        stated = zip((column.owner + first).tolist(), codes.tolist(), strict=True)
+        answer.update({owner: ends[code] for owner, code in stated if ends[code]})
+    return answer

@@ -1,0 +1,349 @@
+"""What each device of a host recorded, as columns, and which call of which thread launched it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.gather import taken
+from ...model.devices.copies import copies
+from ...model.events.links import LAUNCH, RUN
+from ...model.events.nested import MISSING
+from ...model.host import Host
+from ...model.names import collectives, kernels, op_names
+from ...model.per_host import per_host
+from ...model.profiler_options import is_unrecorded
+from ...runtime.arrays import I8, I32, I64, Array, Bool, Int
+from ...runtime.jit import jit
+from ...runtime.regex import regex
+from ..ops.host_ops import kernels_of_single_ops
+from .cpu_shards import ends, shards
+from .states import State
+from .thread_classes import INPUT_THREADS, Activity, activity, event_classes, python_ops
+
+CPU_COMPUTE = "CPU compute"
+"""What computes where a capture names no device: ops of XLA on the CPU and of TensorFlow's executors."""
+
+_COLLECTIVE = regex(r"%?(?:collective|ragged-all)-|cross_device_reduce|nvshmem|deep_ep|quick_?reduce", re.IGNORECASE)
+"""Kernels and ops that communicate beside those that `model` knows."""
+_COPY = regex(r"[Mm]em(?:cpy|set)|%?copy-(?:start|done)\b|%?(?:in|out)feed\b|%?host-transfer")
+"""Memsets, and a TPU's copies; `model.devices.copies` knows those of GPUs."""
+_FIRST_WITHIN, _LAST_WITHIN = int(State.COMPILE), int(State.PAUSE)
+"""What runs on the CPU for compiling, input, a callback or a pause is no work of the program's own."""
+_TORCH = ("aten::", "gloo:", "mpi:", "ucc:")
+"""Begins of the names of PyTorch's ops, and of what its backends do on threads of their own."""
+_ANYWHERE = regex(
+    r"(?:_?(?:Host)?(?:Send|Recv)|NoOp|(?:Stateful)?PartitionedCall|(?:Stateless)?(?:While|If)|Switch|Merge)$"
+)
+"""Ops of TensorFlow that compute nothing: they move control, or wait for what is elsewhere."""
+
+
+class Kind(IntEnum):
+    """What an event of a device does."""
+
+    COMPUTE = 0
+    COLLECTIVE = 1
+    COPY = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DeviceWork:
+    """The events of one device, ascending by begin; columns int64[n] where nothing else is said."""
+
+    name: str
+    """As its plane is named, or `CPU_COMPUTE`."""
+    event: Array
+    """int32[n]: number of the event in the host's trace."""
+    begin: Array
+    """ps."""
+    end: Array
+    """ps, after ``begin``: events that take no time are left out."""
+    stream: Array
+    """int32[n]: the line of the trace that it stands on."""
+    kind: Array
+    """int8[n]: `Kind`."""
+    launch: Array
+    """int32[n]: number of the event on the host that launched it, or -1."""
+    launch_begin: Array
+    """ps; where no launch is known, the event's own begin."""
+    launch_end: Array
+    """ps, at most the event's own begin: a device may begin before the call that launched it returns."""
+    thread: Array
+    """int32[n]: the line of the thread that launched it, or -1."""
+    inside: Array
+    """int8[n]: 1 where an earlier event has the same launch (an op of a program, a node of a graph), else 0."""
+    early: Array
+    """int8[n]: 1 where no launch is known because recording had not begun, else 0."""
+    program: bool
+    """Whether launches start whole programs, in which nothing tells why one op does not follow another at once."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+
+@per_host
+def device_work(host: Host) -> tuple[DeviceWork, ...]:
+    """One for each device that recorded something; the CPU where the capture names no other device; else none."""
+    if host.devices:
+        found = [_of_plane(host, plane) for plane in host.devices]
+    elif host.cpu is None or is_unrecorded(host):
+        return ()
+    else:
+        found = [work_of_cpu(host)]
+    return tuple(each for each in found if len(each))
+
+
+@per_host
+def host_work(host: Host) -> tuple[DeviceWork, ...]:
+    """The same; where devices recorded nothing, what the CPU computes, even if that is nothing, too."""
+    return device_work(host) or ((work_of_cpu(host),) if host.cpu is not None and len(host.cpu.events) else ())
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of a device's event by its name: a kernel's, a copy's, or an op's."""
+    if kernels.is_collective(name) or _is_collective_op(name):
+        return Kind.COLLECTIVE
+    return Kind.COPY if op_names.memcpy(name) or _COPY.match(name) else Kind.COMPUTE
+
+
+def _is_collective_op(name: str) -> bool:
+    bare = name.lstrip("%")
+    return collectives.is_category(bare) or collectives.on_host(bare) or bool(_COLLECTIVE.match(name))
+
+
+def _of_plane(host: Host, plane: Plane) -> DeviceWork:
+    trace = host.trace
+    first = trace.rows(plane).start
+    rows = _own_rows(host, plane)
+    by_name = np.array([kind_of(name) for name in plane.heads], np.int8)
+    kinds = by_name[plane.events.name]
+    kinds[copies(host)[plane.name].row] = Kind.COPY
+    kind = kinds[rows]
+    event = rows + first
+    if host.gpus:
+        launch = _linked(trace.links.source, trace.links.target, trace.links.kind == LAUNCH, len(trace))[event]
+    else:
+        launch = _of_modules(host, plane, event)
+    return _columns(host, plane.name, event, event, trace.end[event], kind, launch, launch, not host.gpus)
+
+
+def _own_rows(host: Host, plane: Plane) -> Array:
+    """int64[k]: a device's own events: of a GPU all streams, of a TPU its ops, without those that only hold others."""
+    if host.gpus:
+        return np.flatnonzero(host.on_streams(plane))
+    ops = (vocabulary.XLA_OPS, vocabulary.ASYNC_XLA_OPS)
+    named = np.array([name in ops for name in plane.lines.name], bool)
+    if not named.any():
+        others = (vocabulary.XLA_MODULES, vocabulary.STEPS)
+        named = np.array([name not in others for name in plane.lines.name], bool)
+        rows = np.flatnonzero(named[plane.events.line] & host.on_streams(plane))
+    else:
+        rows = np.flatnonzero(named[plane.events.line])
+    parent, _ = host.trace.nesting
+    above = parent[rows + host.trace.rows(plane).start]
+    holds = np.zeros(len(host.trace), bool)
+    holds[above[(above >= 0) & (plane.events.duration[rows] > 0)]] = True
+    answer: Array = rows[~holds[rows + host.trace.rows(plane).start]]
+    return answer
+
+
+def _of_modules(host: Host, plane: Plane, event: Array) -> Array:
+    """int32[k]: what enqueued the program that each op of a TPU belongs to, by the link that the runtime wrote."""
+    trace = host.trace
+    lines = [line for line, name in enumerate(plane.lines.name) if name == vocabulary.XLA_MODULES]
+    rows = np.concatenate([np.arange(len(plane.events))[plane.lines.events(line)] for line in lines] or [event[:0]])
+    modules = rows + trace.rows(plane).start
+    modules = modules[np.argsort(trace.begin[modules], kind="stable")]
+    source = _linked(trace.links.source, trace.links.target, np.ones(len(trace.links.source), bool), len(trace))
+    place = np.searchsorted(trace.begin[modules], trace.begin[event], "right") - 1
+    inside = (place >= 0) & (trace.begin[event] < trace.end[modules[place.clip(0)]]) if len(modules) else place >= 0
+    answer = np.full(len(event), -1, np.int32)
+    answer[inside] = source[modules[place[inside]]]
+    return answer
+
+
+def _linked(source: Array, target: Array, chosen: Array, size: int) -> Array:
+    answer = np.full(size, -1, np.int32)
+    answer[target[chosen]] = source[chosen]
+    return answer
+
+
+def work_of_cpu(host: Host) -> DeviceWork:
+    """Ops that XLA and TensorFlow's executors run for the program itself: not for its input, nor in its callbacks."""
+    trace, plane = host.trace, host.cpu
+    assert plane is not None
+    act, classes = activity(host), event_classes(host)
+    first = trace.rows(plane).start
+    op = taken(np.array([_computes(name) for name in plane.heads], bool), plane.events.name)
+    for line, name in enumerate(plane.lines.name):
+        if name.startswith(INPUT_THREADS):
+            op[plane.lines.events(line)] = False
+    op[kernels_of_single_ops(host)] = True
+    op[python_ops(host) - first] = False
+    xla = plane.stat(vocabulary.HLO_OP).owner
+    op[xla] = True
+    within = (classes >= _FIRST_WITHIN) & (classes <= _LAST_WITHIN)
+    op &= ~(within | act.of_input)[trace.rows(plane)]
+    event = np.flatnonzero(op).astype(np.int32) + np.int32(first)
+    shard, shard_of = shards(host, xla + first, xla[op[xla]] + first, act.came_from)
+    launch, start, own = _climb(event, _led_to(host, act), trace.nesting[0], within)
+    _run_at_once(host, event, launch, start)
+    event, launch, start = (event, launch, start) if own.all() else (event[own], launch[own], start[own])
+    at = event
+    if len(shard) and len(event):
+        place = np.searchsorted(event, shard_of).clip(max=len(event) - 1)
+        known = event[place] == shard_of
+        at, rows = np.append(event, shard[known].astype(np.int32)), np.append(np.arange(len(event)), place[known])
+        event, launch, start = event[rows], launch[rows], start[rows]
+    kinds = np.full(len(plane.names), Kind.COMPUTE, np.int8)
+    kinds[[row for row, name in enumerate(plane.heads) if _is_collective_op(name)]] = Kind.COLLECTIVE
+    kind = taken(kinds, taken(plane.events.name, event - np.int32(first)))
+    return _columns(host, CPU_COMPUTE, event, at, ends(host, at), kind, launch, start, True)
+
+
+def _led_to(host: Host, act: Activity) -> Array:
+    """int32[events]: what led to each event on another thread, a run's dispatch before all else; -1 for nothing."""
+    links = host.trace.links
+    run = links.kind == RUN
+    if not run.any():
+        return act.came_from
+    answer = act.came_from.copy()
+    answer[links.target[run]] = links.source[run]
+    return answer
+
+
+def _run_at_once(host: Host, event: Array, launch: Array, start: Array) -> None:
+    """Where nothing tells what an op was launched by, its thread ran it at once, unless its run is an earlier one."""
+    at_once = launch < 0
+    if any(plane.has_stat(vocabulary.RUN_ID) for plane in host.trace.planes):
+        number = host.trace.spread(vocabulary.RUN_ID, event)
+        stated = number != MISSING
+        linked = number[~at_once & stated]
+        if len(linked):
+            at_once &= ~(stated & (number < linked.min()))
+    launch[at_once] = start[at_once] = event[at_once]
+
+
+def _computes(name: str) -> bool:
+    """Whether an event of that name is an op of TensorFlow that does something, or of PyTorch."""
+    op = op_names.parse(name)
+    return name.startswith(_TORCH) or (
+        op.known and op.category == op_names.TENSORFLOW and not _ANYWHERE.match(op.type or op.name)
+    )
+
+
+@jit
+def _climb(events: I32, led_to: I32, parent: I32, within: Bool) -> tuple[I32, I32, Bool]:
+    """(launch, start, own) of each op: the outermost event on another thread that led to it, and what began there.
+
+    Without one, -1 twice. ``own`` is False for what was done within one of the events ``within``.
+    """
+    launch = np.full(len(events), -1, np.int32)
+    start = np.full(len(events), -1, np.int32)
+    own = np.ones(len(events), np.bool_)
+    for i in range(len(events)):
+        event = np.int64(events[i])
+        hops = 0
+        while event >= 0 and hops < 4096:
+            hops += 1
+            if within[event]:
+                own[i] = False
+                break
+            source = np.int64(led_to[event])
+            if source >= 0:
+                launch[i], start[i] = source, event
+                event = source
+            else:
+                event = np.int64(parent[event])
+    return launch, start, own
+
+
+def _columns(
+    host: Host, name: str, event: Array, at: Array, end: Array, kind: Array, launch: Array, start: Array, program: bool
+) -> DeviceWork:
+    """Sorted by begin, with launches as they count: up to where the first of what they started began.
+
+    ``at`` is the event that tells when and on which line each one ran, but for its ``end``.
+    """
+    trace, act = host.trace, activity(host)
+    event, at = event.astype(np.int32, copy=False), at.astype(np.int32, copy=False)
+    order = np.argsort(taken(trace.begin, at), kind="stable")
+    events = event, at, end, kind, launch, start
+    found = _sorted(order, events, trace.begin, trace.end, act.line_of, act.thread, program)
+    columns: list[Any] = [*(column[: found[-1]] for column in found[:-1]), np.zeros(found[-1], np.int8), program]
+    work = DeviceWork(name, *columns)
+    return replace(work, early=_early(host, work).astype(np.int8))
+
+
+@jit
+def _sorted(
+    order: I64,
+    events: tuple[I32, I32, I64, I8, I32, I32],
+    trace_begin: I64,
+    trace_end: I64,
+    line_of: I32,
+    thread_of: I32,
+    program: bool,
+) -> tuple[I32, I64, I64, I32, I8, I32, I64, I64, I32, I8, Int]:
+    """The columns of `DeviceWork` up to ``inside``, and how many of their rows are filled: of (event, at, end, kind,
+    launch, start) in that order, without those that take no time.
+    """
+    of_event, at, until_of, of_kind, of_launch, start_of = events
+    size = len(order)
+    event, stream, launch = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    begin, end = np.empty(size, np.int64), np.empty(size, np.int64)
+    kind, inside = np.empty(size, np.int8), np.zeros(size, np.int8)
+    launch_begin, launch_end = np.empty(size, np.int64), np.empty(size, np.int64)
+    thread = np.full(size, -1, np.int32)
+    first_of = np.full(len(trace_begin), -1, np.int32)
+    count = 0
+    # Until all are known, where the first thing began that the launch led to stands in its first event's row.
+    for i in order:
+        if until_of[i] <= trace_begin[at[i]]:
+            continue
+        event[count], stream[count], kind[count], launch[count] = of_event[i], line_of[at[i]], of_kind[i], of_launch[i]
+        begin[count], end[count] = trace_begin[at[i]], until_of[i]
+        launch_end[count] = begin[count]
+        if of_launch[i] >= 0:
+            begun = begin[count] if start_of[i] == of_launch[i] else trace_begin[start_of[i]]
+            first = first_of[of_launch[i]]
+            if first < 0:
+                first_of[of_launch[i]] = count
+                launch_end[count] = begun
+            else:
+                inside[count] = 1
+                launch_end[first] = min(launch_end[first], begun)
+        count += 1
+    for i in range(count - 1, -1, -1):
+        if launch[i] < 0:
+            launch_begin[i] = begin[i]
+            continue
+        launch_begin[i] = min(trace_begin[launch[i]], begin[i])
+        until = trace_end[launch[i]]
+        if program:
+            until = min(until, launch_end[first_of[launch[i]]])
+        if launch[i] == event[i]:
+            # What was run at once has no call apart from itself.
+            until = begin[i]
+        launch_end[i] = max(min(until, begin[i]), launch_begin[i])
+        thread[i] = thread_of[line_of[launch[i]]]
+    return event, begin, end, stream, kind, launch, launch_begin, launch_end, thread, inside, count
+
+
+def _early(host: Host, work: DeviceWork) -> Array:
+    """bool[n]: not launched within the capture: its id is below all recorded ones, or it began before any launch."""
+    known = work.launch >= 0
+    if known.all():
+        return np.zeros(len(work), bool)
+    answer: Array = ~known & (work.begin < (work.launch_end[known].min() if known.any() else np.iinfo(np.int64).max))
+    for name in (vocabulary.CORRELATION_ID, vocabulary.RUN_ID):
+        ids = host.trace.spread(name, work.event)
+        stated = ids[known & (ids != MISSING)]
+        if len(stated):
+            answer |= ~known & (ids != MISSING) & (ids < stated.min())
+    return answer

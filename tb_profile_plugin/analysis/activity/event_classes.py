@@ -1,0 +1,96 @@
+"""What a thread does during an event, by the event's name: names of frameworks, runtimes and drivers, and of Python."""
+
+from __future__ import annotations
+
+from ...formats.columns import vocabulary
+from ...model.names import collectives, host_events, op_names
+from ...runtime.regex import regex
+from .states import State
+
+NOTHING = 127
+"""Class of events that only enclose, and of moments without an event."""
+UNKNOWN = 126
+"""Class of any other name: one of the program's own on a thread of Python, work of the framework on others."""
+_CALLED = regex(r"(?:EagerLocalExecute|EagerExecute): |(?<!\w)(?<!\w/)(?:\w+/)*\w+:(?!:)")
+"""What stands before an op's type: ``EagerLocalExecute: SaveV2``, ``save/SaveV2:SaveV2``."""
+
+DRIVER_CALL = regex(r"(?:cu|cuda|hip)[A-Z]\w*$")
+"""A call of CUDA's or HIP's runtime or driver, by its own name."""
+
+_RULES = (
+    (
+        State.COMPILE,
+        r"tf\.function-graph_building|.*_traced_|TorchDynamo|compile_fx|Lazy Function Loading|LoadProgram"
+        r"|\$\S+ (?:func_graph_from_py_func|trace_to_jaxpr\w*|lower_sharding_computation|compile_or_get_cached)$",
+    ),
+    (
+        State.INPUT,
+        r"Iterator(?:GetNext|::)|MultiDeviceIterator|\w+(?:Produce|Consume)$|InstantiatedCapturedFunction"
+        r"|MakeIterator|InfeedEnqueue|infeed|enumerate\(Data(?:Loader|Pipe)\)"
+        r"|\$(?:dataloader|data_loader|dataset|iterator_ops)\.py:|\$builtins next$"
+        r"|\$\S+ (?:__next__|next|get_next|(?:\w+_)?(?:generator|gen|loader|batches))$"
+        r"|\$\S+ (?:next|get|load|read|make|fetch)_batch$",
+    ),
+    (
+        State.CALLBACK,
+        r"(?:Eager)?PyFunc|\w*(?:pure|io|debug)_callback|py_xla_callback|outfeed|Outfeed|xla_\w*?python(?:(?!python)\w)*?_callback"
+        r"|numpy_function|\$\S+ (?:pure_callback\w*|io_callback\w*|_flat_callback|_callback)$",
+    ),
+    (
+        State.PAUSE,
+        r"(?:Save|Restore|MergeCheckpoints|MergeV2Checkpoints)(?:V2|Slices)?$|ShardedFilename|(?:Write|Flush)\w*Summary"
+        r"|(?:Merge|Scalar|Histogram|Image|Audio|Tensor)\w*Summary|Encode(?:Png|Jpeg\w*|Wav)$|StringFormat$|Print(?:V2)?$"
+        r"|(?:evaluate|evaluation|validation|checkpoint|save_checkpoint)\b"
+        r"|\$(?=\S*(?:checkpoint|saving|saver|npyio|orbax))\S* (?:(?:save|write)\w*|wait_until_finished)$"
+        r"|\$\S+ save_(?:checkpoint|model|weights)$"
+        r"|\$\S+ on_(?:train_batch|epoch|test|train|predict)\w*_(?:begin|end)$|\$\S+ evaluate$|\$pickle dumps?$",
+    ),
+    (
+        State.SYNC,
+        r".*(?:BlockHostUntilReady|WaitReady|ReadSyncFlag|CompleteCallbacks|\bWait for |Acquire semaphore"
+        r"|np\.asarray\(jax\.Array\))|TFE_TensorHandleResolve|\$<unknown> acquire$|\$?<built-in method acquire\b",
+    ),
+    (
+        State.TRANSFER,
+        r"tpu::System::Transfer|\w*(?:TransferTo|TransferFrom|CopyTo|CopyFrom|BufferFromHost)\w*|TransposePlan"
+        r"|Transpose::|(?:Xla)?(?:De)?[Ll]ineariz|[HD]2[HD] Dispatch|PCIe|cudaMemcpy$|hipMemcpy$"
+        r"|ArrayImpl\.copy_to_host|TfrtTpuClient::\w*Buffer",
+    ),
+    (State.COLLECTIVE_HOST, r"Coordination|RecvTensor|GrpcWorker|\w*ParameterServer"),
+    (
+        State.ALLOCATOR,
+        r"(?:cu|cuda|hip)(?:Mem)?(?:Alloc|Malloc|Free)\w*$|\w*Allocator::|\w*::Defragment|Build buffer allocations"
+        r"|Allocate\w*Buffers|PythonRefManager::CollectGarbage|\[memory\]",
+    ),
+    (State.LAUNCH, r"(?:cu|cuda|hip)\w*(?:Launch|Memcpy|Memset)\w*|DoEnqueueProgram|tpu::System::Execute$"),
+    (
+        State.DISPATCH,
+        rf"{DRIVER_CALL.pattern}|Pj(?:it|map)Function|\w+(?:::\w+)+|TFE_|Eager|Execut|FunctionRun|ParseArguments"
+        r"|DevicePut|Handle in"
+        r"|shard_args|cpp_pjit|convert_to_tensor|tf\.constant|ValidateInput|Thunks|PJRT_|ScheduleWork|Record|KernelAndDevice|Remote",
+    ),
+)
+_COMPILED = [(state, regex(pattern)) for state, pattern in _RULES]
+
+
+def class_of(name: str) -> int:
+    """The `State` that an event of that name stands for; `NOTHING` for marks; 126 where the name says nothing."""
+    if host_events.is_marker(name) or not name:
+        return NOTHING
+    if host_events.is_compiling(name):
+        return State.COMPILE
+    if host_events.is_sleeping(name):
+        return State.PYTHON
+    bare = _CALLED.sub("", name, count=1)
+    if host_events.asks_for_input(bare):
+        return State.INPUT
+    if collectives.on_host(name):
+        return State.COLLECTIVE_HOST
+    for state, pattern in _COMPILED:
+        if state == State.SYNC and host_events.is_waiting(name):
+            return State.SYNC
+        if pattern.match(bare):
+            return state
+    if name.startswith(vocabulary.PYTHON_FRAME):
+        return State.PYTHON
+    return State.DISPATCH if op_names.parse(name).known else UNKNOWN

@@ -1,0 +1,272 @@
+"""Each moment of each device: what it does, or why it is idle, walking back from what comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.events.intervals import union
+from ...model.host import Host
+from ...model.names import host_events
+from ...model.per_host import per_host
+from ...runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int, distinct, quantile
+from ...runtime.jit import jit
+from ...runtime.memo import lazy
+from .device_events import CPU_COMPUTE, DeviceWork, Kind, device_work, host_work
+from .gap_causes import attributed, following
+from .layers import Stretches, Touching, first_kind, layered, together
+from .states import CAUSES, State
+from .thread_classes import activity, are, event_classes
+
+_MICROSECOND = 10**6
+BETWEEN_PS, BETWEEN_COLLECTIVES_PS = 10 * _MICROSECOND, 1500 * _MICROSECOND
+"""How long a device may pause between two events that were both launched before."""
+_LEAST_LATENCY, _MOST_LATENCY, _MOST_OF_POOLS = 10 * _MICROSECOND, 100 * _MICROSECOND, 1000 * _MICROSECOND
+"""How long what was launched on an empty queue may take to begin; a pool's thread has to be woken first."""
+_STREAM_WAITS = ("cuStreamWaitEvent", "cudaStreamWaitEvent", "hipStreamWaitEvent")
+_WITHIN_PROGRAMS = (
+    State.INPUT,
+    State.CALLBACK,
+    State.PAUSE,
+    State.TRANSFER,
+    State.COLLECTIVE_HOST,
+    State.DISPATCH,
+)
+_ANY = int(np.iinfo(np.int64).max)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Touching):
+    """One device from the capture's begin to its end: stretches in order of time that touch."""
+
+    state: Array
+    """int8[k]: `State`."""
+    event: Array
+    """int32[k]: number of the host's event that tells the cause, or -1."""
+    gap_next: Array
+    """int32[gaps]: place in the device's work of the event that ends each gap, or -1 at the capture's end."""
+    latency_ps: int
+    """How long work that was launched on an empty queue may take to begin on this machine; see `latency`."""
+
+    @lazy
+    def gap(self) -> Array:
+        """int32[k]: number of the gap that an idle stretch is part of, else -1: between two gaps the device works."""
+        idle = self.state >= int(CAUSES[0])
+        number = np.cumsum(np.diff(idle, prepend=False) & idle, dtype=np.int32) - np.int32(1)
+        return np.where(idle, number, np.int32(-1))
+
+
+@per_host
+def moments(host: Host) -> tuple[Moments, ...]:
+    """Every moment of each of `device_work`, in its order."""
+    return _of_devices(host, len(device_work(host)))
+
+
+@per_host
+def moments_of_host(host: Host) -> tuple[Moments, ...]:
+    """The same; where devices recorded nothing, what the CPU computes stands for their work."""
+    return moments(host) or _of_devices(host, len(host_work(host)))
+
+
+def _of_devices(host: Host, count: int) -> tuple[Moments, ...]:
+    if not count:
+        return ()
+    wide = wide_causes(host)
+    return tuple(_of_device(host, place, wide) for place in range(count))
+
+
+def latency(work: DeviceWork) -> int:
+    """ps: twice the 95th percentile from a launch's end to the begin of what found its stream empty, 10 to 100 µs, and
+    up to 1 ms for threads of the CPU.
+    """
+    empty = found_empty(work) & (work.launch >= 0) & (work.inside == 0)
+    lags = (work.begin - work.launch_end)[empty]
+    usual = int(2 * quantile(lags, 0.95)) if len(lags) else 0
+    return min(max(usual, _LEAST_LATENCY), _MOST_OF_POOLS if work.name == CPU_COMPUTE else _MOST_LATENCY)
+
+
+def found_empty(work: DeviceWork) -> Array:
+    """bool[n]: the events of whose stream everything earlier had ended when they were launched."""
+    return _found_empty(work.stream, work.end, work.launch_end, int(work.stream.max(initial=0)) + 1)
+
+
+@jit
+def _found_empty(stream: I32, end: I64, launch_end: I64, streams: Int) -> Bool:
+    reached = np.full(streams, -(1 << 62), np.int64)
+    answer = np.zeros(len(stream), np.bool_)
+    for i in range(len(stream)):
+        answer[i] = reached[stream[i]] <= launch_end[i]
+        reached[stream[i]] = max(reached[stream[i]], end[i])
+    return answer
+
+
+def _of_device(host: Host, place: int, wide: Array) -> Moments:
+    act, works = activity(host), host_work(host)
+    work = works[place]
+    usual = latency(work)
+    layers = first_kind(work.begin, work.end, work.kind, len(Kind), *host.window)
+    after = following(*layers, work.begin, work.launch_begin, work.launch)
+    found = attributed(
+        layers,
+        after,
+        (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
+        _pauses(work),
+        awaited_events(host, place),
+        held_by(host, work),
+        wide,
+        (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
+        (act.first, act.begin, act.end, act.state, act.event),
+        act.loop,
+        usual,
+        work.program,
+        (_others(host, place), wide),
+    )
+    return Moments(*found, after, usual)
+
+
+def _others(host: Host, place: int) -> Array:
+    """int64[k, 4] (begin, end, state, event): where other devices work, which a wait is for."""
+    others = _busy(host) if len(host_work(host)) > 1 else []
+    begin, end = together([each for other, each in enumerate(others) if other != place])
+    return np.stack((begin, end, np.full(len(begin), State.PEER), np.full(len(begin), -1)), axis=1)
+
+
+@per_host
+def _busy(host: Host) -> list[Stretches]:
+    """What each device's events cover."""
+    return [union(work.begin, work.end) for work in host_work(host)]
+
+
+def usual_pauses(work: DeviceWork) -> Array:
+    """int64[n] ps: how long a device may pause before an event that was launched before the pause."""
+    answer: Array = _pauses(work)[work.kind, work.inside]
+    return answer
+
+
+def _pauses(work: DeviceWork) -> Array:
+    """int64[len(Kind), 2] ps: the same by kind, and by whether an earlier event has the same launch."""
+    answer = np.full((len(Kind), 2), BETWEEN_PS, np.int64)
+    answer[Kind.COLLECTIVE] = BETWEEN_COLLECTIVES_PS
+    if work.program:
+        # Within a program nothing else can be the reason.
+        answer[:, 1] = _ANY
+    return answer
+
+
+def wide_causes(host: Host) -> Array:
+    """int64[k, 5] (begin, end, state, event, since): what launched work may wait for, on any thread; disjoint.
+
+    On the CPU that is input, callbacks, pauses and copies within a program, and its executors, else callbacks only.
+    What pipelines of input do does not count, since those run ahead.
+    """
+    cpu = any(work.name == CPU_COMPUTE for work in host_work(host))
+    wanted = _WITHIN_PROGRAMS if cpu else (State.CALLBACK,)
+    trace, classes = host.trace, event_classes(host)
+    layers, events = [], []
+    for state in wanted:
+        if state == State.INPUT:
+            found = trace.named(host_events.asks_for_input)
+        elif state == State.DISPATCH:
+            found = trace.named(lambda name: name.startswith(host_events.EXECUTORS))
+        else:
+            found = np.flatnonzero(are(classes, state))
+        if state in (State.CALLBACK, State.DISPATCH):
+            found = found[~activity(host).of_input[found]]
+        events.append(trace.by_time(found))
+        layers.append(union(trace.begin[events[-1]], trace.end[events[-1]]))
+    edges, of_piece = layered(layers, *host.window)
+    starts, of_layer = _joined([begin for begin, _ in layers])
+    openers, of_events = _joined(events)
+    anytime = np.array([state in (State.TRANSFER, State.DISPATCH) for state in wanted])
+    states = np.array(wanted, np.int64)
+    return _causes(edges, of_piece, starts, of_layer, openers, of_events, trace.begin, states, anytime)
+
+
+def _joined(parts: Sequence[Array]) -> tuple[Array, Array]:
+    """(values, first), int64 each: the parts one after another, and where each begins."""
+    return np.concatenate(parts, dtype=np.int64), np.cumsum([0, *map(len, parts)], dtype=np.int64)
+
+
+@jit
+def _causes(
+    edges: I64,
+    of_piece: I8,
+    starts: I64,
+    of_layer: I64,
+    events: I64,
+    of_events: I64,
+    begin: I64,
+    states: I64,
+    anytime: Bool,
+) -> I64Matrix:
+    """The rows of `wide_causes`: of each piece the layer's stretch that it is part of, and the event that began it.
+
+    Stretches begin at ``starts[of_layer[k]:of_layer[k + 1]]``, by ``events`` likewise, in order of time in each layer.
+    """
+    count = 0
+    for layer in of_piece:
+        count += layer >= 0
+    answer = np.empty((count, 5), np.int64)
+    place, event = of_layer[:-1].copy(), of_events[:-1].copy()
+    count = 0
+    for i in range(len(of_piece)):
+        layer = np.int64(of_piece[i])
+        if layer < 0:
+            continue
+        while place[layer] + 1 < of_layer[layer + 1] and starts[place[layer] + 1] <= edges[i]:
+            place[layer] += 1
+        since = starts[place[layer]]
+        while begin[events[event[layer]]] < since:
+            event[layer] += 1
+        answer[count, 0], answer[count, 1], answer[count, 2] = edges[i], edges[i + 1], states[layer]
+        answer[count, 3], answer[count, 4] = events[event[layer]], _ANY if anytime[layer] else since
+        count += 1
+    return answer
+
+
+@per_host
+def awaited_events(host: Host, device: int) -> Array:
+    """int64[n, 3] (begin, end, event): what each event of one of `device_work` waits for on another device.
+
+    (0, 0, -1) for nothing; no rows where none waits for any.
+
+    A call on the launching thread that makes a stream wait says that the next launch waits, not for what. It is taken
+    for the event of another device that ended last before it began, if that was within `BETWEEN_PS`.
+    """
+    works = host_work(host)
+    work, others = works[device], [each for place, each in enumerate(works) if place != device]
+    calls = stream_waits(host)
+    if not len(calls) or not others:
+        return np.empty((0, 3), np.int64)
+    answer = np.zeros((len(work), 3), np.int64)
+    answer[:, 2] = -1
+    begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))
+    order = np.argsort(end, kind="stable")
+    begin, end, event = begin[order], end[order], event[order]
+    waits = held_by(host, work) >= 0
+    place = np.searchsorted(end, work.begin, "right") - 1
+    waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
+    answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
+    return answer
+
+
+@per_host
+def stream_waits(host: Host) -> Array:
+    """int64[k]: calls that make a stream wait."""
+    return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
+
+
+def held_by(host: Host, work: DeviceWork) -> Array:
+    """int32[n]: the last call that made a stream wait between an event's launch and the one before it on its thread;
+    -1 for none.
+    """
+    answer, calls, act = np.full(len(work), -1, np.int32), stream_waits(host), activity(host)
+    threads, at = act.thread[act.line_of[calls]], host.trace.begin[calls]
+    for thread in distinct(threads).tolist():
+        mine = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
+        mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
+        place = np.searchsorted(work.launch_begin[mine], at[threads == thread], "left")
+        answer[mine[place[place < len(mine)]]] = calls[threads == thread][place < len(mine)]
+    return answer

@@ -1,0 +1,133 @@
+"""Where a thread waits for devices, or for Python's interpreter, and no event says so.
+
+Programs of PyTorch wait for devices in calls of the driver, which are recorded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...model.events.intervals import union
+from ...model.events.links import LAUNCH
+from ...model.framework import PYTORCH, framework
+from ...model.host import Host
+from ...model.names import host_events
+from ...runtime.arrays import Array, distinct
+from ...runtime.regex import regex
+from .event_classes import NOTHING
+from .states import State
+
+_WRITTEN_IN_PYTHON = regex(r"\$\S+\.py:\d+ ")
+"""A frame of Python's own code; C functions are recorded as frames, too, and do their own work."""
+_PYTHON_OP = regex(r"(?:[\w/]+:)?(?:Eager)?PyFunc")
+_SO_MANY, _MOSTLY = 3, 0.75
+"""A function waits if it is seen to so often, and in so many of the times that devices finish while it runs."""
+
+_UNKNOWN = np.iinfo(np.int64).min
+
+
+def silent_waits(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+    """(begin, end, event), int64[k]: stretches of the loop's line, and the innermost event around each, or -1: JAX's
+    ``block_until_ready`` leaves none.
+
+    Nothing begins or ends on the line in one of them, no work is left for the devices in it, and the longer part of it
+    is before they finish. ``classes`` is int8[events], `event_classes`.
+    """
+    none = np.empty(0, np.int64)
+    if not host.gpus or loop < 0 or framework(host) == PYTORCH:
+        return none, none, none
+    trace, done = host.trace, _all_done(host)
+    first, last = (int(each) for each in trace.lines[loop : loop + 2])
+    if not len(done) or first == last:
+        return none, none, none
+    around, since, until = _around(host, first, last, done)
+    silent = (since < done) & (done < until) & _says_nothing(host, around, classes)
+    around, since, until, done = (each[silent] for each in (around, since, until, done))
+    name = np.where(around >= 0, trace.name_of[around.clip(0)] + 1, 0)
+    near = until - done <= done - since
+    seen, waited = np.bincount(name), np.bincount(name[near], minlength=int(name.max(initial=0)) + 1)
+    kept = near & ((waited >= _SO_MANY) & (waited >= _MOSTLY * seen))[name]
+    return since[kept], until[kept], around[kept]
+
+
+def held_interpreter(host: Host, loop: int, classes: Array) -> tuple[Array, Array, Array]:
+    """(begin, end, event), int64[k]: stretches of the loop's line in which it cannot go on, since an op of TensorFlow
+    runs Python on another thread, and that op: disjoint and in order of time.
+
+    One thread at a time runs Python. So a call into the framework returns only when the op is over: nothing begins or
+    ends on the line meanwhile, and it goes on soon after. That is told only where it happens most of the times.
+    """
+    none = np.empty(0, np.int64)
+    trace = host.trace
+    ops = trace.named(lambda name: bool(_PYTHON_OP.match(name)))
+    ops = ops[trace.line_of[ops] != loop]
+    if not len(ops) or loop < 0:
+        return none, none, none
+    ops = ops[np.argsort(trace.end[ops], kind="stable")]
+    done = trace.end[ops]
+    first, last = (int(each) for each in trace.lines[loop : loop + 2])
+    around, since, until = _around(host, first, last, done)
+    begin = np.maximum(since, trace.begin[ops])
+    begin[1:] = np.maximum(begin[1:], done[:-1])
+    state = classes[around.clip(0)]
+    in_call = (around >= 0) & ((state == State.SYNC) | (state == State.DISPATCH)) & (begin < done)
+    held = in_call & (until - done <= done - begin)
+    if int(held.sum()) < max(_SO_MANY, _MOSTLY * int(in_call.sum())):
+        return none, none, none
+    return begin[held], done[held], ops[held]
+
+
+def _all_done(host: Host) -> Array:
+    """int64[k] ps, ascending: when the devices had done all that had been launched until then."""
+    trace = host.trace
+    links = trace.links
+    launched = np.full(len(trace), _UNKNOWN, np.int64)
+    kinds = links.kind == LAUNCH
+    launched[links.target[kinds]] = trace.begin[links.source[kinds]]
+    rows = np.concatenate([np.flatnonzero(host.on_streams(gpu)) + trace.rows(gpu).start for gpu in host.gpus])
+    begin, end = union(trace.begin[rows], trace.end[rows])
+    if not len(begin):
+        return begin
+    # Whatever was launched first of what they do when they go on.
+    rows = rows[np.argsort(trace.begin[rows], kind="stable")]
+    next_launch = np.minimum.reduceat(launched[rows], np.searchsorted(trace.begin[rows], begin))
+    answer: Array = end[np.append(next_launch[1:] > end[:-1], True)]
+    return answer
+
+
+def _around(host: Host, first: int, last: int, moments: Array) -> tuple[Array, Array, Array]:
+    """(event, since, until), int64[k]: the innermost event of a line at each moment, or -1, and how long nothing begins
+    or ends around the moment.
+    """
+    trace = host.trace
+    parent, _ = trace.nesting
+    place = first + np.searchsorted(trace.begin[first:last], moments, "right") - 1
+    event = np.where(place >= first, place, -1)
+    since = np.full(len(moments), host.window[0], np.int64)
+    since[event >= 0] = trace.begin[event[event >= 0]]
+    while True:
+        over = np.flatnonzero((event >= 0) & (trace.end[event] <= moments))
+        if not len(over):
+            break
+        since[over] = np.maximum(since[over], trace.end[event[over]])
+        event[over] = parent[event[over]]
+    until = np.where(event >= 0, trace.end[event], host.window[1])
+    follows = place + 1 < last
+    until[follows] = np.minimum(until[follows], trace.begin[place[follows] + 1])
+    return event, since, until
+
+
+def _says_nothing(host: Host, event: Array, classes: Array) -> Array:
+    """bool[k]: whether an event does not tell what happens in it: Python's own code, a mark, or none."""
+    names = host.trace.name_of[event.clip(0)]
+    rows = distinct(names)
+    told = np.array([_tells(host.trace.names[row]) for row in rows.tolist()], bool)[np.searchsorted(rows, names)]
+    state = classes[event.clip(0)]
+    answer: Array = (event < 0) | (~told & ((state == State.PYTHON) | (state == NOTHING)))
+    return answer
+
+
+def _tells(name: str) -> bool:
+    frame = name.startswith(vocabulary.PYTHON_FRAME)
+    return frame and (host_events.is_sleeping(name) or not _WRITTEN_IN_PYTHON.match(name))

@@ -1,0 +1,90 @@
+"""Which work threads of a pool do for the input pipeline: the functions of maps and filters, and what runs in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import I8, I32, Array, Bool, Int
+from ...runtime.jit import jit
+from .event_classes import NOTHING
+from .states import State
+
+_NOTHING = int(NOTHING)
+
+
+def functions_of_input(host: Host, elsewhere: Array, line_of: Array, classes: Array, came_from: Array) -> Array:
+    """bool[events]: what threads do in functions that iterators started; of events on lines ``elsewhere`` than the
+    loop's, bool[lines].
+
+    ``classes`` is int8[events], ``line_of`` and ``came_from`` int32[events] as in `thread_classes.Activity`. What
+    encloses an op may end after the capture: then ops of its name tell, if all are so.
+    """
+    trace = host.trace
+    asks: Array = classes == int(State.INPUT)
+    if not asks.any():
+        return asks
+    parent, _ = trace.nesting
+    answer: Array = _led_to_by(came_from, parent, asks)
+    _completed(answer, asks, elsewhere, line_of, parent, came_from, classes, trace.name_of, len(trace.names))
+    return answer
+
+
+@jit
+def _completed(
+    mine: Bool,
+    asks: Bool,
+    elsewhere: Bool,
+    line_of: I32,
+    parent: I32,
+    came_from: I32,
+    classes: I8,
+    name_of: I32,
+    names: Int,
+) -> None:
+    """Of what iterators led to, leave what is elsewhere, and add events that stand alone with names only of these."""
+    inside, outside = np.zeros(names, np.bool_), np.zeros(names, np.bool_)
+    alone = 0
+    for i in range(len(mine)):
+        mine[i] = mine[i] and not asks[i] and elsewhere[line_of[i]]
+        if mine[i]:
+            inside[name_of[i]] = True
+        elif parent[i] < 0 and came_from[i] < 0 and elsewhere[line_of[i]] and not asks[i] and classes[i] != _NOTHING:
+            alone += 1
+        else:
+            outside[name_of[i]] = True
+    if alone == 0:
+        return
+    for i in range(len(mine)):
+        if inside[name_of[i]] and not outside[name_of[i]]:
+            mine[i] = True
+
+
+@jit
+def _led_to_by(came_from: I32, parent: I32, causes: Bool) -> Bool:
+    """bool[events]: whether an event is one of the causes, lies in one, or was led to by one; each looked at once."""
+    known = np.zeros(len(causes), np.int8)
+    for event in range(len(causes)):
+        at, answer = np.int64(event), np.int8(0)
+        while answer == 0:
+            if known[at] != 0:
+                answer = known[at]
+            elif causes[at]:
+                answer = np.int8(2)
+            else:
+                known[at] = 1
+                above = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
+                if above < 0:
+                    answer = np.int8(1)
+                else:
+                    at = above
+        if answer == 2:
+            at = np.int64(event)
+            while known[at] == 1:
+                known[at] = 2
+                at = np.int64(came_from[at]) if came_from[at] >= 0 else np.int64(parent[at])
+                if at < 0:
+                    break
+            known[event] = 2
+    found: Array = known == 2
+    return found

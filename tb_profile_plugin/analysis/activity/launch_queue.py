@@ -1,0 +1,193 @@
+"""How much launched work waits for each device over time, and how far the host is ahead."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import I32, I64, Array, Bool, Int
+from ...runtime.jit import jit
+from .device_events import DeviceWork, Kind, device_work
+from .gaps import found_empty
+from .partition import partition
+from .states import State
+
+SHORT_PS = 10 * 10**6
+"""A kernel shorter than that is about as long as its launch."""
+_HOST_BOUND_IDLE, _HOST_BOUND_LATE = 0.2, 0.7
+_DEVICE_BOUND_IDLE, _DEVICE_BOUND_WAITING = 0.05, 2
+_FULL = 0.99
+_BLOCKED = 10
+HOST_BOUND, DEVICE_BOUND, MIXED = "host-bound", "device-bound", "mixed"
+_IN_TIME = (State.BETWEEN, State.PEER, State.STREAM, State.CALLBACK, State.BEFORE_CAPTURE, State.UNEXPLAINED)
+"""Causes for which the next work had been launched, or that nothing tells of."""
+
+
+class Queue(NamedTuple):
+    """What was launched for one device and had not ended; a row from each change to the next."""
+
+    device: str
+    at: Array
+    """int64[k] ps, ascending, distinct."""
+    waiting: Array
+    """int32[k]: how many events were launched and had not begun."""
+    running: Array
+    """int32[k]: how many had begun and had not ended."""
+
+    @property
+    def depth(self) -> Array:
+        """int32[k]: both together."""
+        answer: Array = self.waiting + self.running
+        return answer
+
+
+class QueueFigures(NamedTuple):
+    """One device over some windows together."""
+
+    device: str
+    events: int
+    """That begin in the windows."""
+    launches: int
+    """How many of them have a launch that is known."""
+    starved: int
+    """How many of those found their stream empty when they were launched."""
+    lead_ps: int | None
+    """Median time from launch to begin; None without launches."""
+    waiting: float | None
+    """Median number of events that wait, weighted by time; None where the windows take no time."""
+    late_ps: int
+    """Idle time in which the next work had not been launched, or only just."""
+    idle_ps: int
+    busy_ps: int
+    calls_ps: int
+    """Time in launch calls."""
+    kernels: int
+    """Kernels that are no collectives and no copies."""
+    short: int
+    """Those of them shorter than `SHORT_PS`."""
+    short_ps: int
+    by_graph: int
+    """Events after the first of what one launch started."""
+    blocked: int
+    """Launch calls of ten times the usual time and more while as much waited as ever: a full queue. Harmless."""
+
+    @property
+    def verdict(self) -> str:
+        """`HOST_BOUND`, `DEVICE_BOUND` or `MIXED`."""
+        whole = self.idle_ps + self.busy_ps
+        if whole and self.idle_ps >= _HOST_BOUND_IDLE * whole and self.late_ps >= _HOST_BOUND_LATE * self.idle_ps:
+            return HOST_BOUND
+        if whole and self.idle_ps < _DEVICE_BOUND_IDLE * whole and (self.waiting or 0) >= _DEVICE_BOUND_WAITING:
+            return DEVICE_BOUND
+        return MIXED
+
+
+@per_host
+def launch_queue(host: Host) -> tuple[Queue, ...]:
+    """The queue of each of `device_work`, in its order."""
+    return tuple(_queue(work) for work in device_work(host))
+
+
+def _queue(work: DeviceWork) -> Queue:
+    known = work.launch >= 0
+    launched = np.sort(work.launch_end[known], kind="stable")
+    return Queue(work.name, *_changes(launched, known, work.begin, np.sort(work.end, kind="stable")))
+
+
+@jit
+def _changes(launched: I64, known: Bool, begin: I64, end: I64) -> tuple[I64, I32, I32]:
+    """(at, waiting, running) of a `Queue`, from moments in order; those of launches that are known wait before."""
+    size = len(launched) + 2 * len(begin)
+    # What of these is not written takes no memory.
+    at, waiting, running = np.empty(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
+    count = waits = runs = 0
+    i = k = ended = 0
+    while ended < len(end):
+        now = end[ended]
+        if i < len(launched):
+            now = min(now, launched[i])
+        if k < len(begin):
+            now = min(now, begin[k])
+        while i < len(launched) and launched[i] == now:
+            waits, i = waits + 1, i + 1
+        while k < len(begin) and begin[k] == now:
+            waits, runs, k = waits - known[k], runs + 1, k + 1
+        while ended < len(end) and end[ended] == now:
+            runs, ended = runs - 1, ended + 1
+        at[count], waiting[count], running[count] = now, waits, runs
+        count += 1
+    return at[:count], waiting[:count], running[:count]
+
+
+def queue_figures(host: Host, begins: Array, ends: Array) -> list[QueueFigures]:
+    """What the queues of a host's devices were like within windows, which are disjoint and ascending, int64 ps."""
+    works, queues = device_work(host), launch_queue(host)
+    begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
+    spent = partition(host, begins, ends).sum(axis=0)
+    return [
+        _figures(host, work, queue, row, begins, ends) for work, queue, row in zip(works, queues, spent, strict=True)
+    ]
+
+
+def _figures(host: Host, work: DeviceWork, queue: Queue, spent: Array, begins: Array, ends: Array) -> QueueFigures:
+    window = np.searchsorted(begins, work.begin, "right") - 1
+    mine = (window >= 0) & (work.begin < ends[window.clip(0)]) if len(begins) else window >= 0
+    launched = mine & (work.launch >= 0)
+    kernels = mine & (work.kind == Kind.COMPUTE)
+    short = kernels & (work.end - work.begin < SHORT_PS)
+    called = np.zeros(len(host.trace), bool)
+    called[work.launch[launched & (work.launch != work.event)]] = True
+    calls = np.flatnonzero(called)
+    took = host.trace.end[calls] - host.trace.begin[calls]
+    idle = int(spent[State.COMPILE :].sum())
+    return QueueFigures(
+        work.name,
+        int(mine.sum()),
+        int(launched.sum()),
+        int((launched & found_empty(work)).sum()),
+        int(np.median((work.begin - work.launch_end)[launched])) if launched.any() else None,
+        _weighted_median(queue, begins, ends),
+        idle - int(spent[list(_IN_TIME)].sum()),
+        idle,
+        int(spent[: State.COMPILE].sum()),
+        int(took.sum()),
+        int(kernels.sum()),
+        int(short.sum()),
+        int((work.end - work.begin)[short].sum()),
+        0 if work.program else int((launched & (work.inside == 1)).sum()),
+        _blocked(host, queue, calls, took),
+    )
+
+
+def _weighted_median(queue: Queue, begins: Array, ends: Array) -> float | None:
+    """The median of what waits over time, within the windows."""
+    reached = np.cumsum(_weights(queue.at, queue.waiting, begins, ends, int(queue.waiting.max(initial=0)) + 1))
+    return float(np.searchsorted(2 * reached, reached[-1])) if reached[-1] else None
+
+
+@jit
+def _weights(at: I64, waiting: I32, begins: I64, ends: I64, levels: Int) -> I64:
+    """int64[levels] ps: for how long so many events wait, within the windows."""
+    answer = np.zeros(levels, np.int64)
+    for window in range(len(begins)):
+        now = begins[window]
+        k = np.searchsorted(at, now, "right")
+        while now < ends[window]:
+            until = min(at[k], ends[window]) if k < len(at) else ends[window]
+            answer[waiting[k - 1] if k > 0 else 0] += until - now
+            now = until
+            k += 1
+    return answer
+
+
+def _blocked(host: Host, queue: Queue, calls: Array, took: Array) -> int:
+    if not len(calls) or not len(queue.at):
+        return 0
+    place = np.searchsorted(queue.at, host.trace.begin[calls], "right") - 1
+    waiting = np.where(place >= 0, queue.waiting[place.clip(0)], 0)
+    most = int(queue.waiting.max())
+    full = (waiting >= _FULL * most) & (most >= _DEVICE_BOUND_WAITING)
+    return int((full & (took >= _BLOCKED * np.median(took))).sum())

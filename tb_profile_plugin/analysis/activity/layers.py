@@ -1,0 +1,111 @@
+"""Stretches of time laid over one another: at each moment the first layer that covers it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.events.intervals import union
+from ...runtime.arrays import I8, I64, Array, Int
+from ...runtime.jit import jit
+
+Stretches = tuple[Array, Array]
+"""(begin, end), int64[k] ps each: disjoint and in order of time."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Touching:
+    """Stretches of time in order, each from the end of the one before it."""
+
+    edges: Array
+    """int64[n + 1] ps: where each begins, and where the last one ends."""
+
+    @property
+    def begin(self) -> Array:
+        """int64[n] ps."""
+        answer: Array = self.edges[:-1]
+        return answer
+
+    @property
+    def end(self) -> Array:
+        """int64[n] ps."""
+        answer: Array = self.edges[1:]
+        return answer
+
+
+def together(each: Sequence[Stretches]) -> Stretches:
+    """What any of them covers."""
+    none = np.empty(0, np.int64)
+    begin, end = zip((none, none), *each, strict=True)
+    return union(np.concatenate(begin), np.concatenate(end))
+
+
+def layered(layers: Sequence[Stretches], low: int, high: int) -> tuple[Array, Array]:
+    """(edges, layer), int64[k + 1] ps and int8[k]: each moment has the first of the layers that covers it, or -1.
+
+    The stretches of each layer are disjoint and in order of time.
+    """
+    first = np.append(0, np.cumsum([len(begin) for begin, _ in layers])).astype(np.int64)
+    begin, end = (np.concatenate(columns, dtype=np.int64) for columns in zip(*layers, strict=True))
+    return _layered(first, begin, end, low, high)
+
+
+@jit
+def _layered(first: I64, begin: I64, end: I64, low: Int, high: Int) -> tuple[I64, I8]:
+    layers = len(first) - 1
+    # What of it is not written takes no memory.
+    edges = np.empty(2 * len(begin) + 2 * layers + 3, np.int64)
+    answer = np.empty(len(edges), np.int8)
+    edges[0] = low
+    place = first[:-1].copy()
+    count = 0
+    at = np.int64(low)
+    while at < high:
+        until, layer = np.int64(high), np.int64(-1)
+        for k in range(layers):
+            while place[k] < first[k + 1] and end[place[k]] <= at:
+                place[k] += 1
+            if place[k] < first[k + 1]:
+                if begin[place[k]] <= at:
+                    until, layer = min(until, end[place[k]]), np.int64(k)
+                    break
+                until = min(until, begin[place[k]])
+        if count == 0 or answer[count - 1] != layer:
+            answer[count] = layer
+            count += 1
+        edges[count] = until
+        at = until
+    return edges[: count + 1], answer[:count]
+
+
+@jit
+def first_kind(begin: I64, end: I64, kind: I8, kinds: Int, low: Int, high: Int) -> tuple[I64, I8]:
+    """(edges, layer) as `layered` has them: at each moment the first kind of what happens then, or -1.
+
+    What happens between the two moments is ascending by begin, and may overlap.
+    """
+    # Something begins or ends where another layer does. What of it is not written takes no memory.
+    edges = np.empty(2 * len(begin) + 2, np.int64)
+    answer = np.empty(len(edges), np.int8)
+    until = np.full(kinds, low, np.int64)
+    edges[0] = low
+    count = 0
+    at = np.int64(low)
+    for i in range(len(begin) + 1):
+        now = begin[i] if i < len(begin) else np.int64(high)
+        while at < now:
+            then, layer = now, np.int64(-1)
+            for k in range(kinds):
+                if until[k] > at:
+                    then, layer = min(now, until[k]), np.int64(k)
+                    break
+            if count == 0 or answer[count - 1] != layer:
+                answer[count] = layer
+                count += 1
+            edges[count] = then
+            at = then
+        if i < len(begin):
+            until[kind[i]] = max(until[kind[i]], end[i])
+    return edges[: count + 1], answer[:count]

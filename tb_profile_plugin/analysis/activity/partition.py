@@ -1,0 +1,85 @@
+"""How much of each window a device spends on what."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import I8, I64, Array, I64Matrix, Int
+from ...runtime.jit import jit
+from .gaps import Moments, moments
+from .states import State
+
+
+def partition(host: Host, begins: Array, ends: Array) -> Array:
+    """int64[windows, devices, len(State)] ps: what each of `device_work` does in each window, or why it does nothing.
+
+    Windows are disjoint and ascending, int64 ps. Every moment has one state (`gaps.moments`), so that each window's
+    states sum to its length, and joining windows that touch adds their parts. Moments outside of what was recorded
+    are unexplained.
+    """
+    found = moments(host)
+    ps = np.zeros((len(begins), len(found), len(State)), np.int64)
+    begins, ends = np.ascontiguousarray(begins, np.int64), np.ascontiguousarray(ends, np.int64)
+    for place, each in enumerate(found):
+        sums = time_in_windows(begins, ends, each.edges, each.state, len(State))
+        sums[:, State.UNEXPLAINED] += ends - begins - sums.sum(axis=1)
+        ps[:, place] = sums
+    return ps
+
+
+@jit
+def time_in_windows(begins: I64, ends: I64, edges: I64, state: I8, states: Int) -> I64Matrix:
+    """int64[windows, states] ps: how long each state lasts in each window; windows may overlap.
+
+    ``edges`` (int64[k + 1] ps, ascending) are those of stretches that touch, ``state`` (int8[k]) is that of each.
+    """
+    answer = np.zeros((len(begins), states), np.int64)
+    for w in range(len(begins)):
+        k = max(np.searchsorted(edges, begins[w], "right") - 1, 0)
+        at = max(begins[w], edges[k])
+        while k < len(state) and at < ends[w]:
+            until = min(edges[k + 1], ends[w])
+            answer[w, state[k]] += until - at
+            at = until
+            k += 1
+    return answer
+
+
+class Stretches(NamedTuple):
+    """A device's idleness, one cause of one gap after the other, in order of time; int64[k] each."""
+
+    begin: Array
+    end: Array
+    state: Array
+    gap: Array
+    event: Array
+    """The event that the longest part of it goes by, or -1."""
+
+
+def idle_stretches(found: Moments) -> Stretches:
+    """What touches and has one cause within one gap is one stretch."""
+    idle = np.flatnonzero(found.gap >= 0)
+    begin, end, state, gap = found.begin[idle], found.end[idle], found.state[idle], found.gap[idle]
+    if not len(idle):
+        return Stretches(begin, end, state.astype(np.int64), gap.astype(np.int64), gap.astype(np.int64))
+    fresh = np.append(True, (state[1:] != state[:-1]) | (gap[1:] != gap[:-1]) | (begin[1:] != end[:-1]))
+    starts = np.flatnonzero(fresh)
+    longest = np.maximum.reduceat(end - begin, starts)
+    most = np.flatnonzero(end - begin == longest[np.cumsum(fresh) - 1])[::-1]
+    teller = np.full(len(starts), -1, np.int64)
+    teller[(np.cumsum(fresh) - 1)[most]] = found.event[idle][most]
+    until = np.append(end[starts[1:] - 1], end[-1])
+    return Stretches(begin[starts], until, state[starts].astype(np.int64), gap[starts].astype(np.int64), teller)
+
+
+def gap_bounds(found: Moments) -> tuple[Array, Array]:
+    """(begin, end) of each gap, int64 ps."""
+    count = len(found.gap_next)
+    begin, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    idle = np.flatnonzero(found.gap >= 0)
+    begin[found.gap[idle[::-1]]] = found.begin[idle[::-1]]
+    end[found.gap[idle]] = found.end[idle]
+    return begin, end

@@ -1,0 +1,181 @@
+"""The critical path of a window: back from its end, each time to what the activity waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.events.intervals import near
+from ....model.host import Host
+from ....runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
+from ....runtime.jit import jit
+from ..states import State
+from ..thread_classes import activity
+from .graph import Graph
+
+_UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDED), int(State.PYTHON)
+_NODE, _LAG = 0, 1
+
+Slices = tuple[I64, I64, I8, I32, I32]
+"""The columns of `Path`, filled from the left."""
+
+
+class Path(NamedTuple):
+    """Slices in order of time that touch: from the window's begin to its end, exactly."""
+
+    begin: Array
+    """int64[k] ps."""
+    end: Array
+    """int64[k] ps."""
+    state: Array
+    """int8[k]: `State`, what the slice is spent on."""
+    event: Array
+    """int32[k]: number of the device's event, or of the host's event that tells the cause; -1 for none."""
+    node: Array
+    """int32[k]: the activity in the graph whose time or lag the slice is, or -1."""
+    switches: int
+    """How often the path goes from the host to a device, or back."""
+
+    def ps(self) -> Array:
+        """int64[len(State)]: how much of the path is spent on what; sums to the window."""
+        answer = np.zeros(len(State), np.int64)
+        np.add.at(answer, self.state, self.end - self.begin)
+        return answer
+
+
+def critical_path(host: Host, graph: Graph, begin: int, end: int) -> Path:
+    """The path of one window, ps; its slices tile the window."""
+    return next(critical_paths(host, graph, np.array([begin], np.int64), np.array([end], np.int64)))
+
+
+def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iterator[Path]:
+    """The paths of several windows, int64[k] ps, one after another."""
+    for window in zip(graph.telling(ends).tolist(), begins.tolist(), ends.tolist(), strict=True):
+        yield _path(host, graph, *window)
+
+
+def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
+    act, dag = activity(host), graph.dag
+    steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
+    device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
+    nodes = dag.begin, graph.line, graph.event, graph.state
+    done = act.first, act.begin, act.end, act.state, act.event, act.python
+    size = 2 * len(steps)
+    while True:
+        rows = *np.empty((2, size), np.int64), np.empty(size, np.int8), *np.empty((2, size), np.int32)
+        count = _expanded(rows, steps, nodes, graph.lag, done, graph.loop)
+        if count <= size:
+            begins, ends, state, event, of = (column[:count] for column in rows)
+            return Path(begins, ends, state, event, of, int((device[1:] != device[:-1]).sum()))
+        size = count
+
+
+@jit
+def _walk(begin: I64, end: I64, binding: I32, start: Int, low: Int, high: Int) -> I64Matrix:
+    """int64[k, 4] (begin, end, node, whether that is its lag) in order of time, found from ``high`` back to ``low``."""
+    rows = np.empty((0, 4), np.int64)
+    count = np.int64(0)
+    for writing in (False, True):
+        if writing:
+            rows = np.empty((count, 4), np.int64)
+        count = np.int64(0)
+        at, node = np.int64(high), np.int64(start)
+        while at > low:
+            until, lagging, following = np.int64(low), np.int64(_LAG), np.int64(-1)
+            if node >= 0 and end[node] < at:
+                until = max(low, end[node])
+                following = node
+                shown = np.int64(-1)
+            elif node >= 0:
+                until, lagging, shown = max(low, begin[node]), np.int64(_NODE), node
+            else:
+                shown = np.int64(-1)
+            count = _row(rows, count, until, at, shown, lagging)
+            at = until
+            if lagging == _NODE and at > low and node >= 0:
+                if binding[node] >= 0:
+                    following = np.int64(binding[node])
+                    if end[following] < at:
+                        until = max(low, end[following])
+                        count = _row(rows, count, until, at, node, np.int64(_LAG))
+                        at = until
+                else:
+                    count = _row(rows, count, np.int64(low), at, node, np.int64(_LAG))
+                    at = np.int64(low)
+            node = following
+    return rows
+
+
+@jit
+def _row(rows: I64Matrix, count: Int, begin: Int, end: Int, node: Int, lagging: Int) -> Int:
+    if end <= begin:
+        return count
+    if count < len(rows):
+        row = len(rows) - 1 - count
+        rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = begin, end, node, lagging
+    return count + 1
+
+
+@jit
+def _expanded(
+    rows: Slices,
+    steps: I64Matrix,
+    nodes: tuple[I64, I32, I32, I8],
+    lag: tuple[I64, I8, I32, I32],
+    done: tuple[I64, I64, I64, I8, I32, Bool],
+    loop: Int,
+) -> Int:
+    """How many slices there are of the steps, which are written where there is room."""
+    begin, line, event, state = nodes
+    lag_begin, lag_state, lag_node, lag_event = lag
+    first, act_begin, act_end, act_state, act_event, python = done
+    count, lag_at = np.int64(0), np.int64(0)
+    for i in range(len(steps)):
+        at, end, node = steps[i, 0], steps[i, 1], steps[i, 2]
+        if node < 0:
+            count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+        elif steps[i, 3] == _LAG:
+            k = near(lag_node, node, lag_at)
+            while k < len(lag_node) and lag_node[k] == node:
+                last = k + 1 == len(lag_node) or lag_node[k + 1] != node
+                low, high = max(at, lag_begin[k]), min(end, begin[node] if last else lag_begin[k + 1])
+                if low > at and low < end:
+                    count = _slice(rows, count, at, low, np.int64(_UNEXPLAINED), np.int64(-1), node)
+                if high > low:
+                    count = _slice(rows, count, low, high, np.int64(lag_state[k]), np.int64(lag_event[k]), node)
+                    at = high
+                k += 1
+            lag_at = k
+            count = _slice(rows, count, at, end, np.int64(_UNEXPLAINED), np.int64(-1), node)
+        elif state[node] >= 0:
+            count = _slice(rows, count, at, end, np.int64(state[node]), np.int64(event[node]), node)
+        else:
+            mine = line[node]
+            nothing = np.int64(_UNRECORDED if mine == loop else _UNEXPLAINED)
+            if python[mine]:
+                nothing = np.int64(_PYTHON)
+            k, stop = first[mine], first[mine + 1]
+            k = k + np.searchsorted(act_end[k:stop], at, "right")
+            while at < end:
+                if k < stop and act_begin[k] <= at:
+                    then = min(act_end[k], end)
+                    count = _slice(rows, count, at, then, np.int64(act_state[k]), np.int64(act_event[k]), node)
+                    k += 1
+                else:
+                    then = min(act_begin[k], end) if k < stop else end
+                    count = _slice(rows, count, at, then, nothing, np.int64(-1), node)
+                at = then
+    return count
+
+
+@jit
+def _slice(rows: Slices, count: Int, begin: Int, end: Int, state: Int, event: Int, node: Int) -> Int:
+    """How many rows there are with this one, which is written where there is room, and left out where it is empty."""
+    if end <= begin:
+        return count
+    begins, ends, states, events, nodes = rows
+    if count < len(begins):
+        begins[count], ends[count], states[count], events[count], nodes[count] = begin, end, state, event, node
+    return count + 1

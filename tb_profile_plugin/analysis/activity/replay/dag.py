@@ -1,0 +1,110 @@
+"""Activities and what each of them waits for: what it is bound by, and how much later the others could have ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....runtime.arrays import I32, I64, Array, Bool, I32Matrix, I64Matrix, Int
+from ....runtime.jit import jit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dag:
+    """Activities in order of begin (those that take no time first), and the earlier ones that each waits for.
+
+    An activity begins a while after the one that it is bound by; the others could have ended later.
+    """
+
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps."""
+    binding: Array
+    """int32[n]: the activity that each one is bound by, or -1 where it waits for nothing."""
+    first: Array
+    """int32[n + 1]: rows ``first[v]:first[v + 1]`` of the following tell what else activity v waits for."""
+    other: Array
+    """int32[m]: the activity that is waited for."""
+    spare: Array
+    """int64[m] ps: how much later it could have ended without a delay."""
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+
+def made(begin: Array, end: Array, waits: Array, group: Array, least: Array) -> tuple[Dag, Array, int]:
+    """(dag, order, violations): activities are sorted, and ``order[i]`` is which of the given ones became the i-th.
+
+    ``waits`` (int32[n, k]) are the ones that each waits for, -1 for none; an activity usually begins
+    ``least[group, c]`` ps after the one in column c, if it did not begin sooner. By that the last one binds, of those
+    that come to the same the one that ends last; how long it took after that one is known.
+
+    What ends after the one that waits for it begins is left out and counted: clocks or a rule are wrong there.
+    """
+    order = _sorted(begin, end)
+    place = np.empty(len(order), np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    begin, end, binding, first, other, spare, violations = _made(order, place, begin, end, waits, group, least)
+    return Dag(begin, end, binding, first, other, spare), order, violations
+
+
+def _sorted(begin: Array, end: Array) -> Array:
+    """int64[n]: by begin, then by end; fast where few stretches follow one another that are not in order."""
+    order = np.argsort(begin, kind="stable")
+    places = np.flatnonzero(_astray(order, begin, end))
+    if len(places):
+        astray = order[places]
+        order[places] = astray[np.lexsort((end[astray], begin[astray]))]
+    return order
+
+
+@jit
+def _astray(order: I64, begin: I64, end: I64) -> Bool:
+    """bool[n]: all that begin with others and are not in order of end."""
+    answer = np.zeros(len(order), np.bool_)
+    start, astray = 0, False
+    for i in range(1, len(order) + 1):
+        if i < len(order) and begin[order[i]] == begin[order[start]]:
+            astray = astray or end[order[i]] < end[order[i - 1]]
+            continue
+        if astray:
+            answer[start:i] = True
+        start, astray = i, False
+    return answer
+
+
+@jit
+def _made(
+    order: I64, place: I32, begin: I64, end: I64, waits: I32Matrix, group: I32, least: I64Matrix
+) -> tuple[I64, I64, I32, I32, I32, I64, Int]:
+    """The columns of a `Dag`, and how much was left out."""
+    size = len(order)
+    begins, ends = np.empty(size, np.int64), np.empty(size, np.int64)
+    binding, first = np.empty(size, np.int32), np.empty(size + 1, np.int32)
+    # What of these is not written takes no memory.
+    other, spare = np.empty(waits.size, np.int32), np.empty(waits.size, np.int64)
+    count, violations = np.int64(0), np.int64(0)
+    for v in range(size):
+        i = order[v]
+        begins[v], ends[v], first[v] = begin[i], end[i], count
+        bound, bound_spare = np.int64(-1), np.int64(0)
+        for c in range(waits.shape[1]):
+            if waits[i, c] < 0:
+                continue
+            u = np.int64(place[waits[i, c]])
+            if u >= v or ends[u] > begin[i]:
+                violations += 1
+                continue
+            u_spare = max(begin[i] - ends[u] - least[group[i], c], 0)
+            if bound < 0:
+                bound, bound_spare = u, u_spare
+                continue
+            if u_spare < bound_spare or (u_spare == bound_spare and ends[u] > ends[bound]):
+                bound, u, bound_spare, u_spare = u, bound, u_spare, bound_spare
+            other[count], spare[count] = u, u_spare
+            count += 1
+        binding[v] = bound
+    first[size] = count
+    return begins, ends, binding, first, other[:count], spare[:count], violations

@@ -1,0 +1,177 @@
+"""What devices did, as activities: the events of all devices one after another, and what each of them waited for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....formats.columns.codes import combine
+from ....model.host import Host
+from ....runtime.arrays import I32, I64, Array, Int
+from ....runtime.jit import jit
+from ..blocking_copies import blocking_copies
+from ..device_events import DeviceWork
+
+NOWHERE = -(1 << 62)
+"""Before any moment."""
+LAUNCHED, STREAM, ELSEWHERE = range(3)
+"""What an event waits for: the stretch of a thread that launched it, and the event before it on its stream; a join
+for what ended on another stream, too.
+"""
+_MOST_LAUNCHING, _SOME_PAUSE = 30 * 10**6, 10**6
+"""No launch takes longer to reach a GPU that is free (30 µs): what always waits for something else would make it seem
+so. What a device pauses between two events where nothing tells it (1 µs)."""
+_QUEUED = 10 * 10**6
+"""What ran so long after a launch held up what that launched."""
+
+
+class Activities(NamedTuple):
+    """What devices or threads did; events of devices are counted first, then joins, then stretches of threads."""
+
+    begin: Array
+    """int64[n] ps; a stretch that waits takes no time of its own, and stands where that is over."""
+    end: Array
+    """int64[n] ps."""
+    line: Array
+    """int32[n]: the line of the trace that a thread's activity is on; -1 for what devices do."""
+    event: Array
+    """int32[n]: number of a device's event in the host's trace; else -1."""
+    state: Array
+    """int8[n]: a device event's `State`; of threads ``LAUNCH``, ``SYNC`` or ``DISPATCH``, or -1: as its events tell."""
+    waits: Array
+    """int32[n, 3]: the activities that each one waits for, -1 for none."""
+
+
+class Events(NamedTuple):
+    """Columns as `DeviceWork` has them, of d events."""
+
+    first: Array
+    """int64[devices + 1]: a device's events are ``first[i]:first[i + 1]``."""
+    begin: Array
+    end: Array
+    """At most where the next event of the stream begins, if that only sets out a little earlier; a copy that blocks
+    its call ends with it at the latest."""
+    stream: Array
+    """Ops of one program may run on any of its threads, which are one stream here."""
+    event: Array
+    kind: Array
+    launch: Array
+    launch_begin: Array
+    launch_end: Array
+    """A copy that blocks its call is launched where that begins."""
+    thread: Array
+    inside: Array
+    program: Array
+    """bool[d]."""
+    blocks: Array
+    """bool[d]: copies that block the calls that make them."""
+    by_begin: Array
+    """int64[d]: the events in order of begin."""
+    by_end: Array
+    """int64[d]: the same in order of end."""
+
+    @property
+    def device(self) -> Array:
+        """int64[d]: number of each event's device."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def previous(self) -> Array:
+        """int32[d]: what had ended last on its stream when each event began, -1 for none."""
+        streams = int(self.stream.max()) + 1
+        return _previous(self.by_begin, self.by_end, self.stream, streams, self.begin, self.end)
+
+
+def events_of(host: Host, works: tuple[DeviceWork, ...]) -> Events:
+    """The events of all devices."""
+    first = np.append(0, np.cumsum([len(work) for work in works]))
+    lines = max(int(work.stream.max()) for work in works) + 1
+    streams, ends = [], []
+    for i, work in enumerate(works):
+        streams.append(np.full(len(work), lines + i, np.int32) if work.program else work.stream)
+        ends.append(work.end if work.program else _until_next(work.stream, work.begin, work.end, lines))
+    end = joined(ends)
+    program = np.repeat([work.program for work in works], np.diff(first))
+    names = "begin", "event", "kind", "launch", "launch_begin", "launch_end", "thread", "inside"
+    known = {name: joined([getattr(work, name) for work in works]) for name in names}
+    copies = np.zeros(len(host.trace), bool)
+    copies[blocking_copies(host)] = True
+    blocks = copies[known["event"]] & (known["launch"] >= 0)
+    if blocks.any():
+        end = np.where(blocks, np.maximum(np.minimum(end, host.trace.end[known["launch"]]), known["begin"] + 1), end)
+        known["launch_end"] = np.where(blocks, known["launch_begin"], known["launch_end"])
+    by_begin, by_end = np.argsort(known["begin"], kind="stable"), np.argsort(end, kind="stable")
+    of = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
+    return Events(first=first, by_begin=by_begin, by_end=by_end, **of, **known)
+
+
+def joined(columns: list[Array]) -> Array:
+    """One after another, which takes no memory where there is only one."""
+    return columns[0] if len(columns) == 1 else np.concatenate(columns)
+
+
+def usual_lags(host: Host, events: Events, previous: Array) -> tuple[Array, Array]:
+    """(group, lags): a number for each event, int32[d], and for each number how long it usually takes from a launch's
+    end to the begin of what finds its stream free, and from one event to the next on its stream; int64[groups, 3] ps.
+
+    By the device, and the name of the call; a quarter take less. The last number, of no lag, is for all else.
+    """
+    call = np.where(events.launch >= 0, host.trace.name_of[events.launch], -1)
+    example, group = combine(events.device, call, events.blocks.astype(np.int64))
+    before = np.where(previous >= 0, events.end[previous], NOWHERE)
+    launched = (events.launch >= 0) & (events.inside == 0)
+    free = launched & (before <= events.launch_begin)
+    queued = launched & (before > events.launch_end + _QUEUED)
+    lags = np.zeros((len(example) + 1, 3), np.int64)
+    lags[:-1, LAUNCHED] = _low_quarter((events.begin - events.launch_end)[free], group[free], len(example), -1)
+    unknown = lags[:-1, LAUNCHED] < 0
+    known = lags[:-1, LAUNCHED][~unknown]
+    lags[:-1, LAUNCHED][unknown] = int(np.median(known)) if len(known) else 0
+    gpu = ~events.program[example]
+    lags[:-1, LAUNCHED] = np.where(gpu, np.minimum(lags[:-1, LAUNCHED], _MOST_LAUNCHING), lags[:-1, LAUNCHED])
+    pauses = (events.begin - before)[queued]
+    pause = _low_quarter(pauses, events.device[queued], len(events.first) - 1, _SOME_PAUSE)
+    lags[:-1, STREAM] = pause[events.device[example]]
+    return group.astype(np.int32), lags
+
+
+def _low_quarter(values: Array, group: Array, groups: int, default: int) -> Array:
+    """int64[groups]: of each group the value that a quarter of its values are below."""
+    order = np.lexsort((values, group))
+    first = np.searchsorted(group[order], np.arange(groups + 1))
+    answer = np.full(groups, default, np.int64)
+    some = np.diff(first) > 0
+    answer[some] = values[order[(first[:-1] + (np.diff(first) - 1) // 4)[some]]]
+    return answer
+
+
+@jit
+def _until_next(stream: I32, begin: I64, end: I64, streams: Int) -> I64:
+    """int64[n] ps: ends, at most where the next event of the stream begins, if that only sets out a little earlier.
+
+    Kernels may begin while the one before them ends (programmatic dependent launch), and still follow it.
+    """
+    answer = end.copy()
+    last = np.full(streams, -1, np.int64)
+    for i in range(len(end)):
+        before = last[stream[i]]
+        if before >= 0 and begin[i] < end[before] <= end[i]:
+            shorter = min(end[before] - begin[before], end[i] - begin[i])
+            if 2 * (end[before] - begin[i]) <= shorter:
+                answer[before] = begin[i]
+        last[stream[i]] = i
+    return answer
+
+
+@jit
+def _previous(by_begin: I64, by_end: I64, stream: I32, streams: Int, begin: I64, end: I64) -> I32:
+    """`Events.previous`."""
+    answer = np.full(len(begin), -1, np.int32)
+    last = np.full(streams, -1, np.int32)
+    ended = 0
+    for i in by_begin:
+        while ended < len(by_end) and end[by_end[ended]] <= begin[i]:
+            last[stream[by_end[ended]]] = by_end[ended]
+            ended += 1
+        answer[i] = last[stream[i]]
+    return answer

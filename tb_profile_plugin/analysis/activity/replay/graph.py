@@ -1,0 +1,234 @@
+"""What devices and threads did, as activities, and what each of these waited for.
+
+An activity is an event of a device, a join of what streams or calls wait for, or a stretch of a thread between two
+moments that matter: where a call launches or waits, where a step begins, where another thread hands something over. An
+event waits for the stretch that launched it, and for what ran before it on its stream, or a join there; a stretch for
+the one before it on its thread, for the thread that gave it something to do, and for what its call waited for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.host import Host
+from ....model.per_host import per_host
+from ....runtime import memory
+from ....runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
+from ....runtime.jit import jit
+from ..device_events import DeviceWork, device_work
+from ..gap_causes import Pieces, first_until, queued, room
+from ..gaps import moments, usual_pauses, wide_causes
+from ..states import State
+from ..thread_classes import activity
+from .dag import Dag, made
+from .device_activities import LAUNCHED, NOWHERE, Activities, Events, events_of, joined, usual_lags
+from .host_waits import awaited_by_calls
+from .joins import Joins, joins
+from .launch_order import launch_order, launched_first
+from .thread_activities import AWAITED, GIVEN, PREVIOUS, await_calls, stretches
+
+_FARTHEST = 1 << 62
+"""The times of all lines one after another are numbers below that."""
+_LATENCY, _BETWEEN, _SYNC, _STREAM = int(State.LATENCY), int(State.BETWEEN), int(State.SYNC), int(State.STREAM)
+_RETURNING_PS = 3 * 10**6
+"""From a device's end to that of a call that waits for it, where no call of the capture waits (3 µs)."""
+
+Lags = tuple[I64, I8, I32, I32]
+
+
+class Graph(NamedTuple):
+    """The activities of a host; columns by node of ``dag``."""
+
+    dag: Dag
+    line: Array
+    event: Array
+    state: Array
+    """As `Activities` has them: int32[n], int32[n], int8[n]."""
+    lag: Lags
+    """(begin, state, node, event), by node: what lies between the end of what a node is bound by and its own begin;
+    each piece lasts until the next one of its node, or to that begin. Threads go on without any, but where they wait
+    for devices."""
+    violations: int
+    """Waits left out because the record contradicts itself."""
+    loop: int
+    """The line of the loop's thread, or -1."""
+    place: Array
+    """int32[n]: the stream, or the thread, that each activity takes place on; numbers of their own."""
+    asked: Array
+    """int64[n] ps: when each activity was asked for: a stretch where it ends, others where they were launched, by a
+    picosecond after that; before any moment what was launched before the capture."""
+    again: Array
+    """int64[k, 2], ascending: activities that also wait for what was last on a place, of which nothing was recorded."""
+
+    def telling(self, moments: Array) -> Array:
+        """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
+
+        What runs on a device, else on the loop's thread, else what of both had ended last.
+        """
+        distinct, place = np.unique(moments, return_inverse=True)
+        found = _telling(self.dag.begin, self.dag.end, self.line, self.loop, distinct)
+        return found[place.reshape(-1)]
+
+
+@per_host
+def graph(host: Host) -> Graph | None:
+    """The graph of everything recorded; None where no device recorded anything, or times are beyond any capture."""
+    works = device_work(host)
+    begin, end = host.window
+    if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
+        return None
+    events = events_of(host, works)
+    lags, asked, found, done, place = _activities(host, events)
+    # Sorting takes most memory of all: what these were made of need not lie beside it.
+    memory.let_go()
+    dag, order, violations = made(done.begin, done.end, done.waits, *lags)
+    line, number, state = done.line[order], done.event[order], done.state[order]
+    del done
+    again = np.empty((0, 2), np.int64)
+    if len(found.again):
+        node = np.empty(len(order), np.int64)
+        node[order] = np.arange(len(order))
+        again = np.stack((node[found.again[:, 0] + len(events.begin)], found.again[:, 1]), axis=1)
+        again = again[np.argsort(again[:, 0], kind="stable")]
+    lag = _lags(host, works, events, dag, order, state)
+    return Graph(dag, line, number, state, lag, violations, activity(host).loop, place[order], asked[order], again)
+
+
+def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
+    """(group and usual lags as `made` takes them, `Graph.asked`, joins, activities, `Graph.place`), not yet sorted."""
+    act, trace = activity(host), host.trace
+    group, lags = usual_lags(host, events, previous := events.previous())
+    order, launched = launch_order(events), launched_first(host, events)
+    found, previous = joins(host, events, order, launched, previous, (group, lags))
+    found, calls, awaited = awaited_by_calls(host, events, order, launched, found)
+    stream_calls = found.call[found.call >= 0]
+    lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
+    threads, ends = stretches(host, act, events, (lines, trace.end[stream_calls]))
+    count, many = len(events.begin), len(found.at)
+    await_calls(threads, act.thread[act.line_of[calls]].astype(np.int64), trace.end[calls], awaited)
+    for column in (PREVIOUS, GIVEN):
+        threads.waits[:, column] += np.where(threads.waits[:, column] >= 0, count + many, 0).astype(np.int32)
+    ends = np.where(ends >= 0, ends + count + many, -1).astype(np.int32)
+    found.waits[found.call >= 0, LAUNCHED] = ends[count:]
+    nobody, nothing = np.full(count + many, -1, np.int32), np.full(many, -1, np.int32)
+    waits = np.concatenate((np.stack((ends[:count], previous, nobody[:count]), axis=1), found.waits))
+    state = np.append(events.kind, np.full(many, _STREAM, np.int8))
+    own = Activities(
+        np.append(events.begin, found.at),
+        np.append(events.end, found.at),
+        nobody,
+        np.append(events.event, nothing),
+        state,
+        waits,
+    )
+    done = Activities(*(np.concatenate(columns) for columns in zip(own, threads, strict=True)))
+    groups, table = _usual(done, group, lags, many)
+    streams = np.append(events.stream, found.stream)
+    place = np.append(streams, threads.line + int(streams.max()) + 1).astype(np.int32)
+    asked = np.concatenate((order.of_events()[1], found.key))
+    asked = np.concatenate((np.where(asked > NOWHERE, asked + 1, asked), threads.end))
+    return (groups, table), asked, found, done, place
+
+
+def _usual(done: Activities, group: Array, lags: Array, many: int) -> tuple[Array, Array]:
+    """(group, lags) of all activities: joins have none, and threads the time from a device's end to a call's."""
+    threads = done.waits[len(group) + many :]
+    since = np.where(threads[:, PREVIOUS] >= 0, done.end[threads[:, PREVIOUS]], NOWHERE)
+    until, awaited = done.end[len(group) + many :], threads[:, AWAITED]
+    bound = (awaited >= 0) & (done.end[awaited] > since)
+    returning = int(np.median((until - done.end[awaited])[bound])) if bound.any() else _RETURNING_PS
+    none = np.zeros((1, 3), np.int64)
+    more = none.copy()
+    more[0, AWAITED] = returning
+    groups = np.concatenate((group, np.full(many, len(lags) - 1, np.int32), np.full(len(threads), len(lags), np.int32)))
+    return groups, np.concatenate((lags, more))
+
+
+def _lags(host: Host, works: tuple[DeviceWork, ...], events: Events, dag: Dag, order: Array, state: Array) -> Lags:
+    """As `Graph.lag`."""
+    latency = np.array([found.latency_ps for found in moments(host)], np.int64)
+    pauses = joined([usual_pauses(work) for work in works])
+    told = events.launch, events.launch_end, events.first, latency, pauses, wide_causes(host)
+    size = 2 * len(events.begin)
+    while True:
+        # What of it is not written takes no memory.
+        rows, node = room(size), np.empty(size, np.int32)
+        count = _lagging(rows, node, order, dag.begin, dag.end, dag.binding, state, *told)
+        if count <= size:
+            begin, state, event = rows
+            return begin[:count], state[:count], node[:count], event[:count]
+        size = count
+
+
+@jit
+def _lagging(
+    rows: Pieces,
+    node: I32,
+    order: I64,
+    begin: I64,
+    end: I64,
+    binding: I32,
+    state: I8,
+    launch: I32,
+    launch_end: I64,
+    first: I64,
+    latency: I64,
+    pauses: I64,
+    wide: I64Matrix,
+) -> Int:
+    """How many pieces there are, which are written where there is room."""
+    count = np.int64(0)
+    nobody = np.zeros(3, np.int64)
+    for v in range(len(order)):
+        i = order[v]
+        if binding[v] < 0 or end[binding[v]] >= begin[v]:
+            continue
+        since = end[binding[v]]
+        start = count
+        w = first_until(wide, since)
+        if i < len(launch):
+            empty = launch[i] >= 0 and launch_end[i] >= since
+            usual = np.int64(_LATENCY if empty else _BETWEEN)
+            most = latency[np.searchsorted(first, i, "right") - 1] if empty else pauses[i]
+            count = queued(rows, count, since, begin[v], launch_end[i], nobody, wide, w, usual, most, np.int64(-1))
+        elif state[v] == _SYNC:
+            before, usual, most = np.int64(NOWHERE), np.int64(_SYNC), np.int64(_FARTHEST)
+            count = queued(rows, count, since, begin[v], before, nobody, wide, w, usual, most, np.int64(-1))
+        for k in range(start, min(int(count), len(node))):
+            node[k] = v
+    return count
+
+
+@jit
+def _telling(begin: I64, end: I64, line: I32, loop: Int, moments: I64) -> I64:
+    """See `Graph.telling`; moments are distinct and ascend."""
+    ended = np.full(len(moments), -1, np.int64)
+    on_device, on_loop = ended.copy(), ended.copy()
+    first = 0
+    for v in range(len(begin)):
+        if line[v] >= 0 and line[v] != loop:
+            continue
+        while first < len(moments) and moments[first] < begin[v]:
+            first += 1
+        k = first
+        while k < len(moments) and moments[k] < end[v]:
+            if moments[k] > begin[v]:
+                (on_device if line[v] < 0 else on_loop)[k] = v
+            k += 1
+        if k == len(moments):
+            continue
+        if moments[k] == end[v] and end[v] > begin[v]:
+            (on_device if line[v] < 0 else on_loop)[k] = v
+        if ended[k] < 0 or end[v] >= end[ended[k]]:
+            ended[k] = v
+    for k in range(len(moments)):
+        if k > 0 and ended[k] < 0:
+            ended[k] = ended[k - 1]
+    for k in range(len(moments)):
+        if on_device[k] >= 0:
+            ended[k] = on_device[k]
+        elif on_loop[k] >= 0:
+            ended[k] = on_loop[k]
+    return ended

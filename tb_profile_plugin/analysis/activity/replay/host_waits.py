@@ -1,0 +1,140 @@
+"""What calls of a driver wait for before they return, also where they found it done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....formats.columns.codes import combine
+from ....model.host import Host
+from ....model.names import host_events
+from ....runtime.arrays import I64, Array, I64Matrix
+from ....runtime.jit import jit
+from ..thread_classes import activity
+from .device_activities import ELSEWHERE, NOWHERE, STREAM, Events
+from .joins import Joins, latest
+from .launch_order import Launched, Order, places_after
+
+_CLOCK_PS = 10**6
+_TRIES = 256
+"""So many events are tried for what ended last."""
+
+
+def awaited_by_calls(
+    host: Host, events: Events, order: Order, launched: Launched, joins: Joins
+) -> tuple[Joins, Array, Array]:
+    """(joins, calls, awaited): of each call the event or the join that it waits for, as activities are counted.
+
+    A call that waits for whole devices waits for what had been launched last on each stream; where these are several
+    they are joined. One that waits for a stream, or an event on it, waits for that whose work most often ended within
+    such calls at its place of the program, else for that which its thread had launched on last.
+    """
+    key = order.of_events()[1]
+    one, stream = _streams(host, events, key, launched)
+    begin, end = host.trace.begin[one], host.trace.end[one]
+    last = _last_over(stream, begin, end, order.first, order.rows, order.key, events.end)
+    one, last = one[last >= 0], last[last >= 0]
+    whole, thread = _calls(host, host_events.waits_for_devices)
+    times = host.trace.begin[whole], host.trace.end[whole]
+    pairs = _of_devices(thread, *times, order.first, order.rows, order.key, events.end)
+    return _joined(host, events, joins, np.concatenate((whole[pairs[:, 0]], one)), np.concatenate((pairs[:, 1], last)))
+
+
+def _joined(host: Host, events: Events, joins: Joins, calls: Array, awaited: Array) -> tuple[Joins, Array, Array]:
+    """One join after another for each further event that a call waits for; calls stand together."""
+    follows = np.append(False, calls[1:] == calls[:-1])[: len(calls)]
+    rows = np.flatnonzero(follows)
+    count = len(events.begin) + len(joins.at)
+    number = np.where(follows, count + np.cumsum(follows) - 1, awaited)
+    table = np.full((len(rows), 3), -1, np.int32)
+    table[:, STREAM], table[:, ELSEWHERE] = number[rows - 1], awaited[rows]
+    at = latest(events.end[awaited], follows)[rows]
+    own = np.full(len(rows), int(events.stream.max()) + 1, np.int32)
+    nobody = np.full(len(rows), -1, np.int32)
+    more = Joins(at, host.trace.begin[calls[rows]], own, nobody, table, joins.again[:0])
+    found = Joins(*(np.concatenate(columns) for columns in zip(joins, more, strict=True)))
+    final = np.append(~follows[1:], True)[: len(calls)]
+    return found, calls[final], number[final]
+
+
+def _calls(host: Host, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
+    """(calls, threads) of these names, by thread and in order of time; int64[k] both."""
+    act, trace = activity(host), host.trace
+    calls = trace.named(wanted)
+    thread = act.thread[act.line_of[calls]].astype(np.int64)
+    order = np.lexsort((trace.begin[calls], thread))
+    return calls[order], thread[order]
+
+
+def _streams(host: Host, events: Events, key: Array, launched: Launched) -> tuple[Array, Array]:
+    """(calls, streams), int64[k]: which stream each call waits for; those without any are left out."""
+    trace = host.trace
+    calls, thread = _calls(host, host_events.waits_for_stream)
+    place = launched.place(thread, trace.begin[calls])
+    names = trace.name_of[events.event]
+    around = [launched.name(names, thread, place - offset) for offset in (1, 2)]
+    example, code = combine(thread, trace.name_of[calls].astype(np.int64), *around)
+    ended = _ended_within(trace.begin[calls], trace.end[calls], key, events.end[events.by_end], events.by_end)
+    before = (place > launched.first[thread]) if len(calls) else place > 0
+    answer = np.full(len(calls), -1, np.int64)
+    answer[before] = events.stream[launched.event[place[before] - 1]]
+    some = ended >= 0
+    votes = np.zeros((len(example), int(events.stream.max()) + 1), np.int64)
+    np.add.at(votes, (code[some], events.stream[ended[some]]), 1)
+    told = (votes.max(axis=1, initial=0) > 0)[code]
+    answer[told] = votes.argmax(axis=1)[code[told]]
+    return calls[answer >= 0], answer[answer >= 0]
+
+
+@jit
+def _ended_within(begin: I64, end: I64, key: I64, ends: I64, by_end: I64) -> I64:
+    """int64[k]: the event that ended last while each call ran, and had been launched before it; -1 for none."""
+    answer = np.full(len(begin), -1, np.int64)
+    for i in range(len(begin)):
+        place = np.searchsorted(ends, end[i], "right") - 1
+        for k in range(place, max(place - _TRIES, -1), -1):
+            if ends[k] <= begin[i] + _CLOCK_PS:
+                break
+            if key[by_end[k]] < begin[i]:
+                answer[i] = by_end[k]
+                break
+    return answer
+
+
+@jit
+def _last_over(stream: I64, at: I64, until: I64, first: I64, rows: I64, key: I64, end: I64) -> I64:
+    """int64[k]: what was launched last on each stream before a moment and is over until another one; -1 for nothing."""
+    answer = np.full(len(at), -1, np.int64)
+    place = places_after(stream, at - 1, first, key)
+    for i in range(len(at)):
+        k = place[i] - 1
+        while k >= first[stream[i]] and end[rows[k]] > until[i]:
+            k -= 1
+        if k >= first[stream[i]]:
+            answer[i] = rows[k]
+    return answer
+
+
+@jit
+def _of_devices(thread: I64, begin: I64, end: I64, first: I64, rows: I64, key: I64, ends: I64) -> I64Matrix:
+    """int64[k, 2] (call, event): of each call what had been launched last on each stream and no earlier call of its
+    thread has waited for.
+    """
+    streams = len(first) - 1
+    answer = np.empty((len(begin) * streams, 2), np.int64)
+    awaited, of, at = np.full(streams, NOWHERE, np.int64), np.empty(1, np.int64), np.empty(1, np.int64)
+    count = 0
+    for i in range(len(begin)):
+        if i > 0 and thread[i] != thread[i - 1]:
+            awaited[:] = NOWHERE
+        for s in range(streams):
+            if first[s] == first[s + 1]:
+                continue
+            of[0], at[0] = s, begin[i] - 1
+            place = places_after(of, at, first, key)[0] - 1
+            if place >= first[s] and ends[rows[place]] <= end[i] and place > awaited[s]:
+                awaited[s] = place
+                answer[count, 0], answer[count, 1] = i, rows[place]
+                count += 1
+    return answer[:count]

@@ -1,0 +1,225 @@
+"""Joins: moments from which on a stream goes on, or a call returns, since what it waited for on other streams is over.
+
+A join takes no time. Where a program makes a stream wait for another one, one stands between two events of the stream;
+where nobody recorded that, it is inferred from what began late and just after something else had ended. What is so at
+some passes of a place of the program is so at all of them, also where nothing was held up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....formats.columns import vocabulary
+from ....formats.columns.codes import combine
+from ....model.events.nested import MISSING
+from ....model.host import Host
+from ....runtime.arrays import I64, Array, Bool, I64Matrix
+from ....runtime.jit import jit
+from ..gaps import stream_waits
+from ..thread_classes import activity
+from .device_activities import ELSEWHERE, LAUNCHED, NOWHERE, STREAM, Events
+from .launch_order import Launched, Order, places_after
+from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred
+
+_EARLY = 0.02
+"""Share of the passes of a place that may contradict a wait."""
+_BACK, _OTHERS = 3, 4
+"""So many launches before a call and after it tell which streams it is about; of others the first so many."""
+
+
+class Joins(NamedTuple):
+    """Columns of j joins, which are counted after d events."""
+
+    at: Array
+    """int64[j] ps."""
+    key: Array
+    """int64[j] ps: when it was asked for."""
+    stream: Array
+    """int32[j]."""
+    call: Array
+    """int32[j]: the call by which the stream waits, or -1."""
+    waits: Array
+    """int32[j, 3]: events and joins that each waits for; the stretch that ends with the call is filled in later."""
+    again: Array
+    """int64[k, 2]: (join, stream) where nothing was launched before on the stream that it waits for: had the capture
+    begun earlier, something had."""
+
+
+def joins(
+    host: Host, events: Events, order: Order, launched: Launched, previous: Array, lags: tuple[Array, Array]
+) -> tuple[Joins, Array]:
+    """(joins, what each event follows on its stream, int32[d]): the latter is ``previous`` with joins put in."""
+    known = _known(events, previous, *lags)
+    recorded = _recorded(host, events, order, launched, known)
+    known[recorded.before] = np.maximum(known[recorded.before], recorded.at)
+    return _chained(events, order, previous, recorded, inferred(host, events, order, launched, known))
+
+
+def _known(events: Events, previous: Array, group: Array, lags: Array) -> Array:
+    """int64[d] ps: from when on each event's launch and its stream let it begin."""
+    launched = np.minimum(events.launch_end + lags[group, LAUNCHED], events.begin)
+    end = events.end[previous]
+    follows = np.where(previous >= 0, np.minimum(end + lags[group, STREAM], events.begin), NOWHERE)
+    answer: Array = np.maximum(np.where(events.launch >= 0, launched, NOWHERE), follows)
+    return answer
+
+
+def _recorded(host: Host, events: Events, order: Order, launched: Launched, known: Array) -> Waits:
+    """Of the calls by which streams wait."""
+    calls = stream_waits(host)
+    act, trace = activity(host), host.trace
+    thread = act.thread[act.line_of[calls]].astype(np.int64)
+    launching = launched.first[thread] < launched.first[thread + 1]
+    calls, thread = calls[launching], thread[launching]
+    rows = np.lexsort((trace.begin[calls], thread))
+    calls, thread = calls[rows], thread[rows]
+    pair = np.full((len(calls), 2), -1, np.int64)
+    if len(calls) and len(order.first) > 2:
+        _pairs(host, events, order, launched, known, calls, thread, pair)
+    paired = pair[:, 0] >= 0
+    calls, pair = calls[paired], pair[paired]
+    return _waits(events, order, trace.begin[calls], trace.end[calls], calls, pair)
+
+
+def _pairs(
+    host: Host,
+    events: Events,
+    order: Order,
+    launched: Launched,
+    known: Array,
+    calls: Array,
+    thread: Array,
+    pair: Array,
+) -> None:
+    """Fill in which stream each call makes wait, and for which one: as stated for any call of its place, else the pair
+    of streams that none of the calls contradicts and that explains most, else the stream that is launched on next, for
+    the one that was launched on before.
+    """
+    trace = host.trace
+    at, names = trace.begin[calls], trace.name_of[events.event]
+    place = launched.place(thread, at)
+    around = [launched.name(names, thread, place + offset) for offset in (-2, -1, 0)]
+    fresh = np.append(True, (np.diff(place) != 0) | (np.diff(thread) != 0))
+    rank = np.arange(len(calls)) - np.maximum.accumulate(np.where(fresh, np.arange(len(calls)), 0))
+    _, base = combine(*around)
+    example, code = combine(base, rank)
+    stated = _stated(host, calls)
+    by_code = np.argsort(code, kind="stable")
+    first = np.searchsorted(code[by_code], np.arange(len(example) + 1))
+    used = np.flatnonzero(np.diff(order.first))[:_OTHERS].tolist()
+    device = np.zeros(len(order.first) - 1, np.int64)
+    device[events.stream] = events.device
+    taken: dict[int, set[tuple[int, int]]] = {}
+    for each in np.argsort(rank[example], kind="stable").tolist():
+        mine = by_code[first[each] : first[each + 1]]
+        known_pairs = [stated[call] for call in calls[mine].tolist() if call in stated]
+        known_already = taken.setdefault(int(base[mine[0]]), set())
+        if known_pairs:
+            best = max(sorted(set(known_pairs)), key=known_pairs.count)
+        else:
+            last = int(mine[-1])
+            low, high = launched.first[thread[last]], launched.first[thread[last] + 1]
+            streams = events.stream[launched.event]
+            after = dict.fromkeys(streams[place[last] : min(place[last] + _BACK, high)].tolist())
+            before = dict.fromkeys([*streams[max(place[last] - _BACK, low) : place[last]][::-1].tolist(), *used])
+            tried = [(a, b) for a in after for b in before if a != b and (a, b) not in known_already]
+            if not tried:
+                continue
+            score = _scores(
+                np.array(tried, np.int64), at[mine], order.first, order.rows, order.key, events.begin, events.end, known
+            )
+            fits = np.flatnonzero(score[:, 1] <= _EARLY * len(mine))
+            if not len(fits):
+                continue
+            near = np.array([device[a] == device[b] for a, b in tried])
+            best = tried[max(fits.tolist(), key=lambda k: (score[k, 0], near[k], -k))]
+        known_already.add(best)
+        pair[mine] = best
+
+
+def _stated(host: Host, calls: Array) -> dict[int, tuple[int, int]]:
+    """By call (stream, awaited stream), where the profiler says so."""
+    number = host.trace.spread(vocabulary.CORRELATION_ID, calls)
+    by_number = dict(zip(number[number != MISSING].tolist(), calls[number != MISSING].tolist(), strict=True))
+    answer: dict[int, tuple[int, int]] = {}
+    line = 0
+    for plane in host.trace.planes:
+        names = plane.lines.name
+        if plane in host.gpus and plane.has_stat(vocabulary.WAIT_ON_STREAM):
+            streams = {id: line + i for i, id in enumerate(plane.lines.id.tolist()) if names[i].startswith("Stream")}
+            rows = plane.stat(vocabulary.WAIT_ON_STREAM).owner
+            columns = (vocabulary.CORRELATION, vocabulary.STREAM, vocabulary.WAIT_ON_STREAM)
+            for call, *pair in zip(*(plane.numbers(name, rows, MISSING).tolist() for name in columns), strict=True):
+                if call in by_number and all(each in streams for each in pair) and pair[0] != pair[1]:
+                    answer[by_number[call]] = streams[pair[0]], streams[pair[1]]
+        line += len(names)
+    return answer
+
+
+def _waits(events: Events, order: Order, begin: Array, end: Array, calls: Array, pair: Array) -> Waits:
+    """Of calls by which the first stream of a pair waits for the second."""
+    stream, other = np.ascontiguousarray(pair.T)
+    place = places_after(stream, begin, order.first, order.key)
+    before = order.at(stream, place)
+    awaited = order.at(other, places_after(other, begin - 1, order.first, order.key) - 1)
+    since = order.at(stream, place - 1)
+    at = np.maximum(end, np.where(since >= 0, events.end[since], NOWHERE))
+    at = np.maximum(at, np.where(awaited >= 0, events.end[awaited], NOWHERE))
+    until = np.where(before >= 0, events.begin[before], -NOWHERE)
+    kept = (awaited < 0) | (events.end[awaited] <= until)
+    awaited = np.where(awaited >= 0, awaited, ~other)
+    found = Waits(np.minimum(at, until), begin, calls, stream, before, awaited)
+    return Waits(*(column[kept] for column in found))
+
+
+def _chained(events: Events, order: Order, previous: Array, *waits: Waits) -> tuple[Joins, Array]:
+    """The joins of these waits, each behind what came before it on its stream."""
+    at, key, call, stream, before, awaited = (np.concatenate(column) for column in zip(*waits, strict=True))
+    rank = np.repeat(np.arange(len(waits)), [len(each.at) for each in waits])
+    rows = np.lexsort((key, rank, before, stream))
+    at, key, call, stream, before, awaited = (each[rows] for each in (at, key, call, stream, before, awaited))
+    count, numbers = len(events.begin), np.arange(len(at), dtype=np.int32)
+    follows = np.append(False, (stream[1:] == stream[:-1]) & (before[1:] == before[:-1]))[: len(at)]
+    last = order.at(stream, order.first[stream + 1] - 1)
+    table = np.full((len(at), 3), -1, np.int32)
+    table[:, STREAM] = np.where(before >= 0, previous[before], last)
+    table[follows, STREAM] = numbers[follows] - 1 + count
+    at = latest(at, follows)
+    table[:, ELSEWHERE] = np.maximum(awaited, -1)
+    chained = previous.copy()
+    # Of several joins before one event the last is what that follows.
+    chained[before[before >= 0]] = numbers[before >= 0] + count
+    again = np.flatnonzero(awaited < 0)
+    pairs = np.stack((again, ~awaited[again]), axis=1)
+    return Joins(at, key, stream.astype(np.int32), call.astype(np.int32), table, pairs), chained
+
+
+@jit
+def latest(end: I64, follows: Bool) -> I64:
+    """int64[k]: the latest end so far, of those that follow one another."""
+    answer = end.copy()
+    for i in range(1, len(end)):
+        if follows[i]:
+            answer[i] = max(answer[i], answer[i - 1])
+    return answer
+
+
+@jit
+def _scores(tried: I64Matrix, at: I64, first: I64, rows: I64, key: I64, begin: I64, end: I64, known: I64) -> I64Matrix:
+    """int64[pairs, 2]: how many of the calls a pair explains, and how many contradict it."""
+    answer = np.zeros((len(tried), 2), np.int64)
+    stream, places = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+    for k in range(len(tried)):
+        stream[:] = tried[k, 0]
+        places = places_after(stream, at, first, key)
+        stream[:] = tried[k, 1]
+        others = places_after(stream, at - 1, first, key)
+        for i in range(len(at)):
+            if places[i] < first[tried[k, 0] + 1] and others[i] > first[tried[k, 1]]:
+                v, u = rows[places[i]], rows[others[i] - 1]
+                since = begin[v] + CLOCK_PS - end[u]
+                answer[k, 1] += since < 0
+                answer[k, 0] += end[u] > known[v] - LATE_PS and 0 <= since <= NEAR_PS
+    return answer

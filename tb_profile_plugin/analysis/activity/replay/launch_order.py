@@ -1,0 +1,132 @@
+"""In which order events were launched: on each stream, and on each thread."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.host import Host
+from ....runtime.arrays import I32, I64, Array, Int
+from ....runtime.jit import jit
+from .device_activities import NOWHERE, Events
+
+
+class Order(NamedTuple):
+    """The events of each stream in the order in which they were launched; the k-th of all is ``rows[k]``."""
+
+    first: Array
+    """int64[streams + 1]: those of a stream are ``first[s]:first[s + 1]``."""
+    rows: Array
+    """int64[d]."""
+    key: Array
+    """int64[d] ps: when each was launched, ascending on each stream; `NOWHERE` before the capture. What lacks its
+    launch was launched with what follows it, or with what it follows; if no launch is known it is its begin."""
+
+    def of_events(self) -> tuple[Array, Array]:
+        """(place, key), int64[d]: of each event."""
+        place = np.empty(len(self.rows), np.int64)
+        place[self.rows] = np.arange(len(self.rows))
+        return place, self.key[place]
+
+    def at(self, stream: Array, place: Array) -> Array:
+        """int64[k]: the event at each place, -1 where that is on another stream."""
+        inside = (place >= self.first[stream]) & (place < self.first[stream + 1])
+        answer = np.full(len(place), -1, np.int64)
+        answer[inside] = self.rows[place[inside]]
+        return answer
+
+
+class Launched(NamedTuple):
+    """The first of what each launch started, by thread and in order of time."""
+
+    event: Array
+    first: Array
+    """int64[threads + 1]."""
+    begin: Array
+
+    def place(self, thread: Array, at: Array) -> Array:
+        """int64[k]: the first one from each moment on, on its thread."""
+        answer = np.empty(len(at), np.int64)
+        for each in np.unique(thread).tolist():
+            part = slice(int(self.first[each]), int(self.first[each + 1]))
+            mine = thread == each
+            answer[mine] = part.start + np.searchsorted(self.begin[part], at[mine])
+        return answer
+
+    def name(self, names: Array, thread: Array, place: Array) -> Array:
+        """int64[k]: name of the event at each place, -1 where that is on another thread."""
+        inside = (place >= self.first[thread]) & (place < self.first[thread + 1])
+        answer = np.full(len(place), -1, np.int64)
+        answer[inside] = names[self.event[place[inside]]]
+        return answer
+
+
+def launch_order(events: Events) -> Order:
+    """The order of all events."""
+    streams = int(events.stream.max()) + 1
+    rows = events.by_begin[np.argsort(events.stream[events.by_begin], kind="stable")]
+    first = np.searchsorted(events.stream[rows], np.arange(streams + 1))
+    return Order(first, rows, _keys(first, rows, events.launch, events.launch_begin, events.begin))
+
+
+def launched_first(host: Host, events: Events) -> Launched:
+    """Of all launches that are known."""
+    rows = np.flatnonzero((events.launch >= 0) & (events.inside == 0))
+    rows = rows[np.lexsort((events.launch_begin[rows], events.thread[rows]))]
+    threads = len(host.trace.lines)
+    first = np.searchsorted(events.thread[rows], np.arange(threads + 1))
+    return Launched(rows, first, events.launch_begin[rows])
+
+
+@jit
+def _keys(first: I64, rows: I64, launch: I32, launch_begin: I64, begin: I64) -> I64:
+    """`Order.key`."""
+    key = np.full(len(rows), NOWHERE, np.int64)
+    for stream in range(len(first) - 1):
+        low, high = first[stream], first[stream + 1]
+        start = low
+        while start < high and launch[rows[start]] < 0:
+            start += 1
+        if start == high:
+            for k in range(low, high):
+                key[k] = begin[rows[k]]
+            continue
+        following = np.int64(NOWHERE)
+        for k in range(high - 1, start - 1, -1):
+            if launch[rows[k]] >= 0:
+                following = launch_begin[rows[k]]
+            if NOWHERE < following <= begin[rows[k]]:
+                key[k] = following
+        for k in range(start + 1, high):
+            key[k] = max(key[k], key[k - 1])
+    return key
+
+
+@jit
+def places_after(stream: I64, at: I64, first: I64, key: I64) -> I64:
+    """int64[k]: place of the first that was launched after each moment, on each stream."""
+    answer = np.empty(len(at), np.int64)
+    for i in range(len(at)):
+        low, high = first[stream[i]], first[stream[i] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if key[middle] <= at[i]:
+                low = middle + 1
+            else:
+                high = middle
+        answer[i] = low
+    return answer
+
+
+@jit
+def place_before(stream: Int, at: Int, since: Int, first: I64, rows: I64, key: I64, begin: I64) -> Int:
+    """Place of the last on a stream that was launched before a moment, or at that and began before the other one."""
+    low, high = first[stream], first[stream + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if key[middle] < at or (key[middle] == at and begin[rows[middle]] < since):
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1

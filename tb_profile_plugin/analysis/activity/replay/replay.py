@@ -1,0 +1,156 @@
+"""What windows would last in the long run if something took less or no time: all activities again, after what each
+waited for.
+
+The windows are repeated until they last as long each time: in the long run, so long as the slower of the host and its
+devices takes. Order on threads and streams stays, and nothing gets in another's way, so that gains are at most these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.host import Host
+from ....runtime.arrays import I8, I32, I64, Array, Bool, Int
+from ....runtime.jit import jit
+from ..blocking_copies import blocking_copies
+from ..states import State
+from ..thread_classes import activity
+from .cycle import cycle
+from .graph import Graph
+
+_PYTHON, _UNRECORDED = int(State.PYTHON), int(State.UNRECORDED)
+
+
+class Scenario(NamedTuple):
+    """What is changed."""
+
+    without: Collection[State] = ()
+    """What takes no time: causes on the host's threads and before devices' events; and the devices' own collectives
+    and copies (`State.EXPOSED_COLLECTIVE`, `State.EXPOSED_COPY`), whether exposed or not. Without `State.SYNC` the host
+    waits for no device, and makes no copies that it waits for."""
+    events: Array | None = None
+    """int64[k]: device events, by number, that take another time."""
+    factor: float = 1.0
+    """What their time is multiplied by."""
+    windows: Array | None = None
+    """bool[windows]: in which of them; in all where it is None."""
+
+
+class Lengths(NamedTuple):
+    """How long windows last in the long run, ps."""
+
+    each: Array
+    """float64[windows]: from where all work that was launched before is done to where that of the window is."""
+    least: Array
+    """float64[windows]: what was launched in each takes so long on the stream that works longest in all."""
+
+
+def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Iterable[Scenario]) -> Iterator[Lengths]:
+    """For one scenario after another, of the windows between ``edges``, int64[windows + 1] ps, in which so many steps
+    are.
+    """
+    windows = len(edges) - 1
+    window = (np.searchsorted(edges, graph.asked) - 1).astype(np.int32)
+    window[window >= windows] = -1
+    calls = graph.line >= 0
+    again = cycle(graph.dag, graph.place, calls, window, int(edges[0]), graph.again)
+    work = again.node[~again.calls]
+    place = graph.place[work]
+    took = _alone(graph.dag.begin[work], graph.dag.end[work], place)
+    blocking = np.zeros(len(host.trace) + 1, bool)
+    blocking[blocking_copies(host)] = True
+    for scenario in scenarios:
+        shorter, sooner = _change(host, graph, scenario, window, blocking)
+        unawaited = State.SYNC in scenario.without
+        each = again.lengths(shorter, sooner, unawaited, windows, steps)
+        left = np.maximum(took - shorter[work], 0)
+        busiest = int(np.bincount(place, left).argmax()) if len(work) else -1
+        mine = place == busiest
+        yield Lengths(each, np.bincount(window[work[mine]], left[mine], windows))
+
+
+def _alone(begin: Array, end: Array, place: Array) -> Array:
+    """int64[k] ps: what each event adds to what its stream did before: ops of the CPU may lie in others."""
+    order = np.lexsort((end, begin, place))
+    since = int(begin.min(initial=0))
+    span = int(end.max(initial=0)) - since + 1
+    reached = np.maximum.accumulate(place[order].astype(np.int64) * span + end[order] - since)
+    before = np.concatenate(([0], reached[:-1])) - place[order].astype(np.int64) * span + since
+    answer = np.empty(len(begin), np.int64)
+    answer[order] = (end[order] - np.maximum(begin[order], before)).clip(min=0)
+    return answer
+
+
+def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
+    """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them."""
+    act, dag = activity(host), graph.dag
+    shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
+    if scenario.without:
+        gone = np.zeros(len(State), bool)
+        gone[[int(state) for state in scenario.without]] = True
+        done = act.first, act.begin, act.end, act.state, act.python
+        nodes = dag.begin, dag.end, graph.line, graph.state
+        _without(shorter, sooner, gone, nodes, graph.lag, done, graph.loop)
+    if State.SYNC in scenario.without:
+        mine = np.flatnonzero(blocking[graph.event])
+        shorter[mine] = dag.end[mine] - dag.begin[mine]
+    if scenario.events is not None:
+        scaled = np.zeros(len(host.trace) + 1, bool)
+        scaled[scenario.events] = True
+        mine = np.flatnonzero(scaled[graph.event])
+        left = dag.end[mine] - dag.begin[mine] - shorter[mine]
+        shorter[mine] += left - np.rint(left * scenario.factor).astype(np.int64)
+    if scenario.windows is not None:
+        outside = ~np.append(scenario.windows, False)[window]
+        shorter[outside] = sooner[outside] = 0
+    return shorter, sooner
+
+
+@jit
+def _without(
+    shorter: I64,
+    sooner: I64,
+    gone: Bool,
+    nodes: tuple[I64, I64, I32, I8],
+    lag: tuple[I64, I8, I32, I32],
+    done: tuple[I64, I64, I64, I8, Bool],
+    loop: Int,
+) -> None:
+    """Add how much shorter each activity is, and how much of its lag goes: of states that are gone.
+
+    A thread's stretch that is none of these in all loses what its thread spends on them; ``done`` are of `Activity`
+    ``first``, ``begin``, ``end``, ``state`` and ``python``.
+    """
+    begin, end, line, state = nodes
+    lag_begin, lag_state, lag_node, _ = lag
+    first, act_begin, act_end, act_state, python = done
+    for k in range(len(lag_node)):
+        if gone[lag_state[k]]:
+            node = lag_node[k]
+            last = k + 1 == len(lag_node) or lag_node[k + 1] != node
+            sooner[node] += (begin[node] if last else lag_begin[k + 1]) - lag_begin[k]
+    place = first[:-1].copy()
+    for v in range(len(begin)):
+        if state[v] >= 0:
+            if gone[state[v]]:
+                shorter[v] = end[v] - begin[v]
+            continue
+        mine = line[v]
+        nothing = gone[_PYTHON] if python[mine] else gone[_UNRECORDED] and mine == loop
+        k, at = place[mine], begin[v]
+        while k < first[mine + 1] and act_end[k] <= at:
+            k += 1
+        place[mine] = k
+        while at < end[v]:
+            until, counts = end[v], nothing
+            if k < first[mine + 1] and act_begin[k] <= at:
+                until, counts = min(until, act_end[k]), gone[act_state[k]]
+                k += 1
+            elif k < first[mine + 1]:
+                until = min(until, act_begin[k])
+            if counts:
+                shorter[v] += until - at
+            at = until

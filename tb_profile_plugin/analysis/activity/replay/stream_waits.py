@@ -1,0 +1,148 @@
+"""Waits of streams that nobody recorded: what began late, just after another stream's work ended, waited for that; and
+so does all at its place of the program, unless more of it began before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....formats.columns.codes import combine
+from ....model.host import Host
+from ....runtime.arrays import I32, I64, Array, I64Matrix
+from ....runtime.jit import jit
+from .device_activities import NOWHERE, Events
+from .launch_order import Launched, Order, place_before
+
+NEAR_PS, LATE_PS, CLOCK_PS = 8 * 10**6, 5 * 10**6, 10**6
+"""What begins so soon after something else ended may have waited for that (8 µs), if so much of its wait is not
+explained otherwise (5 µs); so far clocks of one device are apart (1 µs)."""
+
+
+class Waits(NamedTuple):
+    """Columns of k waits of streams: each for the last of another stream that had been launched before."""
+
+    at: Array
+    key: Array
+    call: Array
+    stream: Array
+    before: Array
+    """int64[k]: the event that waits; -1 where nothing came."""
+    awaited: Array
+    """int64[k]: the event that it waits for; of ~stream in the repetition before, where negative."""
+
+
+def inferred(host: Host, events: Events, order: Order, launched: Launched, known: Array) -> Waits:
+    """Waits that nobody recorded."""
+    none = np.empty(0, np.int64)
+    place_of, key = order.of_events()
+    nothing = Waits(none, none, none, none, none, none)
+    late = ~events.program & (key > NOWHERE) & (events.begin - known > LATE_PS)
+    if not late.any() or len(order.first) <= 2:
+        return nothing
+    late &= events.launch >= 0
+    waits, back = _just_ended(np.flatnonzero(late), key, known, *_columns(events), place_of, *order)
+    if not len(waits):
+        return nothing
+    names = host.trace.name_of[events.event]
+    _, kind = combine(names, events.stream)
+    voted = np.zeros(int(kind.max()) + 1, bool)
+    voted[kind[waits[:, 0]]] = True
+    rows = np.flatnonzero(voted[kind] & (events.launch >= 0))
+    thread = events.thread[rows].astype(np.int64)
+    place = launched.place(thread, events.launch_begin[rows])
+    previous = events.previous()[rows]
+    follows = np.where(previous >= 0, names[previous], -1)
+    before = [launched.name(names, thread, place - offset) for offset in (1, 2)]
+    _, code = combine(kind[rows], follows, *before)
+    of_place = code[np.searchsorted(rows, waits[:, 0])]
+    stream = events.stream[waits[:, 1]].astype(np.int64)
+    example, vote = combine(of_place, stream, back)
+    by_code = np.argsort(code, kind="stable")
+    first = np.searchsorted(code[by_code], np.arange(int(code.max()) + 2))
+    votes = of_place[example], stream[example], back[example], np.bincount(vote)
+    before_, awaited = _everywhere(*votes, rows[by_code], first, key, events.begin, events.end, *order)
+    since = events.previous()[before_]
+    at = np.maximum(np.where(since >= 0, events.end[since], NOWHERE), events.end[awaited])
+    return Waits(at, key[before_], np.full(len(at), -1), events.stream[before_].astype(np.int64), before_, awaited)
+
+
+def _columns(events: Events) -> tuple[Array, Array, Array, Array]:
+    return events.begin, events.end, events.stream, events.by_end
+
+
+@jit
+def _just_ended(
+    late: I64,
+    key_of: I64,
+    known: I64,
+    begin: I64,
+    end: I64,
+    stream: I32,
+    by_end: I64,
+    place_of: I64,
+    first: I64,
+    rows: I64,
+    key: I64,
+) -> tuple[I64Matrix, I64]:
+    """(pairs, back): int64[k, 2] of late events and what had just ended on another stream, and how many of that one had
+    been launched since.
+    """
+    pairs, back = np.empty((len(late), 2), np.int64), np.empty(len(late), np.int64)
+    count = 0
+    ends = end[by_end]
+    for i in late:
+        place = np.searchsorted(ends, begin[i], "right") - 1
+        since = max(known[i], begin[i] - NEAR_PS)
+        while place >= 0 and ends[place] > since:
+            other = by_end[place]
+            if stream[other] != stream[i]:
+                before = place_before(np.int64(stream[other]), key_of[i], begin[i], first, rows, key, begin)
+                if place_of[other] <= before:
+                    pairs[count, 0], pairs[count, 1], back[count] = i, other, before - place_of[other]
+                    count += 1
+                    break
+            place -= 1
+    return pairs[:count], back[:count]
+
+
+@jit
+def _everywhere(
+    code: I64,
+    stream: I64,
+    back: I64,
+    votes: I64,
+    events: I64,
+    of_code: I64,
+    key_of: I64,
+    begin: I64,
+    end: I64,
+    first: I64,
+    rows: I64,
+    key: I64,
+) -> tuple[I64, I64]:
+    """(event, awaited): of all passes of a place of the program, unless more of them contradict a wait than show it.
+
+    The events of a place are ``events[of_code[c]:of_code[c + 1]]``.
+    """
+    size = 0
+    for k in range(len(code)):
+        size += of_code[code[k] + 1] - of_code[code[k]]
+    before, awaited = np.empty(size, np.int64), np.empty(size, np.int64)
+    count = 0
+    for k in range(len(code)):
+        start, early = count, 0
+        for n in range(of_code[code[k]], of_code[code[k] + 1]):
+            v = events[n]
+            place = place_before(stream[k], key_of[v], begin[v], first, rows, key, begin) - back[k]
+            if place < first[stream[k]]:
+                continue
+            u = rows[place]
+            early += begin[v] < end[u] - CLOCK_PS
+            if end[u] <= begin[v]:
+                before[count], awaited[count] = v, u
+                count += 1
+        if early > votes[k]:
+            count = start
+    return before[:count], awaited[:count]

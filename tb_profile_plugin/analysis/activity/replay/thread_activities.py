@@ -1,0 +1,382 @@
+"""What threads did, as activities: stretches from one moment that matters to the next, and what each waited for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....model.events.intervals import near, union
+from ....model.host import Host
+from ....runtime.arrays import I8, I32, I64, Array, Bool, I32Matrix, Int
+from ....runtime.jit import jit
+from ..device_events import Kind
+from ..states import State
+from ..thread_classes import Activity
+from .device_activities import Activities, Events
+from .host_steps import host_steps
+
+PREVIOUS, GIVEN, AWAITED = range(3)
+"""What a stretch waits for: the one before it on its thread, one of another thread that gave it something to do, and an
+event of a device.
+"""
+_TRIES = 256
+"""So many events are tried for what a stretch waits for."""
+_SYNC = int(State.SYNC)
+_SILENT_PS = 50 * 10**6
+"""A thread that does nothing for so long (50 µs) may wait for another one …"""
+_WAKING_PS, _WAKING = 200 * 10**6, 0.2
+"""… if it goes on so soon after that is done (200 µs, and a share of the silence)."""
+
+
+class _Handed(NamedTuple):
+    """Where a thread did nothing until another one had something for it; int64[k] each."""
+
+    thread: Array
+    since: Array
+    at: Array
+    origin: Array
+    given: Array
+
+
+class _Clock(NamedTuple):
+    """Times of all threads one after another, ``rank * span + time - low``, so that they sort together."""
+
+    rank: Array
+    """int64[lines]: of each line of the trace among those that take part, -1 for others."""
+    low: int
+    span: int
+
+    def at(self, line: Array, time: Array) -> Array:
+        """int64[k]: encoded."""
+        answer: Array = self.rank[line] * self.span + time - self.low
+        return answer
+
+    def of(self, events: Events, chosen: Array, *times: Array) -> list[Array]:
+        """int64[k] each: times of the chosen events on the threads that launched them, encoded."""
+        return [_encoded(events.thread, time, chosen, *self) for time in times]
+
+    def of_handed(self, handed: _Handed) -> tuple[Array, Array, Array]:
+        """When idleness began, when it ended, and when the other thread handed over what ended it; encoded."""
+        thread, since, at, origin, given = handed
+        return self.at(thread, since), self.at(thread, at), self.at(origin, given)
+
+
+def stretches(host: Host, act: Activity, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
+    """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
+
+    ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the stretch
+    that ends with each event's launch, or with such a call, -1 for none; counted from 0.
+    """
+    lines, handed = _involved(host, act, events)
+    rank = np.full(len(act.thread), -1, np.int64)
+    rank[lines] = np.arange(len(lines))
+    low, high = host.window
+    clock = _Clock(rank, low, high - low + 1)
+    launched = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
+    runs, waits = _runs(host, events, clock), _waits(act, clock)
+    bounds = np.arange(len(lines)) * clock.span
+    # What comes after a thread's last moment matters to nothing, but for the loop's, which goes on.
+    last = bounds[lines == act.loop] + clock.span - 1
+    edges = bounds, last, *launched, clock.at(*calls), *runs, *waits, *clock.of_handed(handed)
+    moments = np.concatenate((*edges, _marks(host, act, clock)))
+    moments.sort(kind="stable")
+    from_, until, begin, end, line = _between(moments, lines, clock.low, clock.span)
+    launches, runs_, waits_ = (_covered(from_, *each) for each in (launched, runs, waits))
+    del edges, moments, launched, runs, waits
+    state, event = np.full(len(line), -1, np.int8), np.full(len(line), -1, np.int32)
+    state[launches] = State.LAUNCH
+    found = Activities(begin, end, line, event, state, np.full((len(line), 3), -1, np.int32))
+    follows = np.flatnonzero(line[1:] == line[:-1])
+    found.waits[follows + 1, PREVIOUS] = follows
+    _await_events(found, events, runs_, waits_)
+    _await_threads(found, until, clock, handed)
+    ends = _ending_with(until, 0, events.launch, events.thread, events.launch_end, *clock)
+    return found, np.concatenate((ends, _ending(until, clock.at(*calls)).astype(np.int32)))
+
+
+def await_calls(found: Activities, lines: Array, ends: Array, awaited: Array) -> None:
+    """Let the stretches in which calls wait wait for what was found: by line and end of each call, int64[k]."""
+    if not len(found.end):
+        return
+    low = min(int(found.end.min()), int(ends.min(initial=0)))
+    span = max(int(found.end.max()), int(ends.max(initial=0))) - low + 1
+    at = found.line.astype(np.int64) * span + found.end - low
+    place = np.searchsorted(at, lines * span + ends - low, "right") - 1
+    rows = place.clip(0)
+    same = (place >= 0) & (found.line[rows] == lines) & (found.end[rows] == ends) & (found.state[rows] == _SYNC)
+    found.waits[rows[same], AWAITED] = awaited[same]
+
+
+def _await_events(found: Activities, events: Events, runs: Array, waits: Array) -> None:
+    """Let stretches that run or wait in calls (bool[t] both) begin when what they waited for was over."""
+    columns = found.begin, found.end, found.line, found.state, found.waits
+    launches = events.launch, events.launch_begin, events.thread
+    _await(runs | waits, waits, *columns, events.end[events.by_end], events.by_end, *launches)
+
+
+def _await_threads(found: Activities, until: Array, clock: _Clock, handed: _Handed) -> None:
+    """Let stretches that something was handed over to begin then."""
+    _, takes, given = clock.of_handed(handed)
+    taken, giver = _ending(until, takes), _ending(until, given)
+    known = (taken >= 0) & (giver >= 0)
+    taken, giver, late = taken[known], giver[known], handed.given[known]
+    found.waits[taken, GIVEN] = giver
+    begin, end = found.begin[taken], found.end[taken]
+    found.begin[taken] = np.where(late < begin, end, np.minimum(late, end))
+    found.state[taken] = State.DISPATCH
+
+
+def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
+    """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
+    handed = _handed_over(host, act)
+    used = np.bincount(events.thread + 1, minlength=2)[1:] > 0
+    lines = np.union1d(np.flatnonzero(used), [act.loop] if act.loop >= 0 else []).astype(np.int64)
+    while True:
+        more = np.union1d(lines, handed.origin[np.isin(handed.thread, lines)])
+        if len(more) == len(lines):
+            break
+        lines = more
+    kept = np.isin(handed.thread, lines)
+    left = _left_alone(host, act, lines, handed, _meeting(act, events))
+    return lines, _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
+
+
+def _handed_over(host: Host, act: Activity) -> _Handed:
+    trace = host.trace
+    events = np.flatnonzero(act.came_from >= 0)
+    thread = act.thread[act.line_of[events]].astype(np.int64)
+    at, source = trace.begin[events], act.came_from[events].astype(np.int64)
+    since = _idle_since(thread, at, act.first, act.begin, act.end, host.window[0])
+    kept = since < at
+    events, thread, at, source, since = (each[kept] for each in (events, thread, at, source, since))
+    # Of several events that end the same idleness the first counts.
+    order = np.lexsort((at, since, thread))
+    fresh = np.append(True, (np.diff(thread[order]) != 0) | (np.diff(since[order]) != 0))[: len(order)]
+    rows = order[fresh]
+    origin = act.thread[act.line_of[source[rows]]].astype(np.int64)
+    return _Handed(thread[rows], since[rows], at[rows], origin, trace.begin[source[rows]])
+
+
+def _meeting(act: Activity, events: Events) -> set[int]:
+    """The lines of threads that do nothing but communicate, as those of gloo: others ask them to, and go on."""
+    line = act.thread[act.line_of[events.event]]
+    meets = events.kind == Kind.COLLECTIVE
+    own = events.launch == events.event
+    return set(line[meets & own].tolist()) - set(line[~meets].tolist())
+
+
+def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed, meeting: set[int]) -> _Handed:
+    """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
+    had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
+
+    And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after;
+    for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
+    """
+    none = np.empty(0, np.int64)
+    found = [_Handed(none, none, none, none, none)]
+    if act.loop < 0:
+        return found[0]
+    silent, waits = _silences(act)
+    for line in lines[lines != act.loop].tolist():
+        mine = slice(int(act.first[line]), int(act.first[line + 1]))
+        if mine.start == mine.stop:
+            continue
+        at, over = act.begin[mine], act.end[mine]
+        since = np.append(host.window[0], over)[:-1]
+        idle = at - since > _SILENT_PS
+        ends = np.append(over[:-1][idle[1:]], over[-1])
+        told = handed.at[handed.thread == line]
+        begins = at[idle]
+        place = np.searchsorted(silent[0], begins, "right") - 1
+        asleep = (
+            np.where(_inside(silent, place, begins), silent[0][place.clip(0)], begins) if len(silent[0]) else begins
+        )
+        open_ = ~np.isin(begins, told) & (asleep > since[idle])
+        size = int(open_.sum())
+        found.append(
+            _Handed(np.full(size, line), since[idle][open_], begins[open_], np.full(size, act.loop), asleep[open_])
+        )
+        found.append(_returned(act.loop, line, silent, waits, at[np.append(True, idle[1:])], ends, line in meeting))
+    return _Handed(*(np.concatenate(column).astype(np.int64) for column in zip(*found, strict=True)))
+
+
+def _silences(act: Activity) -> tuple[tuple[Array, Array], Array]:
+    """((begin, end), whether it waits in a call) of where the loop's thread does nothing for long, or something that
+    only Python knows, or waits for a device.
+    """
+    part = slice(int(act.first[act.loop]), int(act.first[act.loop + 1]))
+    begin, end, state = act.begin[part], act.end[part], act.state[part]
+    python = state == State.PYTHON
+    gaps = end[:-1], begin[1:]
+    low, high = union(np.concatenate((gaps[0], begin[python])), np.concatenate((gaps[1], end[python])))
+    long = high - low > _SILENT_PS
+    sync = state == State.SYNC
+    low, high = np.concatenate((low[long], begin[sync])), np.concatenate((high[long], end[sync]))
+    waits = np.repeat([False, True], [int(long.sum()), int(sync.sum())])
+    order = np.argsort(low, kind="stable")
+    return (low[order], high[order]), waits[order]
+
+
+def _inside(silent: tuple[Array, Array], place: Array, at: Array) -> Array:
+    answer: Array = (place >= 0) & (at < silent[1][place.clip(0)])
+    return answer
+
+
+def _returned(
+    loop: int, line: int, silent: tuple[Array, Array], waits: Array, begins: Array, ends: Array, asked: bool
+) -> _Handed:
+    """Where the loop's thread went on since another one's stretches of work, from begins to ends, were over; it may
+    have ``asked`` for them long before."""
+    begins = begins[: len(ends)]
+    place = np.searchsorted(silent[0], ends, "right") - 1
+    if not len(silent[0]):
+        place = place[:0]
+    inside = _inside(silent, place, ends[: len(place)])
+    low, high = silent[0][place.clip(0)], silent[1][place.clip(0)]
+    soon = high - ends[: len(place)] <= _WAKING_PS + (_WAKING * (high - low)).astype(np.int64)
+    taken = inside & soon & ~waits[place.clip(0)] & (asked | (low <= begins[: len(place)]))
+    size = int(taken.sum())
+    return _Handed(np.full(size, loop), low[taken], high[taken], np.full(size, line), ends[: len(place)][taken])
+
+
+def _runs(host: Host, events: Events, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads run what a device does themselves; encoded."""
+    known = events.launch >= 0
+    at_once = known & events.program & (events.end <= host.trace.end[events.launch])
+    return clock.of(events, at_once, events.launch_end, events.end)
+
+
+def _waits(act: Activity, clock: _Clock) -> list[Array]:
+    """[begin, end]: where threads wait in a call; encoded."""
+    sync = np.flatnonzero(act.state == State.SYNC)
+    line = np.searchsorted(act.first, sync, "right") - 1
+    sync, line = sync[clock.rank[line] >= 0], line[clock.rank[line] >= 0]
+    return [clock.at(line, act.begin[sync]), clock.at(line, act.end[sync])]
+
+
+def _marks(host: Host, act: Activity, clock: _Clock) -> Array:
+    """Begins and ends of the steps, on the loop's thread; encoded."""
+    times = np.clip(np.concatenate(host_steps(host)), clock.low, clock.low + clock.span - 1)
+    return clock.at(np.full(len(times), act.loop), times) if act.loop >= 0 else times[:0]
+
+
+def _ending(until: Array, moments: Array) -> Array:
+    """int64[k]: the stretch that ends at each moment, -1 for none; all encoded."""
+    found = np.searchsorted(until, moments)
+    exact = found < len(until)
+    exact[exact] = until[found[exact]] == moments[exact]
+    return np.where(exact, found, -1)
+
+
+@jit
+def _idle_since(thread: I64, at: I64, first: I64, begin: I64, end: I64, low: Int) -> I64:
+    """Where the idleness began that each moment ends; the moment itself where the thread was busy until then."""
+    answer = np.empty(len(at), np.int64)
+    k = np.int64(0)
+    for i in range(len(at)):
+        start, stop = first[thread[i]], first[thread[i] + 1]
+        k = start + near(begin[start:stop], at[i], min(max(k - start, 0), stop - start))
+        answer[i] = min(at[i], end[k - 1]) if k > start else low
+    return answer
+
+
+@jit
+def _encoded(line: I32, time: I64, chosen: Bool, rank: I64, low: Int, span: Int) -> I64:
+    answer = np.empty(len(time), np.int64)
+    count = 0
+    for i in range(len(time)):
+        if chosen[i]:
+            answer[count] = rank[line[i]] * span + time[i] - low
+            count += 1
+    return answer[:count]
+
+
+@jit
+def _between(moments: I64, lines: I64, low: Int, span: Int) -> tuple[I64, I64, I64, I64, I32]:
+    """(from, until, begin, end, line) of stretches between moments of a thread; from and until encoded as these are."""
+    size = len(moments)
+    # What of these is not written takes no memory.
+    from_, until = np.empty(size, np.int64), np.empty(size, np.int64)
+    begin, end, line = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int32)
+    count, rank = 0, np.int64(0)
+    for i in range(1, size):
+        if moments[i] == moments[i - 1]:
+            continue
+        while rank + 1 < len(lines) and moments[i - 1] >= (rank + 1) * span:
+            rank += 1
+        if moments[i] >= (rank + 1) * span:
+            continue
+        from_[count], until[count], line[count] = moments[i - 1], moments[i], lines[rank]
+        begin[count], end[count] = moments[i - 1] - rank * span + low, moments[i] - rank * span + low
+        count += 1
+    return from_[:count], until[:count], begin[:count], end[:count], line[:count]
+
+
+@jit
+def _covered(at: I64, begin: I64, end: I64) -> Bool:
+    """bool[k]: whether stretches, in any order, cover what begins at each moment; moments ascend."""
+    change = np.zeros(len(at) + 1, np.int32)
+    low, high = np.int64(0), np.int64(0)
+    for i in range(len(begin)):
+        low, high = near(at, begin[i], low), near(at, end[i], high)
+        change[low] += 1
+        change[high] -= 1
+    answer = np.zeros(len(at), np.bool_)
+    depth = 0
+    for k in range(len(at)):
+        depth += change[k]
+        answer[k] = depth > 0
+    return answer
+
+
+@jit
+def _await(
+    waiting: Bool,
+    in_calls: Bool,
+    begin: I64,
+    end: I64,
+    line: I32,
+    state: I8,
+    waits: I32Matrix,
+    ends: I64,
+    by_end: I64,
+    launch: I32,
+    launch_begin: I64,
+    thread: I32,
+) -> None:
+    """Find what each stretch waits for: the event that ended last within it and was launched before it, or by another
+    thread. What lies between that one's end and its own is a lag, and all of it where a call waits for nothing that was
+    recorded.
+    """
+    k = np.int64(0)
+    for i in range(len(begin)):
+        if not waiting[i] or state[i] >= 0:
+            continue
+        k = near(ends, end[i] + 1, k)
+        for tried in range(min(k, _TRIES)):
+            event = by_end[k - 1 - tried]
+            if ends[k - 1 - tried] <= begin[i]:
+                break
+            if launch[event] < 0 or launch_begin[event] <= begin[i] or thread[event] != line[i]:
+                begin[i], state[i], waits[i, AWAITED] = end[i], _SYNC, event
+                break
+        if in_calls[i]:
+            begin[i], state[i] = end[i], _SYNC
+
+
+@jit
+def _ending_with(
+    until: I64, first: Int, launch: I32, thread: I32, launch_end: I64, rank: I64, low: Int, span: Int
+) -> I32:
+    """int32[d]: of each event the stretch that ends with its launch, counted from the first; -1 for none."""
+    answer = np.full(len(launch), -1, np.int32)
+    k = np.int64(0)
+    for i in range(len(launch)):
+        if launch[i] < 0:
+            continue
+        at = rank[thread[i]] * span + launch_end[i] - low
+        k = near(until, at, k)
+        if k < len(until) and until[k] == at:
+            answer[i] = first + k
+    return answer

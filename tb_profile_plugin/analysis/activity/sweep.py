@@ -1,0 +1,84 @@
+"""What each thread does at every moment: the strongest class among the events that enclose it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import I8, I32, I64, Int
+from ...runtime.jit import jit
+from .states import State
+
+_PYTHON = int(State.PYTHON)
+_NEVER = int(np.iinfo(np.int64).max)
+_SHORT = 10 * 10**6
+"""Frames of Python that last so long are told apart, 10 µs; what is shorter goes by what is beside it."""
+
+
+@jit
+def sweep(starts: I64, rows: I32, begin: I64, end: I64, classes: I8) -> tuple[I64, I64, I64, I8, I32]:
+    """The strongest class at every moment, thread by thread; see `Activity`."""
+    first = np.zeros(len(starts), np.int64)
+    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    out_begin, out_end = np.empty(2 * len(rows), np.int64), np.empty(2 * len(rows), np.int64)
+    out_state, out_event = np.empty(2 * len(rows), np.int8), np.empty(2 * len(rows), np.int32)
+    # The events that go on, the innermost last: until when, what tells what is done in each, and until when that does.
+    ends, held = np.empty(len(rows), np.int64), np.empty(len(rows), np.int32)
+    state, teller, telling = np.empty(len(rows), np.int8), np.empty(len(rows), np.int32), np.empty(len(rows), np.int64)
+    count = np.int64(0)
+    for line in range(len(starts) - 1):
+        depth, at = 0, np.int64(-(1 << 62))
+        last_state, last_end, longest = np.int64(-1), np.int64(-(1 << 62)), np.int64(0)
+        for i in range(starts[line], starts[line + 1] + 1):
+            closing = i == starts[line + 1]
+            row = np.int64(0) if closing else np.int64(rows[i])
+            now = np.int64(_NEVER) if closing else begin[row]
+            while depth > 0:
+                top = depth - 1
+                over = ends[top] <= now
+                until = ends[top] if over else now
+                while until > at:
+                    if telling[top] <= at:
+                        teller[top] = _strongest(held, depth, at, end, classes)
+                        state[top], telling[top] = classes[teller[top]], end[teller[top]]
+                    then, told = min(until, telling[top]), np.int64(state[top])
+                    goes_on = last_state == told and last_end == at
+                    if goes_on and told == _PYTHON and then - at >= _SHORT and longest >= _SHORT:
+                        goes_on = out_event[count - 1] == teller[top]
+                    if goes_on:
+                        out_end[count - 1] = then
+                        if then - at > longest:
+                            out_event[count - 1], longest = teller[top], then - at
+                    else:
+                        out_begin[count], out_end[count] = at, then
+                        out_state[count], out_event[count] = told, teller[top]
+                        count += 1
+                        longest = then - at
+                    last_state, last_end, at = told, then, then
+                if not over:
+                    break
+                depth -= 1
+            if closing:
+                break
+            own = np.int64(classes[row])
+            ends[depth], held[depth], state[depth], teller[depth], telling[depth] = end[row], row, own, row, end[row]
+            if depth > 0:
+                top = depth - 1
+                if telling[top] <= now:
+                    teller[top] = _strongest(held, depth, now, end, classes)
+                    state[top], telling[top] = classes[teller[top]], end[teller[top]]
+                if state[top] < own:
+                    state[depth], teller[depth], telling[depth] = state[top], teller[top], telling[top]
+            depth += 1
+            at = max(at, now)
+        first[line + 1] = count
+    return first, out_begin[:count], out_end[:count], out_state[:count], out_event[:count]
+
+
+@jit
+def _strongest(held: I32, depth: Int, at: Int, end: I64, classes: I8) -> Int:
+    """The strongest of the events that go on beyond a moment, the innermost of equal ones; the last of them does."""
+    best = np.int64(held[depth - 1])
+    for k in range(depth - 2, -1, -1):
+        if end[held[k]] > at and classes[held[k]] < classes[best]:
+            best = np.int64(held[k])
+    return best

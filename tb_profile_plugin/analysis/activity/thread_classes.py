@@ -1,0 +1,395 @@
+"""What each thread of a host does at every moment, and what led from one thread to another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.gather import taken
+from ...model.events.links import CALL, LAUNCH, LIBRARY, RUN
+from ...model.host import Host
+from ...model.names import host_events
+from ...model.per_host import per_host
+from ...runtime.arrays import I8, I32, I64, Array, distinct
+from ...runtime.jit import jit
+from ...runtime.regex import regex
+from ..ops.host_ops import kernels_of_single_ops
+from .blocking_copies import blocking_calls
+from .event_classes import DRIVER_CALL, NOTHING, UNKNOWN, class_of
+from .inferred_waits import held_interpreter, silent_waits
+from .input_functions import functions_of_input
+from .states import State
+from .sweep import sweep
+
+_PYTHON_THREAD = regex(r"(python[\d.]*|main|MainThread)\b", re.IGNORECASE)
+INPUT_THREADS = "tf_data_"
+"""Begin of the names of threads that only work for input pipelines."""
+_THREADS = ((State.CALLBACK, regex(r"py_xla_callback\b")), (State.COMPILE, regex(r".*compile_?thread", re.I)))
+"""What everything is on threads of these names."""
+
+
+class Activity(NamedTuple):
+    """What the threads of a host do, by thread: stretches ``first[t]:first[t + 1]``, disjoint and in order of time.
+
+    Lines that hold nothing but a thread's calls of the driver are part of that thread.
+    """
+
+    first: Array
+    """int64[lines + 1], by line of the trace."""
+    begin: Array
+    """int64[k] ps."""
+    end: Array
+    """int64[k] ps."""
+    state: Array
+    """int8[k]: `State` from ``COMPILE`` to ``PYTHON``."""
+    event: Array
+    """int32[k]: the longest of the events that tell so."""
+    thread: Array
+    """int32[lines]: the line whose thread each line is part of."""
+    python: Array
+    """bool[lines]: where Python's frames were recorded: a moment without an event is Python's there."""
+    loop: int
+    """The line of the thread that runs the program's loop, or -1."""
+    line_of: Array
+    """int32[events]: the line of each event."""
+    came_from: Array
+    """int32[events]: the latest event on another thread that led to this one, or -1."""
+    of_input: Array
+    """bool[events]: what other threads than the loop's do in functions that iterators of the input started."""
+
+
+@per_host
+def event_classes(host: Host) -> Array:
+    """int8[events]: the class of each event of the host's threads, `NOTHING` for everything else."""
+    answer = np.full(len(host.trace), NOTHING, np.int8)
+    plane = host.cpu
+    if plane is None:
+        return answer
+    rows = host.trace.rows(plane)
+    by_name = np.array([class_of(name) for name in plane.heads], np.int8)
+    mine = taken(by_name, plane.events.name)
+    launches = plane.stat(vocabulary.CORRELATION_ID).owner
+    # Calls of the driver by their own names are told by these; old captures name the kernel instead.
+    told = np.array([bool(DRIVER_CALL.match(name)) for name in plane.heads], bool)[plane.events.name[launches]]
+    mine[launches[(mine[launches] >= State.DISPATCH) & ~told]] = State.LAUNCH
+    calls = blocking_calls(host)
+    mine[calls[(calls >= rows.start) & (calls < rows.stop)] - rows.start] = State.SYNC
+    calls = plane.named(lambda name: name.startswith(host_events.CALLS))
+    mine[np.setdiff1d(calls, kernels_of_single_ops(host), assume_unique=True)] = State.SYNC
+    python = python_lines(plane)
+    steps = host.steps_named()
+    marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
+    unknown = np.flatnonzero(mine == UNKNOWN)
+    mine[unknown] = np.where(python[plane.events.line[unknown]], State.PYTHON, State.DISPATCH)
+    mine[python_ops(host) - rows.start] = State.PYTHON
+    around = _around(host, marks) - rows.start
+    mine[around[mine[around] == State.PYTHON]] = NOTHING
+    for state, pattern in _THREADS:
+        lines = np.array([bool(pattern.match(name)) for name in plane.lines.name], bool)
+        if lines.any():
+            mine[lines[plane.events.line]] = state
+    if steps.source in ("markers", "numbers", "chosen"):
+        own = marks - rows.start
+        mine[own[mine[own] >= State.DISPATCH]] = NOTHING
+    answer[rows] = mine
+    return answer
+
+
+@per_host
+def python_ops(host: Host) -> Array:
+    """int64[k]: ops of PyTorch of which more than half is Python that runs within them, as custom ops and hooks do."""
+    plane, none = host.cpu, np.empty(0, np.int64)
+    if plane is None:
+        return none
+    start = host.trace.rows(plane).start
+    of_name = np.array([category in vocabulary.TORCH_OPS for category in plane.categories], bool)
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    if not of_name.any() or not frames.any():
+        return none
+    is_op, is_frame = of_name[plane.events.name], frames[plane.events.name]
+    parent, _ = host.trace.nesting
+    at = np.flatnonzero(is_frame)
+    above, inside = parent[at + start] - start, np.zeros(len(is_op), np.int64)
+    while len(at):
+        # The frame around an op counts for what is around that.
+        going = (above >= 0) & ~is_frame[above.clip(0)]
+        at, above = at[going], above[going]
+        np.add.at(inside, above, plane.events.duration[at])
+        above = parent[above + start] - start
+    answer: Array = np.flatnonzero(is_op & (2 * inside > plane.events.duration)) + start
+    return answer
+
+
+def are(classes: Array, state: State) -> Array:
+    """bool[n]: which of the classes are that state; with a member of an enum numpy would widen them all first."""
+    answer: Array = classes == int(state)
+    return answer
+
+
+def _around(host: Host, marks: Array) -> Array:
+    """int64[k]: the marks of steps, and what encloses them: those say that a step runs, not what it does."""
+    parent, _ = host.trace.nesting
+    found = [marks]
+    while len(found[-1]):
+        above = distinct(parent[found[-1]])
+        found.append(above[above >= 0])
+    return distinct(np.concatenate(found))
+
+
+def python_lines(plane: Plane) -> Array:
+    """bool[lines]: threads on which Python's frames were recorded, or that are named as Python's main thread is."""
+    answer = _lines_with_frames(plane)
+    answer |= np.array([bool(_PYTHON_THREAD.match(name)) for name in plane.lines.name], bool)
+    return answer
+
+
+def _lines_with_frames(plane: Plane) -> Array:
+    """bool[lines]: threads on which Python's frames were recorded."""
+    answer = np.zeros(len(plane.lines), bool)
+    frames = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in plane.names], bool)
+    if frames.any():
+        answer[distinct(plane.events.line[frames[plane.events.name]])] = True
+    return answer
+
+
+@per_host
+def activity(host: Host) -> Activity:
+    """What each thread does at every moment, and what led from one to another."""
+    trace, line_of = host.trace, host.trace.line_of
+    count = len(trace.lines) - 1
+    thread = _threads(host, line_of)
+    python, named = np.zeros(count, bool), np.zeros(count, bool)
+    begin, end, classes = trace.begin, trace.end, event_classes(host)
+    if host.cpu is not None:
+        place = next(place for place, plane in enumerate(trace.planes) if plane is host.cpu)
+        first = sum(len(plane.lines) for plane in trace.planes[:place])
+        lines = slice(first, first + len(host.cpu.lines))
+        python[lines], named[lines] = _lines_with_frames(host.cpu), python_lines(host.cpu)
+    loop = _loop(host, line_of, named)
+    links = trace.links
+    came_from = np.full(len(trace), -1, np.int32)
+    _latest_source(links.source, links.target, links.kind, thread, line_of, begin, came_from)
+    thread_of_loop = int(thread[loop]) if loop >= 0 else -1
+    of_input = functions_of_input(host, thread != thread_of_loop, line_of, classes, came_from)
+    if of_input.any():
+        # A thread of the pool runs the step's ops, too: what it did for the input is no reason that they are late.
+        classes, came_from = np.where(of_input, np.int8(NOTHING), classes), np.where(of_input, np.int32(-1), came_from)
+    end, classes = _stretched(host, line_of, end, classes)
+    begin, end, classes = _pauses(host, line_of, loop, begin, end, classes)
+    stretches = _stretches(host, thread, loop, begin, end, classes)
+    return Activity(*stretches, thread, python, thread_of_loop, line_of, came_from, of_input)
+
+
+def _threads(host: Host, line_of: Array) -> Array:
+    """int32[lines]: lines of driver's calls belong to the thread that most of their calls were made on.
+
+    So do those of what a library does within its calls, which it records by itself.
+    """
+    trace, links = host.trace, host.trace.links
+    thread = np.arange(len(trace.lines) - 1, dtype=np.int32)
+    calls = np.flatnonzero((links.kind == CALL) | (links.kind == LIBRARY))
+    around = trace.nesting[0][links.source[calls]]
+    inside = (around >= 0) & (trace.end[links.target[calls]] <= trace.end[around])
+    calls = calls[(links.kind[calls] == CALL) | inside]
+    callers, apart = line_of[links.source[calls]], line_of[links.target[calls]]
+    for line in distinct(apart).tolist():
+        thread[line] = np.bincount(callers[apart == line]).argmax()
+    return thread
+
+
+def _loop(host: Host, line_of: Array, python: Array) -> int:
+    """The line of most steps' marks, else the one named as Python's with most events, else the first of the host's."""
+    steps, plane = host.steps_named(), host.cpu
+    if plane is None or not len(plane.events):
+        return -1
+    rows = host.trace.rows(plane)
+    marks = steps.marker[(steps.marker >= rows.start) & (steps.marker < rows.stop)]
+    line = int(np.bincount(line_of[marks]).argmax()) if len(marks) else -1
+    # Executors run a loop's iterations on threads of a pool.
+    if line >= 0 and (python[line] or not python.any() or steps.source not in ("loops", "turns")):
+        return line
+    sizes = np.diff(host.trace.lines) * python
+    return int(sizes.argmax()) if sizes.any() else int(line_of[rows.start])
+
+
+def _stretched(host: Host, line_of: Array, end: Array, classes: Array) -> tuple[Array, Array]:
+    """Ends and classes with what two events tell together.
+
+    A wait that is recorded as its begin and its end lasts from one to the other; a function that is called and
+    compiled by that is traced and lowered until then.
+    """
+    trace, links = host.trace, host.trace.links
+    rows = np.flatnonzero(are(taken(classes, links.source), State.SYNC))
+    rows = rows[are(classes[links.target[rows]], State.SYNC)]
+    source, target = links.source[rows], links.target[rows]
+    own = line_of[source] == line_of[target]
+    source, target = source[own], target[own]
+    compiling = [(calls, until) for calls, until in _compiling_calls(host, classes) if len(calls)]
+    if not len(source) and not compiling:
+        return end, classes
+    end, classes = end.copy(), classes.copy()
+    end[source] = np.maximum(trace.end[source], trace.begin[target])
+    for calls, until in compiling:
+        classes[calls], end[calls] = State.COMPILE, until
+    return end, classes
+
+
+def _compiling_calls(host: Host, classes: Array) -> Iterator[tuple[Array, Array]]:
+    """(calls, moments): calls of functions that compile, and until when; what they do before that makes it ready.
+
+    A call that encloses compiling traces and lowers until the last of that ends; one that TensorFlow says to trace
+    builds and optimises a graph until its kernel runs.
+    """
+    trace = host.trace
+    parent, last = trace.nesting
+    calls = np.zeros(len(trace), bool)
+    calls[trace.named(lambda name: name.startswith(("PjitFunction", "EagerKernelExecute")))] = True
+    compiling = np.flatnonzero(are(classes, State.COMPILE))
+    above, at = parent[compiling], np.full(len(compiling), -1, np.int64)
+    while (above >= 0).any():
+        at = np.where((above >= 0) & calls[above], above, at)
+        above = np.where(above >= 0, parent[above], -1)
+    held = at >= 0
+    outer, place = np.unique(at[held], return_inverse=True)
+    until = np.zeros(len(outer), np.int64)
+    np.maximum.at(until, place.reshape(-1), trace.end[compiling[held]])
+    yield outer, until
+    column = host.cpu.stat(vocabulary.TF_FUNCTION_CALL) if host.cpu else None
+    if host.cpu is None or column is None or not len(column):
+        return
+    codes, texts = column.codes
+    traced = np.array([text.startswith(("traced", "tracing")) for text in texts], bool)[codes]
+    outer = column.owner[traced] + trace.rows(host.cpu).start
+    kernels = trace.named("EagerKernelExecute".__eq__)
+    place = np.searchsorted(kernels, outer)
+    inside = place < len(kernels)
+    inside[inside] = kernels[place[inside]] < last[outer[inside]]
+    yield outer[inside], trace.begin[kernels[place[inside]]]
+
+
+def _pauses(
+    host: Host, line_of: Array, loop: int, begin: Array, end: Array, classes: Array
+) -> tuple[Array, Array, Array]:
+    """Begins, ends and classes of events, where the first pause between two steps' marks begins with the first mark's
+    end, and ends with the last pause.
+
+    A checkpoint is made ready before it is written. Functions of TensorFlow that are called between few of the steps
+    are pauses, too: an evaluation.
+    """
+    steps, trace = host.steps_named(), host.trace
+    marks = np.sort(steps.marker[steps.marker >= 0])
+    marks = marks[line_of[marks] == loop]
+    if not len(marks):
+        return begin, end, classes
+    pauses, place = _between(host, marks, loop, line_of, np.flatnonzero(are(classes, State.PAUSE)))
+    others = trace.named(lambda name: name.startswith("EagerLocalExecute: __inference_"))
+    others, place_of_others = _between(host, marks, loop, line_of, others)
+    if 2 * len(distinct(place_of_others)) < len(marks):
+        pauses, place = np.concatenate((pauses, others)), np.concatenate((place, place_of_others))
+        order = np.argsort(pauses)
+        pauses, place = pauses[order], place[order]
+    if not len(pauses):
+        return begin, end, classes
+    first = np.flatnonzero(np.append(True, np.diff(place) != 0))
+    begin, end, classes = begin.copy(), end.copy(), classes.copy()
+    begin[pauses[first]] = trace.end[marks[place[first]]]
+    end[pauses[first]] = np.maximum.reduceat(end[pauses], first)
+    classes[pauses[first]] = State.PAUSE
+    return begin, end, classes
+
+
+def _between(host: Host, marks: Array, loop: int, line_of: Array, events: Array) -> tuple[Array, Array]:
+    """(events, places): those on the loop's line after a mark's end and before the next one, and after which mark."""
+    trace = host.trace
+    events = events[line_of[events] == loop]
+    place = np.searchsorted(trace.begin[marks], trace.begin[events], "right") - 1
+    after = (place >= 0) & (trace.begin[events] >= trace.end[marks[place.clip(0)]])
+    return events[after], place[after]
+
+
+def _stretches(
+    host: Host, thread: Array, loop: int, begin: Array, end: Array, classes: Array
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The first columns of `Activity`; silent waits are events beside the others, and so is a held interpreter."""
+    waits, held = silent_waits(host, loop, classes), held_interpreter(host, loop, classes)
+    since, until, around = (np.concatenate(columns) for columns in zip(waits, held, strict=True))
+    unsorted = loop if len(since) or begin is not host.trace.begin else -1
+    if len(since):
+        begin, end = np.concatenate((begin, since)), np.concatenate((end, until))
+        of_input = np.where(_on_data_threads(host, held[2]), State.INPUT, State.CALLBACK).astype(np.int8)
+        classes = np.concatenate((classes, np.full(len(waits[0]), State.SYNC, np.int8), of_input))
+    rows, starts = _by_thread(host.trace.lines, thread, begin, end, classes, unsorted)
+    first, begins, ends, state, event = sweep(starts, rows, begin, end, classes)
+    told = event >= len(host.trace)
+    event[told] = around[event[told] - len(host.trace)]
+    return first, begins, ends, state, event
+
+
+def _on_data_threads(host: Host, events: Array) -> Array:
+    """bool[k]: whether each event runs on a thread that only works for input pipelines."""
+    names = [name for plane in host.trace.planes for name in plane.lines.name]
+    answer: Array = np.array([name.startswith(INPUT_THREADS) for name in names], bool)[host.trace.line_of[events]]
+    return answer
+
+
+def _by_thread(
+    lines: Array, thread: Array, begin: Array, end: Array, classes: Array, unsorted: int
+) -> tuple[Array, Array]:
+    """(rows, starts): the events that tell something, thread by thread, outer before inner; int32 and int64.
+
+    What is on no line of the trace, but beside its events, stands on the ``unsorted`` one.
+    """
+    rows, starts = _tellers(lines, begin, end, classes)
+    if unsorted < 0 and (thread == np.arange(len(thread))).all():
+        return rows, starts
+    parts: list[list[Array]] = [[] for _ in thread]
+    for owner, (low, high) in zip(thread.tolist(), pairwise(starts.tolist()), strict=True):
+        parts[owner].append(rows[low:high])
+    if unsorted >= 0:
+        parts[thread[unsorted]].append(np.arange(lines[-1], len(begin), dtype=np.int32))
+    found = [each[0] if len(each) == 1 else _outer_first(each, begin, end) for each in parts]
+    return np.concatenate(found), np.cumsum([0, *map(len, found)], dtype=np.int64)
+
+
+def _outer_first(parts: Sequence[Array], begin: Array, end: Array) -> Array:
+    """int32[k]: all of these events in order of time, of those that begin together the longer first."""
+    rows = np.concatenate([np.empty(0, np.int32), *parts])
+    rows = rows[np.argsort(begin[rows], kind="stable")]
+    same = begin[rows[1:]] == begin[rows[:-1]]
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same)) if len(rows) else rows
+    mine = rows[tied]
+    rows[tied] = mine[np.lexsort((-end[mine], begin[mine]))]
+    return rows
+
+
+@jit
+def _tellers(lines: I64, begin: I64, end: I64, classes: I8) -> tuple[I32, I64]:
+    """(rows, starts): the events that tell something, of each line ``rows[starts[i]:starts[i + 1]]``."""
+    # What of it is not written takes no memory.
+    rows = np.empty(len(begin), np.int32)
+    starts = np.empty(len(lines), np.int64)
+    count = 0
+    for line in range(len(lines) - 1):
+        starts[line] = count
+        for i in range(lines[line], lines[line + 1]):
+            if classes[i] != NOTHING and end[i] > begin[i]:
+                rows[count] = i
+                count += 1
+    starts[len(lines) - 1] = count
+    return rows[:count], starts
+
+
+@jit
+def _latest_source(source: I32, target: I32, kind: I32, thread: I32, line_of: I32, begin: I64, answer: I32) -> None:
+    """For each event the latest of its sources on other threads that began before it, but for launches and the like."""
+    for k in range(len(source)):
+        s, t = source[k], target[k]
+        if kind[k] == LAUNCH or kind[k] == CALL or kind[k] == RUN or thread[line_of[s]] == thread[line_of[t]]:
+            continue
+        if begin[s] <= begin[t] and s != t and (answer[t] < 0 or begin[s] > begin[answer[t]]):
+            answer[t] = s

@@ -1,0 +1,176 @@
+"""Communication between workers: what each collective moves and how fast, how much of it is hidden, who came late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.events.links import LAUNCH
+from ...model.host import Host
+from ...model.names.collective_args import RANGE, Message, bus_share, of_instruction, of_kernel, of_range
+from ...model.per_host import per_host
+from ...model.ranks import labels, missing, rank
+from ...runtime.arrays import Array
+from .communication import LatePeers, collectives, kind_of_collective, late_peers, overlaps
+from .device_events import Kind, device_work, kind_of
+
+THREADS = "CPU"
+"""Where collectives run that no device does, such as gloo's."""
+
+
+class Alike(NamedTuple):
+    """Collectives of one device that are of one kind and size."""
+
+    device: str
+    kind: str
+    message: Message
+    event: Array
+    """int64[n]: numbers in the host's trace."""
+    ps: Array
+    """int64[n]: how long each took, waiting for others included."""
+
+
+@per_host(keep=True)
+def messages(host: Host) -> list[Alike]:
+    """What each device communicates, most time first; what threads do where no device does."""
+    found: dict[tuple[str, str, Message], list[tuple[int, int]]] = {}
+    for work, each in zip(device_work(host), collectives(host), strict=True):
+        ranges = _ranges_around(host, each.event)
+        rows = zip(each.event.tolist(), (each.end - each.begin).tolist(), each.kind, ranges, strict=True)
+        for event, ps, kind, around in rows:
+            found.setdefault((work.name, *_stated(host, event, kind, around)), []).append((event, ps))
+    if not found:
+        for event in host.trace.named(lambda name: RANGE.match(name) is not None).tolist():
+            kind = kind_of_collective(host.trace.name(event))
+            ps = int(host.trace.end[event] - host.trace.begin[event])
+            found.setdefault((THREADS, *_stated(host, event, kind, event)), []).append((event, ps))
+    alike = [Alike(*key, *np.array(rows, np.int64).reshape(-1, 2).T) for key, rows in found.items()]
+    return sorted(alike, key=lambda each: (-int(each.ps.sum()), each.device, each.kind))
+
+
+def _stated(host: Host, event: int, kind: str, around: int) -> tuple[str, Message]:
+    """(kind, message) of a collective; ``around`` is the range that launched it, or -1."""
+    plane, row = host.trace.plane_of(event)
+    told = of_kernel(plane.event_facts(row))
+    if told:
+        return kind, told
+    if around < 0:
+        return kind, of_instruction(host.trace.name(event))
+    plane, row = host.trace.plane_of(around)
+    kind = kind_of_collective(host.trace.name(around))
+    return kind, of_range(plane.event_facts(row), kind)
+
+
+def _ranges_around(host: Host, events: Array) -> list[int]:
+    """The range named after a collective that each event is, or in which it was launched; or -1."""
+    trace = host.trace
+    wanted = np.zeros(len(trace), bool)
+    wanted[trace.named(lambda name: RANGE.match(name) is not None)] = True
+    if not wanted.any():
+        return [-1] * len(events)
+    launched = trace.links.kind == LAUNCH
+    launch = np.full(len(trace), -1, np.int64)
+    launch[trace.links.target[launched]] = trace.links.source[launched]
+    parent, _ = trace.nesting
+    at = np.where(wanted[events], events, launch[events])
+    while (climbs := (at >= 0) & ~wanted[at]).any():
+        at[climbs] = parent[at[climbs]]
+    return [int(event) for event in at]
+
+
+@per_host(keep=True)
+def communicates(host: Host) -> bool:
+    """Whether any event of a host is a collective, by the names alone."""
+    threads = host.cpu.names if host.cpu else []
+    names = [name for plane in host.devices for name in plane.heads] if host.devices else threads
+    return any(kind_of(name) == Kind.COLLECTIVE for name in names) or any(RANGE.match(name) for name in threads)
+
+
+NEEDS = (messages, collectives, overlaps, rank)
+"""Per-host functions that the figures below merge."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Collectives of one worker and device that are of one kind and size; times in ps."""
+
+    worker: str
+    host: str
+    device: str
+    kind: str
+    group: str
+    members: int | None
+    dtype: str
+    bytes: int | None
+    count: int
+    ps: int
+    shortest_ps: int
+    waiting_ps: int | None
+    """Of the time, until the last worker came; None where that cannot be told."""
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        """Of a message without waiting: over the mean transfer, or the shortest collective if waiting is unknown."""
+        each = self.shortest_ps if self.waiting_ps is None else (self.ps - self.waiting_ps) / self.count
+        return self.bytes / each * 1e12 if self.bytes and each > 0 else None
+
+    @property
+    def bus_bytes_per_s(self) -> float | None:
+        """What each link carries at that, as nccl-tests reckon it."""
+        share = bus_share(self.kind, self.members)
+        return self.bytes_per_s * share if self.bytes_per_s and share else None
+
+
+class Lateness(NamedTuple):
+    """How often a worker came last to collectives, and what that cost; times in ps."""
+
+    worker: str
+    host: str
+    last: int
+    of: int
+    caused_ps: int
+    """How long the worker that came first waited for this one, where it came last."""
+    waited_ps: int
+    """How long this one waited itself."""
+
+
+def peers(hosts: Sequence[Host]) -> LatePeers | None:
+    """Who waited for whom; None where ranks of the job are missing, too, since collectives may be of any of those."""
+    return None if missing(hosts) else late_peers(hosts)
+
+
+def rows(hosts: Sequence[Host], found: LatePeers | None) -> list[Row]:
+    """All workers' collectives, by worker, most time first."""
+    label = labels(hosts)
+    answer = []
+    for place, host in enumerate(hosts):
+        waits: dict[int, int] = {}
+        if found:
+            waits = dict(zip(found.event[:, place].tolist(), found.waiting_ps[:, place].tolist(), strict=True))
+        for each in messages(host):
+            known = [waits[event] for event in each.event.tolist() if event in waits]
+            waiting = sum(known) if len(known) == len(each.event) else None
+            told = (each.device, each.kind, *each.message, len(each.ps), int(each.ps.sum()), int(each.ps.min()))
+            answer.append(Row(label[host.name], host.name, *told, waiting))
+    return answer
+
+
+def lateness(hosts: Sequence[Host], found: LatePeers) -> list[Lateness]:
+    """Each worker, who cost the others most first."""
+    label, late = labels(hosts), found.late
+    longest = found.waiting_ps.max(axis=1)
+    answer = [
+        Lateness(
+            label[name],
+            name,
+            int((late == place).sum()),
+            len(late),
+            int(longest[late == place].sum()),
+            int(found.waiting_ps[:, place].sum()),
+        )
+        for place, name in enumerate(found.hosts)
+    ]
+    return sorted(answer, key=lambda each: (-each.caused_ps, each.worker))

@@ -1,0 +1,41 @@
+"""The diagnoses of both sides, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..diagnosis.catalogue import LABELS
+from ..digest.record import LATE_PEER
+from .side import Side, Sides
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Of slow steps, ps per step: means over captures."""
+
+    id: str
+    label: str
+    base_ps: int
+    new_ps: int
+
+    @property
+    def delta_ps(self) -> int:
+        """How much more it takes on the new side."""
+        return self.new_ps - self.base_ps
+
+
+def late_hosts(side: Side) -> list[str]:
+    """The hosts that the others wait for in the captures of a side, by their places."""
+    late = [cause for digest in side.digests for cause in digest.causes if cause.id == LATE_PEER]
+    return sorted({name for cause in late for name, _ in cause.names})
+
+
+def causes(sides: Sides) -> list[Cause]:
+    """All causes of either side, by how much they changed."""
+    times: dict[str, list[float]] = {}
+    for which, side in enumerate(sides):
+        for digest in side.digests:
+            for cause in digest.causes:
+                times.setdefault(cause.id, [0.0, 0.0])[which] += cause.per_step_ps / len(side.digests)
+    found = [Cause(id, LABELS[id], round(base), round(new)) for id, (base, new) in times.items()]
+    return sorted(found, key=lambda cause: (-abs(cause.delta_ps), cause.id))

@@ -1,0 +1,52 @@
+"""What differs with certainty, however much steps vary: ops that only one side has, and how often ops run."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ...runtime.units import duration
+from ..activity.states import State
+from ..digest.record import NOTHING, OTHERS
+from .engine import Comparison, OpRow
+
+_WORK = tuple(state.name.lower() for state in State if state < State.COMPILE)
+"""Ids of the parts whose ops are executions, not stretches of time."""
+_MOST = 2
+"""So many are told, those that cost most."""
+_HIDDEN = 0.1
+"""An op is new if what the base does not tell apart, or has under names of its own, is at most so much of it."""
+
+
+def certain(found: Comparison, threshold: float) -> list[str]:
+    """In words, what costs most first; differences below the ``threshold``, a share of the step, do not matter."""
+    enough = threshold * found.whole.base
+    ops = [op for op in found.ops if op.part in _WORK and not {op.base_name, op.new_name} & {NOTHING, OTHERS}]
+    ops = [op for op in ops if abs(op.difference.delta) >= enough]
+    told = [text for op in ops if (text := _alone(found, op) if op.alone else _counted(op))]
+    if not told:
+        told = [
+            f"{each.base} → {each.new} ops and kernels in each step" for each in found.facts if each.id == "launches"
+        ]
+    return told[:_MOST]
+
+
+def _alone(found: Comparison, op: OpRow) -> str:
+    """That it is new, or gone, if all captures of its side have it, and the other cannot have it under another name."""
+    is_new = bool(op.new_name)
+    own = op.new_sums if is_new else op.base_sums
+    time = abs(op.difference.delta)
+    others = [each for each in found.ops if each.part == op.part and (each.rest or each.alone)]
+    hidden = sum((each.difference.base if is_new else each.difference.new for each in others), Fraction(0))
+    if not all(own) or hidden > _HIDDEN * time:
+        return ""
+    return f"{op.name} is {'new' if is_new else 'gone'} ({duration(float(time))} per step)"
+
+
+def _counted(op: OpRow) -> str:
+    """How often it runs, if that is the same in all captures of a side, and most of why its time differs."""
+    if None in (op.base_count, op.new_count) or op.base_count == op.new_count:
+        return ""
+    if 2 * op.by_count / op.difference.delta < 1:
+        return ""
+    base, new = (duration(float(each)) for each in (op.difference.base, op.difference.new))
+    return f"{op.name} runs {op.new_count:,} times a step instead of {op.base_count:,} ({base} → {new})"

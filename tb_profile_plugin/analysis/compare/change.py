@@ -1,0 +1,295 @@
+"""Two sides held against each other: the change, its interval, and what change could have been told.
+
+The unit is the capture. Tests of times are on logarithms, so that they say the same of both directions; times that can
+be 0, of parts and ops, are compared as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from .estimate import Estimate
+from .student_t import above, quantile, quantile_of
+
+ALPHA, POWER = 0.05, 0.8
+_ALL_ORDERS = 16
+"""Captures up to which all ways of dividing them are tried."""
+_ROBUST = 1.4826
+"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+_CLIP = 0.1
+"""A share of the steps at either end that most steps are without."""
+_ENOUGH = 3
+"""Captures on each side from which on their own spread tells how runs differ."""
+NOTHING_LEFT = -1 + 1e-15
+"""A change after which steps take next to no time: floats cannot tell it from none at all."""
+_FARTHEST = 30.0
+"""How far intervals of logarithms reach at most: beyond that many e-folds nothing is told anyway."""
+_FAR, _SEVERAL_STEPS = 4.0, 8
+"""So many times what their steps differ among themselves, captures of so many steps each are far apart.
+
+Of simulated pairs of one program whose steps depend on one another (0.9 of each from the one before) it tells no more
+apart than the interval does.
+"""
+_SEPARATE, _SOME_STEPS = 2, 5
+"""Captures of so many steps are separate where each step of one takes so many times as long as any of the other.
+
+Of 2,300 pairs of real captures of one program no more were told apart by it, of 1,500 changes 18 more were told.
+"""
+_SWAPPED = 6
+"""Turns from which on swapping the captures of some can prove anything: one in 32 ways differs as much by chance."""
+_MOST_CAPTURES = 30
+"""More nobody makes of each side."""
+
+
+class Spread(NamedTuple):
+    """Of the difference of two means."""
+
+    error: float
+    """Standard error."""
+    freedom: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A difference of two sides; as a ratio minus 1 where ``relative``, else in the samples' unit."""
+
+    estimate: float
+    low: float | None
+    """Of the interval of 95 %; None where nothing tells how much steps vary."""
+    high: float | None
+    p: float | None
+    permutation: float | None
+    """By all ways of dividing the captures, or of swapping those of a turn; None where there are too many."""
+    least: float | None
+    """The smallest change that these captures would tell in 4 of 5 cases."""
+    runs: bool
+    """Whether differences between runs of one program are in the interval."""
+    among_steps: float | None = None
+    """Where they are not: by how much steps differ among themselves, as a ratio minus 1, since runs may, too."""
+    far: bool = False
+    """Whether they are so far apart that it does not matter how steps depend on those before them."""
+    separate: bool = False
+    """Whether each step of one takes so much longer than any of the other that no interval is needed."""
+    captures: int | None = None
+    """So many a side would tell the estimate in 4 of 5 cases, if it is true; None where it would take very many."""
+
+
+def welch(a: Sequence[float], b: Sequence[float]) -> Spread:
+    """Of captures, two or more a side; with two on a side variances are pooled."""
+    variances = [_variance(each) for each in (a, b)]
+    parts = [variance / len(each) for variance, each in zip(variances, (a, b), strict=True)]
+    if min(len(a), len(b)) < _ENOUGH:
+        freedom = len(a) + len(b) - 2
+        pooled = sum(v * (len(each) - 1) for v, each in zip(variances, (a, b), strict=True)) / freedom
+        return Spread(math.sqrt(pooled * (1 / len(a) + 1 / len(b))), freedom)
+    return _joined(parts, [len(a) - 1.0, len(b) - 1.0])
+
+
+def _variance(samples: Sequence[float]) -> float:
+    mean = math.fsum(samples) / len(samples)
+    return math.fsum((each - mean) ** 2 for each in samples) / (len(samples) - 1)
+
+
+def _joined(variances: Sequence[float], freedoms: Sequence[float]) -> Spread:
+    """By Welch and Satterthwaite."""
+    total = math.fsum(variances)
+    weights = math.fsum(v * v / max(freedom, 1.0) for v, freedom in zip(variances, freedoms, strict=True))
+    return Spread(math.sqrt(total), total * total / weights if weights else math.inf)
+
+
+Pairs = Sequence[tuple[int, int]]
+"""Places of captures of both sides that were recorded one after the other."""
+
+
+class Runs(NamedTuple):
+    """How much runs of one program differ, as far as it is known from earlier ones."""
+
+    deviation: float
+    """Standard deviation of the logarithm of a run's mean."""
+    freedom: float
+
+
+def spread(
+    base: Sequence[float],
+    new: Sequence[float],
+    variances: Sequence[Sequence[float | None]],
+    freedoms: Sequence[Sequence[float]],
+    between: Runs | None = None,
+    pairs: Pairs | None = None,
+) -> Spread | None:
+    """Of one value per capture and side; ``variances`` and ``freedoms`` of these values by side.
+
+    What is known of how runs differ counts where a side has a single one; of captures that were recorded by turns,
+    neighbours are held against each other. None where nothing tells how values vary.
+    """
+    if pairs:
+        differences = [new[other] - base[one] for one, other in pairs]
+        return Spread(math.sqrt(_variance(differences) / len(pairs)), len(pairs) - 1.0)
+    if min(len(base), len(new)) >= 2:
+        return welch(base, new)
+    every = [each for side in variances for each in side]
+    if any(each is None for each in every):
+        return None
+    known = [[each or 0.0 for each in side] for side in variances]
+    parts = [each / len(side) ** 2 for side in known for each in side]
+    free = [each - 1 for side in freedoms for each in side]
+    if between:
+        parts.append(between.deviation**2 * (1 / len(base) + 1 / len(new)))
+        free.append(between.freedom)
+    return _joined(parts, free)
+
+
+def between_runs(captures: Sequence[Estimate]) -> Runs | None:
+    """Of four or more captures of one program in order of time: drifts between days do not count, neighbours do."""
+    if len(captures) < 4:
+        return None
+    logs = [math.log(float(each.mean)) for each in captures]
+    jumps = sorted(abs(b - a) for a, b in pairwise(logs))
+    return Runs(_ROBUST * quantile_of(jumps, 0.5) / math.sqrt(2), len(captures) - 1)
+
+
+def how_runs_differ(captures: Sequence[Estimate]) -> Runs | None:
+    """Of four or more captures among which another one is judged: rare runs that take far longer count, too."""
+    found = between_runs(captures)
+    if found is None:
+        return None
+    logs = [math.log(float(each.mean)) for each in captures]
+    return found._replace(deviation=max(found.deviation, math.sqrt(_variance(logs))))
+
+
+def among_steps(base: Sequence[int], new: Sequence[int], means: tuple[float, float]) -> float | None:
+    """By how much the steps of two captures differ among themselves, as a ratio of their means, minus 1.
+
+    Means that differ by more than that, in their direction, have most steps of one capture above most of the other:
+    four of five of each lie apart. None where a capture has steps that take no time.
+    """
+    (low, high), (other_low, other_high) = (
+        [quantile_of(sorted(each), at) for at in (_CLIP, 1 - _CLIP)] for each in (base, new)
+    )
+    before, after = means
+    if min(low, other_low, before, after) <= 0:
+        return None
+    room = (high / before) * (after / other_low) if after >= before else (other_high / after) * (before / low)
+    return max(0.0, room - 1)
+
+
+def is_far(base: Sequence[int], new: Sequence[int], estimate: float, among: float | None) -> bool:
+    """Whether single captures differ by far more than their steps do, and these are enough to tell that.
+
+    Steps that drift have no interval to speak of, since a few of them tell little of where they would go.
+    """
+    if among is None or min(len(base), len(new)) < _SEVERAL_STEPS:
+        return False
+    return abs(math.log1p(max(estimate, NOTHING_LEFT))) > _FAR * math.log1p(among)
+
+
+def are_separate(base: Sequence[int], new: Sequence[int]) -> bool:
+    """Whether the longest step of one capture is short beside the shortest of the other; drifts reach less far."""
+    if min(len(base), len(new)) < _SOME_STEPS:
+        return False
+    return min(new) > _SEPARATE * max(base) or min(base) > _SEPARATE * max(new)
+
+
+def permutation(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The share of ways to divide the captures that differ as much; None where they are one a side, or very many."""
+    joined = [*a, *b]
+    if min(len(a), len(b)) < 2 or len(joined) > _ALL_ORDERS:
+        return None
+    whole = math.fsum(joined)
+
+    def apart(chosen: Sequence[float]) -> float:
+        part = math.fsum(chosen)
+        return abs(part / len(a) - (whole - part) / len(b))
+
+    told = apart(a) * (1 - 1e-12)
+    ways = [apart(each) >= told for each in combinations(joined, len(a))]
+    return sum(ways) / len(ways)
+
+
+def swapped(differences: Sequence[float]) -> float | None:
+    """Of captures by turns, the share of ways to swap them that differ as much; None where turns are few or many."""
+    if not _SWAPPED <= len(differences) <= _ALL_ORDERS:
+        return None
+    told = abs(math.fsum(differences)) * (1 - 1e-12)
+    first, *rest = differences
+    sums = [first]
+    for each in rest:
+        sums = [total + sign * each for total in sums for sign in (1, -1)]
+    return sum(abs(total) >= told for total in sums) / len(sums)
+
+
+def captures_needed(found: Spread, count: int, difference: float) -> int | None:
+    """Captures a side that would tell such a difference in 4 of 5 cases, runs differing as ``count`` of them do."""
+    for many in range(count + 1, _MOST_CAPTURES + 1):
+        more = Spread(found.error * math.sqrt(count / many), found.freedom * (many - 1) / (count - 1))
+        if least(more) <= abs(difference):
+            return many
+    return None
+
+
+def p_of(difference: float, found: Spread) -> float:
+    """Of no difference at all, two-sided; 1 or 0 where nothing varies."""
+    if not found.error:
+        return float(not difference)
+    return min(1.0, 2 * above(abs(difference) / found.error, found.freedom))
+
+
+def log_ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+) -> tuple[float, Spread | None]:
+    """The logarithm of the new side's mean over the base's."""
+    before, after = ([math.log(float(each.mean)) for each in side] for side in (base, new))
+    variances = [[each.log_variance for each in side] for side in (base, new)]
+    freedoms = [[each.freedom for each in side] for side in (base, new)]
+    return _mean(after) - _mean(before), spread(before, after, variances, freedoms, between, pairs)
+
+
+def ratio(
+    base: Sequence[Estimate], new: Sequence[Estimate], between: Runs | None = None, pairs: Pairs | None = None
+) -> Change:
+    """How much longer the new side's steps take, as a share of the base's."""
+    difference, found = log_ratio(base, new, between, pairs)
+    runs = min(len(base), len(new)) >= 2 or between is not None
+    # The times that are shown are plain means, and so is their ratio; the test is on logarithms.
+    before, after = (sum((each.mean for each in side), Fraction(0)) / len(side) for side in (base, new))
+    estimate = float(after / before) - 1
+    if found is None:
+        return Change(estimate, None, None, None, None, None, runs)
+    reach = min(_FARTHEST, quantile(1 - ALPHA / 2, found.freedom) * found.error)
+    logs = [[math.log(float(each.mean)) for each in side] for side in (base, new)]
+    divided = swapped([logs[1][other] - logs[0][one] for one, other in pairs or ()])
+    count = min(len(base), len(new))
+    return Change(
+        estimate,
+        math.expm1(difference - reach),
+        math.expm1(difference + reach),
+        p_of(difference, found),
+        permutation(*logs) if divided is None else divided,
+        math.expm1(min(_FARTHEST, least(found))),
+        runs,
+        captures=captures_needed(found, count, difference) if count > 1 else None,
+    )
+
+
+def least(found: Spread) -> float:
+    """The smallest difference that such a test finds in 4 of 5 cases."""
+    return (quantile(1 - ALPHA / 2, found.freedom) + quantile(POWER, found.freedom)) * found.error
+
+
+def steps_needed(estimates: Sequence[Estimate], change: float) -> int | None:
+    """Steps on each side that would tell such a change in 4 of 5 cases; None where nothing tells how they vary."""
+    found = [each.log_variance for each in estimates]
+    if any(each is None for each in found) or change <= 0:
+        return None
+    per_step = max((each or 0.0) * one.kept for each, one in zip(found, estimates, strict=True))
+    reach = quantile(1 - ALPHA / 2, math.inf) + quantile(POWER, math.inf)
+    return math.ceil(2 * per_step * (reach / math.log1p(change)) ** 2)
+
+
+def _mean(samples: Sequence[float]) -> float:
+    return math.fsum(samples) / len(samples)

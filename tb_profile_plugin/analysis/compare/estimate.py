@@ -1,0 +1,104 @@
+"""What the steps of one capture take, and how sure that is: steps depend on those before them.
+
+The variance is Yuen's of a trimmed mean, times what autocorrelation makes of it: tests that take steps as independent
+find a difference in one of four pairs of captures of the same program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from ..digest.record import Digest
+from .student_t import quantile_of
+
+_MOST_CORRELATED = 0.95
+_CLIP = 0.1
+"""So much of the samples at either end counts as the nearest of the others where correlation is estimated."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Of one capture; times in ps, or whatever unit the samples have."""
+
+    total: int
+    """Of the kept steps."""
+    kept: int
+    """How many these are, 1 or more."""
+    variance: float | None
+    """Of the mean, autocorrelation reckoned with; None with fewer than three steps."""
+    inflation: float
+    """By how much autocorrelation multiplies the variance."""
+    freedom: float
+    """Steps that are worth as much as independent ones."""
+
+    @property
+    def mean(self) -> Fraction:
+        """Exactly."""
+        return Fraction(self.total, self.kept)
+
+    @property
+    def log_variance(self) -> float | None:
+        """Variance of the logarithm of the mean."""
+        mean = float(self.mean)
+        return None if self.variance is None or mean <= 0 else self.variance / mean**2
+
+
+def estimate(samples: Sequence[int], kept: Sequence[int]) -> Estimate:
+    """Of samples in order of time; ``kept`` are places of those that the mean goes over, which lie in the middle."""
+    chosen = [samples[i] for i in kept]
+    n, h = len(samples), len(chosen)
+    inflation = inflation_of(samples)
+    if n < 3 or h < 2:
+        return Estimate(sum(chosen), h, None, inflation, 2.0)
+    low, high = min(chosen), max(chosen)
+    clipped = [min(max(each, low), high) for each in samples]
+    mean = sum(clipped) / n
+    squares = math.fsum((each - mean) ** 2 for each in clipped)
+    return Estimate(sum(chosen), h, inflation * squares / (h * (h - 1)), inflation, max(2.0, h / inflation))
+
+
+def trimmed(samples: Sequence[int]) -> list[int]:
+    """Places of the samples without the shortest and the longest: one of each in every ten, from five on."""
+    n = len(samples)
+    each_side = max(1, n // 10) if n >= 5 else 0
+    order = sorted(range(n), key=lambda i: samples[i])
+    return sorted(order[each_side : n - each_side])
+
+
+def inflation_of(samples: Sequence[float]) -> float:
+    """How many times larger autocorrelation of the first order makes the variance of the mean; 1 without any."""
+    n = len(samples)
+    if n < 3:
+        return 1.0
+    ordered = sorted(samples)
+    low, high = quantile_of(ordered, _CLIP), quantile_of(ordered, 1 - _CLIP)
+    clipped = [min(max(each, low), high) for each in samples]
+    mean = math.fsum(clipped) / n
+    away = [each - mean for each in clipped]
+    squares = math.fsum(each * each for each in away)
+    # Below the precision of the sums all samples are equal.
+    if squares <= n * (1e-12 * max(abs(mean), 1e-300)) ** 2:
+        found = 0.0
+    else:
+        found = math.fsum(a * b for a, b in pairwise(away)) / squares
+    found = min(max(found, 0.0), _MOST_CORRELATED)
+    # The estimate is too small where samples are few.
+    found = min(_MOST_CORRELATED, found + (1 + 3 * found) / n)
+    return (1 + found) / (1 - found)
+
+
+def of_steps(digest: Digest, on_devices: bool = False) -> Estimate:
+    """The steps of a digest, or what devices do in them."""
+    place = {step: i for i, step in enumerate(digest.steps.warm)}
+    return estimate(warm_steps(digest, on_devices), [place[i] for i in digest.steps.kept])
+
+
+def warm_steps(digest: Digest, on_devices: bool = False) -> list[int]:
+    """What the steps take that tell how much they vary, or what devices do in them."""
+    steps = digest.steps
+    times = steps.device_ps if on_devices else steps.ps
+    return [times[i] for i in steps.warm]

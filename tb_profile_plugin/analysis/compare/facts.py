@@ -1,0 +1,274 @@
+"""What must be known before any figure: whether two sides can be compared at all, and what else differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, prod
+from typing import Any
+
+from ...runtime.regex import regex
+from ..digest.record import NOTHING, OTHERS, Digest, DigestOp
+from .match import Pair
+from .side import Side, Sides
+
+STOPS, QUESTION, HOST, NOTE, SAME = "stops", "question", "host", "note", "same"
+"""Grades of a fact: no verdict on steps; another question than that of a regression; no figures of the host, so that
+the verdict is on devices; what may explain a difference; and what is reassuringly equal."""
+
+_SPOILS = frozenset({"damaged_capture", "hosts_missing", "impossible_times"})
+"""Findings that make averages worthless, whatever the other side has."""
+_MISSING = frozenset({"devices_unrecorded", "no_device_events"})
+"""Findings that matter where one side has them alone."""
+_HEAVIEST = 10
+_NEARLY_ALL = 0.75
+"""Of the heaviest ops' time: another batch changes all but what works on weights alone."""
+_SIZES = regex(r"\[([1-9][0-9]*(?:,[1-9][0-9]*)+)\]")
+"""Of arrays that have two dimensions or more, none of them empty."""
+_ARRAYS = regex(r"(?<![a-z0-9])[0-9]*([a-z][a-z0-9]*)\[([0-9,]*)\]")
+_RELATED = 0.05
+"""Of 12 programs before and after a change, the side that had more in common had at least 0.85."""
+_NEARLY_EACH = 0.9
+"""Of the steps that count: the rest may have been cut off from what they launched."""
+_OTHER_COUNT = Fraction(1, 50)
+"""Where counts differ from step to step, by such a share they may differ by chance."""
+_SHIFT = 0.05
+"""A share of the compute that changes by so much is told."""
+PYTHON_TRACER = "python_tracer_level"
+_TYPES = {"bf16": "16-bit", "f16": "16-bit", "f32": "32-bit", "f64": "64-bit"}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One that differs, or that is told because it is equal."""
+
+    id: str
+    label: str
+    base: str
+    new: str
+    grade: str
+    text: str = ""
+    """What it means for the comparison."""
+
+
+def facts(sides: Sides) -> list[Fact]:
+    """Of two sides, those that stop a verdict first."""
+    return ordered(
+        [*_health(sides), *_steps(sides), *_machine(sides), *_programs(sides), *_counts(sides), *_notes(sides)]
+    )
+
+
+def ordered(found: list[Fact]) -> list[Fact]:
+    """By how much they matter."""
+    order = (STOPS, QUESTION, HOST, NOTE, SAME)
+    return sorted(found, key=lambda each: order.index(each.grade))
+
+
+def _differing(
+    sides: Sides, id: str, label: str, told: Callable[[Digest], Any], grade: str, text: str = ""
+) -> list[Fact]:
+    """The fact if it is not the same on both sides."""
+    base, new = sides.both(lambda side: ", ".join(str(value) for value in side.told(told)))
+    return [Fact(id, label, base, new, grade, text)] if base != new else []
+
+
+def _steps(sides: Sides) -> Iterator[Fact]:
+    rules = {_source(each) for side in sides for each in side.digests}
+    if "none" in rules:
+        found = sides.both(lambda side: "none" if "none" in side.told(_source) else ", ".join(side.told(_rule)))
+        yield Fact("step_rule", "Steps", *found, STOPS, "without steps nothing can be compared")
+    elif len(rules) > 1:
+        text = "they measure different things; name the same step event"
+        yield from _differing(sides, "step_rule", "Steps are", _rule, STOPS, text)
+    else:
+        text = "they may be steps of different things"
+        chosen = "figures go over other steps on each side"
+        yield from _differing(sides, "chosen", "Steps that count", lambda each: each.facts["chosen"], NOTE, chosen)
+        yield from _differing(sides, "step_kind", "Steps are called", lambda each: each.facts["step_kind"], STOPS, text)
+    if "none" not in rules and not all(sides.both(lambda side: len(side.steps()) == len(side.digests))):
+        yield Fact("no_time", "Time in steps", "", "", STOPS, "steps that take no time cannot be compared")
+
+
+def _source(digest: Digest) -> str:
+    return str(digest.facts["step_rule"])
+
+
+def _rule(digest: Digest) -> str:
+    return str(digest.facts["steps_are"])
+
+
+def _health(sides: Sides) -> Iterator[Fact]:
+    base, new = sides.both(lambda side: {code for each in side.digests for code in each.facts["problems"]})
+    for code in sorted(base | new):
+        has = "yes" if code in base else "no", "yes" if code in new else "no"
+        label = code.replace("_", " ").capitalize()
+        if code in _SPOILS:
+            yield Fact(code, label, *has, STOPS, "averages of such a capture mean nothing")
+        elif code in _MISSING and has[0] != has[1]:
+            yield Fact(code, label, *has, STOPS, "what devices did is missing on one side")
+        elif has[0] != has[1]:
+            yield Fact(code, label, *has, NOTE)
+
+
+def _machine(sides: Sides) -> Iterator[Fact]:
+    text = "this compares other hardware, not another program"
+    yield from _differing(sides, "device", "Device", lambda each: each.facts["device"], QUESTION, text)
+    yield from _differing(sides, "devices", "Devices", lambda each: each.facts["devices"], QUESTION, text)
+    yield from _differing(sides, "hosts", "Hosts", lambda each: each.facts["hosts"], QUESTION, text)
+    levels = sides.both(lambda side: side.told(lambda each: each.facts["levels"].get(PYTHON_TRACER)))
+    if None not in (*levels[0], *levels[1]) and any(levels[0]) != any(levels[1]):
+        text = "Python's tracer slows the host down: only what devices do can be compared"
+        yield from _differing(
+            sides, PYTHON_TRACER, "Python tracer level", lambda each: each.facts["levels"][PYTHON_TRACER], HOST, text
+        )
+    yield from _differing(sides, "levels", "Tracer levels", _levels, NOTE, "what is recorded costs time")
+
+
+def _levels(digest: Digest) -> str:
+    known = digest.facts["levels"]
+    return ", ".join(f"{name} {known[name]}" for name in sorted(known) if name != PYTHON_TRACER) or "not known"
+
+
+def _programs(sides: Sides) -> Iterator[Fact]:
+    base, new = sides.both(lambda side: {program for each in side.digests for program in each.programs})
+    if not base or not new:
+        return
+    if base == new and _is_as_often(sides):
+        text = "what differs is not the program: data, machine or host"
+        yield Fact("programs", "XLA programs", f"{len(base)}", "the same", SAME, text)
+    elif base == new:
+        yield Fact("programs", "XLA programs", f"{len(base)}", "the same", NOTE, "but steps run another number of ops")
+    else:
+        only = [_some(sorted({name for name, _ in own - other})) for own, other in ((base, new), (new, base))]
+        yield Fact("programs", "XLA programs of this side only", only[0], only[1], NOTE)
+
+
+def _counts(sides: Sides) -> Iterator[Fact]:
+    base, new = sides.both(_in_each_step)
+    if base != new and None not in (base, new) and sides.base.items == sides.new.items:
+        yield Fact("launches", "Ops and kernels in each step", f"{base:,}", f"{new:,}", NOTE)
+
+
+def _in_each_step(side: Side) -> int | None:
+    """Ops and kernels that begin in nearly each step, the same number in all captures; None where they differ."""
+    found = {each.steps.usual_launches for each in side.digests}
+    for digest in side.digests:
+        counts = [digest.steps.launches[i] for i in digest.steps.kept]
+        if counts.count(digest.steps.usual_launches or 0) < _NEARLY_EACH * len(counts):
+            return None
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_as_often(sides: Sides) -> bool:
+    """Whether steps of both sides run as many ops, as far as the captures tell."""
+    base, new = sides.both(_in_each_step)
+    if None not in (base, new) and sides.base.items == sides.new.items:
+        return base == new
+    sums = sides.both(lambda side: [sum(each.steps.launches[i] for i in each.steps.kept) for each in side.digests])
+    low, high = sorted(side.mean(each) for side, each in zip(sides, sums, strict=True))
+    return low >= (1 - _OTHER_COUNT) * high
+
+
+def _notes(sides: Sides) -> Iterator[Fact]:
+    for name in sorted({name for side in sides for each in side.digests for name in each.facts["versions"]}):
+
+        def version(digest: Digest, name: str = name) -> str:
+            return str(digest.facts["versions"].get(name, "not known"))
+
+        yield from _differing(sides, f"version.{name}", f"Version of {name}", version, NOTE)
+    yield from _differing(sides, "compiles", "Compilations in steps that count", _compiles, NOTE)
+    base, new = sides.both(lambda side: precision(side.digests))
+    for kind in sorted({*base, *new}) if base and new else ():
+        yield from _shifted(f"precision.{kind}", f"Compute on {kind} arrays", base.get(kind, 0), new.get(kind, 0))
+    cores = sides.both(_tensor_cores)
+    if cores[0] is not None and cores[1] is not None:
+        yield from _shifted("tensor_cores", "Kernels on tensor cores", cores[0], cores[1])
+
+
+def _compiles(digest: Digest) -> int:
+    return sum(digest.steps.compiles[i] for i in digest.steps.kept)
+
+
+def _shifted(id: str, label: str, base: float, new: float) -> Iterator[Fact]:
+    if abs(base - new) > _SHIFT:
+        yield Fact(id, label, f"{100 * base:.0f} %", f"{100 * new:.0f} %", NOTE)
+
+
+def precision(digests: Sequence[Digest]) -> dict[str, float]:
+    """Shares of the compute by the type of the arrays that it works on; empty where no shape is known."""
+    times: Counter[str] = Counter()
+    for each in digests:
+        for op in each.ops:
+            kind = _TYPES.get(_largest(op))
+            if op.part == "compute" and kind:
+                times[kind] += op.sum_ps
+    whole = sum(times.values())
+    return {kind: ps / whole for kind, ps in times.items()} if whole else {}
+
+
+def _largest(op: DigestOp) -> str:
+    """Type of the largest array among an op's result and what it takes; empty where none is known."""
+    arrays = _ARRAYS.findall(f"{op.shape},{op.operands}")
+    sizes = [prod(int(each) for each in dimensions.split(",") if each) for _, dimensions in arrays]
+    return arrays[sizes.index(max(sizes))][0] if arrays else ""
+
+
+def _tensor_cores(side: Side) -> float | None:
+    kernels = [kernel for each in side.digests for kernel in each.kernels]
+    whole = sum(kernel.total_ps for kernel in kernels)
+    return sum(kernel.total_ps for kernel in kernels if kernel.tensor_core) / whole if whole else None
+
+
+def shapes(pairs: list[Pair]) -> list[Fact]:
+    """Whether the heaviest ops have other shapes; where only leading dimensions of nearly all changed, by one factor,
+    steps do other work.
+    """
+    heavy = [pair for pair in pairs if pair.base and pair.new and pair.base[0][1].part == "compute"]
+    heavy.sort(key=lambda pair: -_time(pair))
+    told = [(pair, _dimensions(pair.base[0][1]), _dimensions(pair.new[0][1])) for pair in heavy[:_HEAVIEST]]
+    told = [(pair, base, new) for pair, base, new in told if base and len(base) == len(new)]
+    others = [(pair, base, new) for pair, base, new in told if base != new]
+    changed = [both for _, base, new in others for both in zip(base, new, strict=True) if both[0] != both[1]]
+    if not changed:
+        return []
+    factors = {
+        (base[0] // gcd(base[0], new[0]), new[0] // gcd(base[0], new[0])) if base[1:] == new[1:] else None
+        for base, new in changed
+    }
+    (only, *more) = factors
+    nearly_all = sum(_time(pair) for pair, _, _ in others) >= _NEARLY_ALL * sum(_time(pair) for pair, _, _ in told)
+    if only and not more and nearly_all:
+        text = "steps do other work; say how much each side's steps work through (items)"
+        return [Fact("batch", "Leading dimensions are as", f"{only[0]}", f"{only[1]}", STOPS, text)]
+    base, new = (", ".join(str(list(each[side])) for each in changed[:2]) for side in (0, 1))
+    return [Fact("shapes", "Shapes of heavy ops", base, new, NOTE)]
+
+
+def unrelated(pairs: list[Pair]) -> list[Fact]:
+    """Whether next to no time of either side is in ops that the other has, too, by any rule of `match`."""
+    told = [pair for pair in pairs if (pair.base or pair.new)[0][1].name not in (OTHERS, NOTHING)]
+    shares = []
+    for own, other in (("base", "new"), ("new", "base")):
+        times = [(sum(op.sum_ps for _, op in getattr(each, own)), bool(getattr(each, other))) for each in told]
+        whole = sum(ps for ps, _ in times)
+        shares.append(sum(ps for ps, both in times if both) / whole if whole else 1.0)
+    if max(shares) >= _RELATED:
+        return []
+    base, new = (f"{100 * share:.1f} %" for share in shares)
+    return [Fact("unrelated", "Time in ops of both sides", base, new, STOPS, "these are different programs")]
+
+
+def _time(pair: Pair) -> int:
+    return sum(op.sum_ps for each in (pair.base, pair.new) for _, op in each)
+
+
+def _dimensions(op: DigestOp) -> list[tuple[int, ...]]:
+    """Of an op's result and of what it takes, those of two dimensions or more."""
+    found = _SIZES.findall(f"{op.shape},{op.operands}")
+    return [tuple(map(int, each.split(","))) for each in found]
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

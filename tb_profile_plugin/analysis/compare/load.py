@@ -1,0 +1,115 @@
+"""Digests of what people name: sessions, kept from the last time they were asked for, files of digests, and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...runtime.problems import Problem, ProblemError
+from ...store import PAGES, StoredSession, sessions_at
+from ...store.result_cache import Kept, pack, unpack
+from ..digest.record import VERSION, Digest
+from ..steps.step_choice import TYPICAL
+
+if TYPE_CHECKING:
+    from ...model.session import Session
+
+_BEGIN = b'{\n"causes":'
+"""How canonical digests begin, as no capture does."""
+
+
+class Source(NamedTuple):
+    """A session, or a digest that lies in a file or a report, as it was named: ``PATH#steps=10-40&host=worker-0``."""
+
+    name: str
+    stored: StoredSession | None
+    digest: Digest | None
+    host: str = ""
+    step_event: str = ""
+    steps: str = TYPICAL
+    older: int = 0
+    """Sessions of the same logdir that were left, since its newest one is taken."""
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """What its digest is kept under, besides the session."""
+        return ("digest", VERSION, self.host, self.step_event, self.steps)
+
+
+_CHOICES = ("host", "steps", "step_event")
+
+
+def source(text: str, step_event: str = "", steps: str = TYPICAL) -> Source:
+    """What a text names; raises `ProblemError` for what is not there, or a choice that does not exist."""
+    path, mark, choices = text.rpartition("#") if "=" in text.rpartition("#")[2] else (text, "", "")
+    chosen: dict[str, Any] = {"step_event": step_event, "steps": steps}
+    for each in choices.split("&") if mark else ():
+        name, _, value = each.partition("=")
+        if name not in _CHOICES:
+            remedy = f"Choose by {', '.join(_CHOICES)}: PATH#steps=10-40."
+            raise ProblemError(Problem("bad_option", f"{name!r} chooses nothing.", remedy, text))
+        chosen[name] = value
+    file = Path(path)
+    if file.suffix == ".json" and file.is_file():
+        content = file.read_bytes()
+        if content.startswith(_BEGIN):
+            return Source(file.stem, None, Digest.from_json(content, path))
+    if file.suffix in PAGES and file.is_file():
+        from ..digest import embedded
+
+        return Source(file.stem, None, embedded.read(file))
+    stored, *older = sessions_at(path)
+    return Source(stored.name, stored, None, **chosen, older=len(older))
+
+
+def kept_digest(one: Source, kept: Kept) -> Digest | None:
+    """The digest if nothing has to be decoded for it."""
+    if one.digest or not one.stored:
+        return one.digest
+    known = kept.get(one.stored, *one.question)
+    return Digest.from_json(unpack(known)) if known else None
+
+
+def digest_of(one: Source, kept: Kept, session: Callable[[], Session]) -> Digest:
+    """The digest, worked out if it has to be, and kept from now on."""
+    known = kept_digest(one, kept)
+    if known or not one.stored:
+        assert known, "a source is a session or a digest"
+        return known
+    from ..digest.digest import digest
+    from ..steps.step_choice import checked
+
+    opened = session()
+    found = digest(opened, one.host, one.step_event, checked(one.steps))
+    if not opened.unreadable:
+        kept.put(one.stored, pack(found.to_json().encode("utf-8", "replace")), *one.question)
+    return found
+
+
+def known_digest(session: Session, host: str = "", step_event: str = "", steps: str = TYPICAL) -> Digest:
+    """Of an open session: what its logdir's cache has, else worked out, and kept from now on."""
+    from ..digest.digest import digest
+    from ..steps.step_choice import checked
+
+    if not session.neighbours:
+        return digest(session, host, step_event, checked(steps))
+    one = Source(session.name, session.stored, None, host, step_event, checked(steps))
+    return digest_of(one, session.neighbours.kept, lambda: session)
+
+
+def load(one: Source, kept: Kept, spec: str = "") -> Digest:
+    """`digest_of` by a session of its own, whose hosts an executor works on; nothing of it stays in memory."""
+    with ExitStack() as until_then:
+
+        def opened() -> Session:
+            from ...model.session import Session
+            from ...runtime.executors import executor
+
+            assert one.stored, "digests in files need no session"
+            session = Session(one.stored, executor=until_then.enter_context(closing(executor(spec))))
+            until_then.callback(session.close)
+            return session
+
+        return digest_of(one, kept, opened)

@@ -1,0 +1,134 @@
+"""What single rules find worth doing, beside the causes that the diagnosis ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from ...model.devices.capabilities import gpu_capabilities
+from ...model.host import Host
+from ...model.names import op_names
+from ..activity.states import State
+from ..ops.device_event_kinds import DeviceKind
+from ..ops.op_table import Op, OpTable
+from ..steps.step_time import PS_PER_MS
+from ..steps.typical_times import Typical
+from ..tfdata.iterator_calls import pipelines
+from ..tfdata.shape import lacks_prefetch, last
+
+UNRECORDED_REMEDY = (
+    "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the errors "
+    "under Capture health."
+)
+"""What lets a device be recorded that was there but left no event."""
+
+
+class Hint(NamedTuple):
+    """Something worth doing, with the figure that caused it."""
+
+    id: str
+    """Of the rule, for scripts."""
+    title: str
+    evidence: str
+    gain_ms: float | None
+    """At most, per step; None where it cannot be bounded."""
+    tool: str
+    level: str
+
+
+class Evidence(NamedTuple):
+    """What the rules look at."""
+
+    hosts: Sequence[Host]
+    typical: Typical
+    host_ops: OpTable
+    device_ops: OpTable
+
+    @property
+    def span(self) -> str:
+        """What shares are shares of, in words."""
+        return "step time" if self.typical.counted else "the capture"
+
+    def per_step(self, ops: Iterable[Op]) -> float:
+        """Total time of the ops per step, ms."""
+        return sum(op.total_ps for op in ops) / PS_PER_MS / max(len(self.typical.steps), 1)
+
+
+def hints(evidence: Evidence) -> list[Hint]:
+    """What the rules find, the largest possible gain first."""
+    found = [hint for rule in RULES if (hint := rule(evidence)) is not None]
+    return sorted(found, key=lambda hint: -(hint.gain_ms or 0.0))
+
+
+def _no_prefetch(e: Evidence) -> Hint | None:
+    without = [each for host in e.hosts for each in pipelines(host) if lacks_prefetch(each)]
+    percent = 100 * e.typical.share(State.INPUT)
+    if percent < 5 or not without:
+        return None
+    ends = ", ".join(sorted({each.stages[last(each)].label for each in without}))
+    text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
+    return Hint(
+        "prefetch",
+        "End the input pipeline with prefetch(tf.data.AUTOTUNE)",
+        text,
+        float(e.typical.state_ps[State.INPUT]) / PS_PER_MS,
+        "input_pipeline_analyzer",
+        "warn",
+    )
+
+
+def _precision(e: Evidence) -> Hint | None:
+    half, single, _ = precision_shares(e.typical)
+    if any(can.tensor_cores is False for host in e.hosts for _, can in gpu_capabilities(host)):
+        return None
+    if half + single <= 0 or half / (half + single) >= 0.1:
+        return None
+    share = 100 * half / (half + single)
+    text = f"{share:.1f} % of device compute of known precision is 16-bit; mixed precision halves the rest at most."
+    return Hint(
+        "precision",
+        "Use 16-bit floats where the model allows it",
+        text,
+        float(e.typical.kind_ps[DeviceKind.COMPUTE_32]) / PS_PER_MS / 2,
+        "kernel_stats",
+        "info",
+    )
+
+
+def _transposes(e: Evidence) -> Hint | None:
+    moved = [
+        op
+        for op in e.device_ops.ops
+        if op.type == "Transpose" and ("LayoutOptimizer" in op.name or "NHWC" in op.name or "NCHW" in op.name)
+    ]
+    if not moved:
+        return None
+    gain = e.per_step(moved)
+    text = f"{len(moved)} ops only convert between NHWC and NCHW around convolutions; they take {gain:.3g} ms per step."
+    return Hint("layout", "Keep one data layout", text, gain, "framework_op_stats", "info")
+
+
+def _outside(e: Evidence) -> Hint | None:
+    whole = e.device_ops.self_ps
+    outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
+    if not whole or outside / whole <= 0.05:
+        return None
+    text = f"{100 * outside / whole:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
+    return Hint(
+        "outside_compilation", "Bring ops inside the compiled program", text, None, "framework_op_stats", "warn"
+    )
+
+
+RULES: tuple[Callable[[Evidence], Hint | None], ...] = (_no_prefetch, _precision, _transposes, _outside)
+
+
+def uses_tf_data(table: OpTable) -> bool:
+    """Whether the host runs a tf.data pipeline or instrumented input stages."""
+    return any(op.framework in (op_names.TFDATA, "InputPipeline") for op in table.ops)
+
+
+def precision_shares(typical: Typical) -> tuple[float, float, float]:
+    """Shares (0–1) of device compute in 16-bit, 32-bit, and other or unknown precision; zeros without any."""
+    times = typical.kind_ps[[DeviceKind.COMPUTE_16, DeviceKind.COMPUTE_32, DeviceKind.COMPUTE_OTHER]]
+    half, single, rest = (times / (times.sum() or 1.0)).tolist()
+    return half, single, rest

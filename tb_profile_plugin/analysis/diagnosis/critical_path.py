@@ -1,0 +1,80 @@
+"""The critical path of the typical step, over all hosts, and what contradicts itself in the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ..activity.states import STATES
+from ..steps.typical_times import Typical
+from ..steps.what_if import paths
+
+_NAMES = 20
+
+
+class OnPath(NamedTuple):
+    """What the critical path is made of: by state, and by name where there is one."""
+
+    state: str
+    name: str
+    per_step_ps: float
+    """Mean over the typical steps that were walked back."""
+    share: float
+    """Of the path, 0–1."""
+    steps: float
+    """Share of these steps on whose path it is."""
+
+
+class PathFigures(NamedTuple):
+    """Means over hosts."""
+
+    by_state: list[OnPath]
+    by_name: list[OnPath]
+    """The longest."""
+    switches: float | None
+    """How often a step's path goes from the host to a device, or back; None without steps."""
+    violations: int
+    """Edges left out, since the record contradicts itself there."""
+
+
+def path_figures(hosts: Sequence[Host], typical: Typical, step_event: str) -> PathFigures:
+    """The path of the steps that count."""
+    states: dict[tuple[str, str], list[float]] = {}
+    names: dict[tuple[str, str], list[float]] = {}
+    whole, switches, violations, many = 0.0, [], 0, 0
+    for host in hosts:
+        tried = paths(host, step_event)
+        if tried is None:
+            continue
+        violations += tried.violations
+        numbers = host.steps_named(step_event).number
+        kept = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.kept])
+        if not kept.any():
+            continue
+        many += 1
+        whole += float(tried.path_ps[kept].sum(axis=1).mean())
+        switches.append(float(tried.switches[kept].mean()))
+        for target, keys, times in (
+            (states, [(state, "") for state in STATES], tried.path_ps[kept]),
+            (names, tried.names, tried.name_ps[kept]),
+        ):
+            for key, column in zip(keys, times.T, strict=True):
+                target.setdefault(key, []).extend((float(column.mean()), float((column > 0).mean())))
+    return PathFigures(
+        _rows(states, whole, many),
+        _rows(names, whole, many)[:_NAMES],
+        float(np.mean(switches)) if switches else None,
+        violations,
+    )
+
+
+def _rows(times: dict[tuple[str, str], list[float]], whole: float, hosts: int) -> list[OnPath]:
+    rows = [
+        OnPath(*key, sum(each[::2]) / hosts, sum(each[::2]) / whole, sum(each[1::2]) / hosts)
+        for key, each in times.items()
+        if sum(each[::2])
+    ]
+    return sorted(rows, key=lambda row: -row.per_step_ps)

@@ -1,0 +1,102 @@
+"""What PyTorch's own options would save, each with its evidence and code that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ...model.devices.capabilities import gpu_capabilities
+from ...model.host import Host
+from ...model.names.kernels import is_eligible
+from ..ops.torch_ops import Cost, TorchOps
+
+_MUCH = 0.1
+"""Of the device's time, or of the steps: from there on an option is worth a try …"""
+_SOME = 0.02
+"""… and so is one that costs nothing at all."""
+_STEP, _OPTIMIZER, _ZERO = "ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#"
+_FILLS = ("aten::zero_", "aten::_foreach_zero_")
+
+
+class Advice(NamedTuple):
+    """An option worth a try."""
+
+    id: str
+    title: str
+    evidence: str
+    code: str
+
+
+def advice(hosts: Sequence[Host], found: TorchOps) -> list[Advice]:
+    """What the rules find."""
+    return [each for rule in _RULES if (each := rule(hosts, found)) is not None]
+
+
+def _autocast(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
+    whole = sum(cost.device_self for cost in found.names.values())
+    missed = sum(
+        cost.device_self - cost.tensor_core for (name, _), cost in found.names.items() if is_eligible(name, name)
+    )
+    able = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
+    if not whole or missed / whole < _MUCH or True not in able:
+        return None
+    text = (
+        f"{missed / whole:.0%} of what operators launched on the device are products and convolutions that do not "
+        "use its tensor cores."
+    )
+    return Advice("autocast", "Let autocast choose 16-bit numbers where they do no harm", text, _AUTOCAST)
+
+
+def _set_to_none(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
+    zero, share = _part(found, _ZERO)
+    fills = sum(cost.calls for (name, _), cost in found.names.items() if name in _FILLS)
+    if share < _SOME or fills < zero.calls:
+        return None
+    text = f"Optimizer.zero_grad takes {share:.1%} of the steps, and ops that fill in zeros run {fills:,} times."
+    return Advice("set_to_none", "Drop gradients instead of filling them with zeros", text, _SET_TO_NONE)
+
+
+def _fused(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
+    step, share = _part(found, _OPTIMIZER)
+    if share < _MUCH:
+        return None
+    text = f"Optimizer.step takes {share:.0%} of the steps, in {step.calls:,} calls."
+    return Advice("fused", "Update all parameters by few kernels", text, _FUSED)
+
+
+def _part(found: TorchOps, begin: str) -> tuple[Cost, float]:
+    """(cost, share of the steps on the host) of the ranges whose names begin so."""
+    some, steps = Cost(), 0
+    for (name, _), cost in found.ranges.items():
+        if name.startswith(begin):
+            some.add(cost)
+        elif name.startswith(_STEP):
+            steps += cost.host_total
+    return some, some.host_total / steps if steps else 0.0
+
+
+_AUTOCAST = """\
+import torch
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+model = torch.nn.Linear(8, 8).to(device)
+with torch.autocast(device, dtype=torch.bfloat16):
+    loss = model(torch.zeros(4, 8, device=device)).float().square().mean()
+loss.backward()
+"""
+_SET_TO_NONE = """\
+import torch
+
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+optimizer.zero_grad(set_to_none=True)
+"""
+_FUSED = """\
+import torch
+
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+"""
+CODE = {"autocast": _AUTOCAST, "set_to_none": _SET_TO_NONE, "fused": _FUSED}
+"""By advice."""
+_RULES: tuple[Callable[[Sequence[Host], TorchOps], Advice | None], ...] = (_autocast, _set_to_none, _fused)

@@ -1,0 +1,141 @@
+"""Steps that are not like the typical one, and what made each of them so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import Array
+from ..activity.states import STATES
+from ..steps.host_account import HostFigures, figures
+from ..steps.step_choice import UNUSUAL, WARM_UP
+from ..steps.step_time import StepTimes
+from ..steps.typical import period
+from ..steps.typical_times import NamedTime, Typical
+from .catalogue import LABELS, Sentence
+from .causes import Lost
+
+_MOST = 50
+"""Unusual steps that are told one by one, the longest."""
+_EARLY = 0.1
+"""Share of the first step in which devices still do what was launched before the capture: then it does not warm up."""
+_EXPLAINS, _MOSTLY = 0.2, 0.5
+"""Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
+
+
+class UnusualStep(NamedTuple):
+    """A step that warms up, or is far longer or shorter than the typical one."""
+
+    place: int
+    """Among the steps in order."""
+    step: str
+    host: str
+    reason: str
+    """`typical.WARM_UP` or `typical.UNUSUAL`."""
+    ps: int
+    more_ps: int
+    """Than the typical step; negative where it is shorter."""
+    id: str
+    """Of the state that made it so; empty where none explains it."""
+    name: str
+    why: Sentence
+
+
+def unusual_steps(hosts: Sequence[Host], typical: Typical, step_event: str) -> list[UnusualStep]:
+    """The steps in order; of very many the longest."""
+    places = typical.choice.left_out(WARM_UP, UNUSUAL)
+    longest = places[np.argsort(-typical.steps.duration_ps[places], kind="stable")[:_MOST]]
+    by_name = {host.name: host for host in hosts}
+    usual = _usual(typical.steps, typical.choice.kept)
+    return [
+        _told(by_name[typical.steps.host[place]], typical, usual, place, step_event)
+        for place in np.sort(longest).tolist()
+    ]
+
+
+def _usual(steps: StepTimes, kept: Array) -> int:
+    return round(float(steps.duration_ps[kept].mean())) if len(kept) else 0
+
+
+def _told(host: Host, typical: Typical, usual: int, place: int, step_event: str) -> UnusualStep:
+    steps, found = typical.steps, figures(host, step_event)
+    own = np.flatnonzero(host.steps_named(step_event).begin == steps.begin[place])
+    row = found.name_ps[found.steps][own[0]] if len(own) else np.zeros(len(found.names), np.int64)
+    mean = {(each.state, each.name): each.step_ps for each in typical.names}
+    typically = np.array([mean.get(key, 0.0) for key in found.names])
+    took = int(steps.duration_ps[place])
+    more = took - usual
+    reason = typical.choice.reason[place]
+    facts = (place, steps.name[place], host.name, reason, took, more)
+    differs = (row - typically) * np.sign(more)
+    best = int(differs.argmax()) if len(differs) else -1
+    if best < 0 or differs[best] < _EXPLAINS * abs(more):
+        return UnusualStep(*facts, *_by_state(found, typical, own, more))
+    state, name = found.names[best]
+    code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
+    return UnusualStep(*facts, state, name, Sentence(code, {"name": name, "more_ps": round(float(differs[best]))}))
+
+
+def _by_state(found: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
+    """(id, name, why) where no name explains a step: what kind of time does, if one is most of it."""
+    row = found.state_ps[found.steps][own[0]] if len(own) else np.zeros(len(STATES), np.int64)
+    differs = (row - typical.step_ps) * np.sign(more)
+    best = int(differs.argmax())
+    if differs[best] < _MOSTLY * abs(more):
+        return "", "", Sentence("unusual.unknown")
+    code = "unusual.shorter" if more < 0 else "unusual.longer"
+    facts = {"name": LABELS[STATES[best]], "more_ps": round(float(differs[best]))}
+    return STATES[best], "", Sentence(code, facts)
+
+
+def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost | None:
+    """What the longer ones cost each step on average; None without any."""
+    longer = [each for each in unusual if each.reason == UNUSUAL and each.more_ps > 0]
+    places = typical.choice.left_out(UNUSUAL)
+    usual = _usual(typical.steps, typical.choice.kept)
+    places = places[typical.steps.duration_ps[places] > usual]
+    if not longer or not usual:
+        return None
+    many = len(typical.steps)
+    took = typical.steps.duration_ps[places]
+    every = period(places)
+    names: dict[tuple[str, str], float] = {}
+    for each in longer:
+        names[each.id, each.name] = names.get((each.id, each.name), 0.0) + each.more_ps / many
+    lost = Lost("unusual_steps", float((took - usual).sum()) / many)
+    lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items()]
+    # Those that warm up count among all steps, but take no longer than the typical one.
+    lost.of_ps = (
+        usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many
+    )
+    lost.arguments = {
+        "count": len(places),
+        "steps": many,
+        "factor": _times(float(took.mean()) / usual),
+        "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
+    }
+    return lost
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
+
+
+def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
+    """What the first steps cost more than the typical one, by all steps; None where none warms up.
+
+    ``early`` is the share of the first step in which devices do work from before the capture: what takes long there
+    may be what went before.
+    """
+    places = typical.choice.left_out(WARM_UP)
+    if early >= _EARLY:
+        places = places[places > 0]
+    usual = _usual(typical.steps, typical.choice.kept)
+    more = float((typical.steps.duration_ps[places] - usual).sum())
+    if not len(places) or more <= 0:
+        return None
+    every = float(typical.steps.duration_ps.mean())
+    return Lost("warmup", more / len(typical.steps), arguments={"count": len(places)}, of_ps=every)

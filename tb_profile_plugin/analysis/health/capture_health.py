@@ -1,0 +1,318 @@
+"""What the reader must know before trusting a capture's figures: what is missing, and how it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import store
+from ...formats.columns import vocabulary
+from ...formats.xspace.hlo import PROGRAMS
+from ...model import clock
+from ...model.devices.properties import host_device_type
+from ...model.host import Host, window
+from ...model.per_host import per_host
+from ...model.profiler_options import counted_kernels, leaves_gpu_unused, levels, one_op_of, versions
+from ...model.ranks import missing, rank
+from ...model.session import Session
+from ...model.session_facts import events
+from ...runtime.arrays import median
+from ...runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, INPUT, SPREAD, Problem
+from . import unmarked_input
+from .impossible_figures import impossible_figures
+from .recording_advice import DEVICES, PYTHON, STEPS, remedy
+from .unrecorded_devices import driven
+
+_NUMBERED = ("chosen", "markers", "loops", "numbers", "profiler")
+"""Sources of steps whose numbers mean the same step on every host."""
+_APART = 0.5
+"""Of a step: hosts that train together begin the same step closer than that."""
+_NAMED = 3
+"""Hosts that a finding names; of more it says how many."""
+_HARMLESS = frozenset({"incomplete_steps", "no_steps"})
+"""Warnings that figures and the verdict already reckon with."""
+
+_ALL = (AVERAGE, SPREAD, HOST, DEVICE, INPUT)
+
+AFFECTS: dict[str, tuple[str, ...]] = {
+    "clocks_apart": (CLOCKS,),
+    "clocks_unknown": (CLOCKS,),
+    "counted": _ALL,
+    "damaged_capture": _ALL,
+    "devices_unrecorded": (AVERAGE, DEVICE),
+    "gpu_unused": (),
+    "hosts_missing": _ALL,
+    "impossible_times": (*_ALL, CLOCKS),
+    "incomplete_steps": (AVERAGE,),
+    "input_outside_steps": (AVERAGE, INPUT),
+    "no_device_events": (AVERAGE, DEVICE),
+    "no_steps": (AVERAGE,),
+    "one_step": (AVERAGE, SPREAD),
+    "overhead": (AVERAGE,),
+    "reported_by_profiler": (DEVICE,),
+    "sampled": _ALL,
+}
+"""By code of a finding. What profilers report is about devices: a CUPTI that failed, events that were dropped."""
+_OFF = {"the host": (HOST,), "devices": (DEVICE,)}
+"""The same for a tracer that was off."""
+
+
+@per_host(keep=True)
+def findings_of_host(host: Host, step_event: str = "") -> list[Problem]:
+    """What one host has to tell by itself."""
+    found = (
+        _steps(host, step_event),
+        _devices(host),
+        _tracers(host),
+        _sampled(host),
+        _impossible(host),
+        _programs(host),
+        _record(host),
+    )
+    return [problem for each in found for problem in each]
+
+
+NEEDS = (events, findings_of_host, unmarked_input.waits, rank, Host.steps_named, window)
+"""Per-host functions that `findings` merges."""
+
+
+def findings(session: Session, hosts: Sequence[Host], step_event: str = "") -> list[Problem]:
+    """All findings about a session and the hosts that are shown, each once, with what it affects."""
+    found = [*session.problems(), *_missing(session)]
+    for host in hosts:
+        found += findings_of_host(host, step_event)
+    return _grouped([*found, *_ranks(session, hosts), *_input(hosts, step_event), *_clocks(hosts, step_event)])
+
+
+def _grouped(found: Sequence[Problem]) -> list[Problem]:
+    """Each once: what several hosts have in common names them together."""
+    places: dict[Problem, list[str]] = {}
+    for problem in found:
+        places.setdefault(problem._replace(where=""), []).append(problem.where)
+    return [
+        problem._replace(
+            where=_listed(list(dict.fromkeys(where))),
+            affects=problem.affects or AFFECTS.get(problem.code, ()),
+        )
+        for problem, where in places.items()
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def nothing(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    """Why the hosts hold no event at all: the damage, a tracer that was off; None where they hold some."""
+    if any(events(host) for host in hosts):
+        return None
+    found = findings(session, hosts)
+    causes = [each for each in found if each.severity == "error"]
+    causes += [each for each in found if each.code in ("tracer_off", "reported_by_profiler")]
+    empty = Problem("no_events", "The capture holds no events.", "Capture again while the program works.", session.name)
+    return next(iter(causes), empty)
+
+
+def doubt(found: Sequence[Problem]) -> str:
+    """Why the figures may be wrong, in a sentence; empty where nothing speaks against them."""
+    grave = [problem for problem in found if problem.severity == "error"]
+    grave += [problem for problem in found if problem.severity == "warning" and problem.code not in _HARMLESS]
+    if not grave:
+        return ""
+    more = f" ({len(grave) - 1} more under Capture health.)" if len(grave) > 1 else ""
+    return f"To be taken with care: {grave[0].message}{more}"
+
+
+def _missing(session: Session) -> Iterator[Problem]:
+    if session.unreadable:
+        names = _listed(sorted(session.unreadable))
+        message = f"{len(session.unreadable)} of {len(session.hosts)} hosts cannot be read: figures leave out {names}."
+        yield Problem("hosts_missing", message, "Their own findings say why.", session.name, "warning")
+    if session.stored.parts:
+        parts = _listed(session.stored.parts)
+        message = f"Hosts that wrote apart are taken for one capture, since names and times fit: {parts}."
+        yield Problem("joined", message, "Name one folder or file to open it alone.", session.name, "info")
+    lost = store.lost(session.stored)
+    if lost:
+        message = f"Hosts without a capture, of which only by-products lie here: {_listed(lost)}."
+        remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
+        yield Problem("hosts_missing", message, remedy, session.name, "warning")
+
+    emptied = store.emptied(session.stored)
+    if emptied:
+        message = f"The *.xplane.pb is empty, so the Chrome trace beside it is read: {_listed(emptied)}."
+        remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
+        yield Problem("empty_beside", message, remedy, session.name, "warning")
+
+
+def _ranks(session: Session, hosts: Sequence[Host]) -> Iterator[Problem]:
+    lacking = missing(hosts) if len(hosts) == len(session.hosts) else None
+    if lacking:
+        here, world = lacking
+        message = (
+            f"{here} of {world} ranks {'is' if here == 1 else 'are'} here: which rank others waited for cannot be told."
+        )
+        remedy = "Put the traces of all ranks into one folder; each rank writes its own."
+        yield Problem("ranks_missing", message, remedy, "", "info")
+
+
+def _steps(host: Host, step_event: str) -> Iterator[Problem]:
+    steps = host.steps_named(step_event)
+    if not events(host):
+        return
+    if not len(steps):
+        message = "No step was found, so figures cover the whole capture."
+        yield Problem("no_steps", message, remedy([host], STEPS), host.name, "warning")
+    elif not steps.complete.all():
+        count = int((~steps.complete).sum())
+        message = f"{count} of {len(steps)} steps are cut by the capture's start or end and left out of averages."
+        yield Problem("incomplete_steps", message, "", host.name, "warning")
+    if int(steps.complete.sum()) == 1:
+        message = "Averages are of one step only, which may be an unusual one."
+        yield Problem("one_step", message, "Capture ten steps or more.", host.name, "info")
+
+
+def _input(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
+    waits = unmarked_input.worst(hosts, step_event)
+    if waits:
+        message = (
+            f"The loop waits {waits.average_ms:.3g} ms per step for its input outside the marks of its steps, "
+            f"{100 * waits.share:.0f} % of its time: step times leave that out."
+        )
+        remedy = "Take the batch inside the mark: with Trace('train', step_num=n, _r=1): train(next(batches))."
+        yield Problem("input_outside_steps", message, remedy, waits.host, "warning")
+
+
+def _devices(host: Host) -> Iterator[Problem]:
+    if counted_kernels(host):
+        message = (
+            f"CUPTI counted in {counted_kernels(host):,} kernels and recorded none: it ran each several times, and the "
+            "program waited for that, so that its times are those of counting."
+        )
+        then = "Capture again without metrics of CUPTI (profiler_metrics) to see times."
+        yield Problem("counted", message, then, host.name, "warning")
+    elif leaves_gpu_unused(host):
+        message = "The capture names a GPU, and the program computes on the CPU: TensorFlow could not use the GPU."
+        then = "Install TensorFlow with CUDA, and look for what tf.config.list_physical_devices('GPU') says."
+        yield Problem("gpu_unused", message, then, host.name, "warning")
+    elif host.gpus and not host.devices:
+        message = (
+            f"The capture names a device ({host_device_type(host)}) but holds no event of it: what ran there was not "
+            "recorded, and steps are the host's."
+        )
+        then = f"{remedy([host], DEVICES)} Then capture again."
+        yield Problem("no_device_events", message, then, host.name, "warning")
+    found = driven(host)
+    if host.devices and found.driven > len(found.recorded):
+        only = f"only {', '.join(found.recorded)} recorded kernels" if found.recorded else "none recorded a kernel"
+        message = (
+            f"The host ran programs on {found.driven} devices, but {only}: what the others did was not recorded, which "
+            "is not to say that they did nothing."
+        )
+        then = "Capture fewer steps, or with a newer profiler, and look for dropped events in its log."
+        yield Problem("devices_unrecorded", message, then, host.name, "warning")
+
+
+def _tracers(host: Host) -> Iterator[Problem]:
+    """Tracers that were off, and the one that slows what it watches."""
+    recorded = levels(host)
+    for name, what in (("host_tracer_level", "the host"), ("device_tracer_level", "devices")):
+        if recorded.get(name, 1) == 0:
+            message = f"Nothing of {what} was recorded: {name} was 0."
+            then = f"Capture with {name}=1 or more."
+            yield Problem("tracer_off", message, then, host.name, "warning", _OFF[what])
+    calls = _python_calls(host)
+    if calls:
+        message = f"Python's own calls were recorded, {calls:,} of them: each took longer for it, and so did the steps."
+        yield Problem("overhead", message, remedy([host], PYTHON), host.name, "info")
+
+
+def _sampled(host: Host) -> Iterator[Problem]:
+    apart = one_op_of(host)
+    if apart > 1:
+        message = (
+            f"The trace holds about one of {apart} ops, by their numbers: it was filtered or sampled, so that sums, "
+            "gaps and causes of idleness are those of a part only."
+        )
+        yield Problem("sampled", message, "Open the trace as the profiler wrote it.", host.name, "warning")
+
+
+def _python_calls(host: Host) -> int:
+    if not host.cpu:
+        return 0
+    names = host.cpu.names
+    traced = np.array([name.startswith(vocabulary.PYTHON_FRAME) for name in names], bool)
+    return int(traced[host.cpu.events.name].sum()) if traced.any() else 0
+
+
+def _impossible(host: Host) -> Iterator[Problem]:
+    found = impossible_figures(host)
+    if found:
+        message = f"The capture states figures that cannot be, which are left blank: {'; '.join(found)}."
+        yield Problem("impossible_figures", message, "A newer profiler may write them right.", host.name, "info")
+
+
+def _programs(host: Host) -> Iterator[Problem]:
+    plane = host.space.plane(vocabulary.METADATA)
+    if plane and len(plane.metadata) > PROGRAMS and len(host.modules) == PROGRAMS:
+        message = f"Of this capture's XLA programs the first {PROGRAMS:,} are read."
+        yield Problem("many_programs", message, "Capture less at once.", host.name, "warning")
+
+
+def _record(host: Host) -> Iterator[Problem]:
+    """With what and how it was recorded, as far as the capture says."""
+    parts = [f"{name} {version}" for name, version in versions(host).items()]
+    parts += [f"{name.removesuffix('_level').replace('_', ' ')} at {level}" for name, level in levels(host).items()]
+    if parts:
+        yield Problem("recorded", f"Recorded with {', '.join(parts)}.", "", host.name, "info")
+
+
+class _Marks(NamedTuple):
+    """The numbered steps of a host, on the common clock."""
+
+    host: str
+    begin: dict[int, int]
+    typical_ps: float
+
+
+def _clocks(hosts: Sequence[Host], step_event: str) -> Iterator[Problem]:
+    if len(hosts) < 2:
+        return
+    if not clock.comparable(hosts):
+        message = (
+            "Hosts' captures state times of day that are weeks apart, or some none: hosts are set side by side by "
+            "their starts."
+        )
+        yield Problem("clocks_unknown", message, "", "", "warning")
+    marked = [_marks(host, shift, step_event) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)]
+    marked = [marks for marks in marked if marks.begin]
+    apart = {marks.host: _apart(marked[0], marks) for marks in marked[1:]}
+    away = {host: by for host, by in apart.items() if by}
+    if away:
+        most = max(away, key=lambda host: abs(away[host]))
+        message = (
+            f"The same steps begin {abs(away[most]) / 1e9:.3g} ms {'later' if away[most] > 0 else 'earlier'} on {most} "
+            f"than on {marked[0].host}: the clocks differ, or the hosts do not keep step."
+        )
+        remedy = "Compare times within a host only; synchronise the machines' clocks (NTP) before the next capture."
+        yield Problem("clocks_apart", message, remedy, _listed(list(away)), "warning")
+
+
+def _apart(one: _Marks, other: _Marks) -> float:
+    """ps by which the shared steps begin later on the other; 0 where that is no more than steps vary."""
+    shared = sorted(one.begin.keys() & other.begin.keys())
+    if len(shared) < 2:
+        return 0.0
+    apart = median(np.array([other.begin[number] - one.begin[number] for number in shared]))
+    return apart if abs(apart) > _APART * max(one.typical_ps, other.typical_ps) else 0.0
+
+
+def _marks(host: Host, shift: int, step_event: str) -> _Marks:
+    steps = host.steps_named(step_event)
+    if steps.source not in _NUMBERED:
+        return _Marks(host.name, {}, 0.0)
+    begin = dict(zip(steps.number.tolist(), (steps.begin + shift).tolist(), strict=True))
+    return _Marks(host.name, begin, median(steps.end - steps.begin))

@@ -1,0 +1,53 @@
+"""Figures of a capture that cannot be: what `model.devices.plausible` keeps off the pages, counted once per kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...model.devices import plausible
+from ...model.devices.properties import host_facts
+from ...model.host import Host
+from ...model.names import kernels
+from ...model.per_host import per_host
+from ..ops.gpu_copies import copies_of_host
+
+
+@per_host(keep=True)
+def impossible_figures(host: Host) -> list[str]:
+    """What is stated that cannot be, in words: ``12 launches with impossible registers per thread (at most 255)``."""
+    vendor = plausible.vendor(host.gpus[0].facts()) if host.gpus else ""
+    launched: Counter[plausible.Limit] = Counter()
+    for plane in [*host.gpus, *([host.cpu] if host.cpu else [])]:
+        launched.update(_launches(plane, vendor))
+    found = [
+        f"{_counted(count, 'launch', 'launches')} with impossible {limit.what} (at most {limit.most:,.0f})"
+        for limit, count in launched.items()
+    ]
+    fast = sum(each.sized for each in copies_of_host(host) if each.measured is not None and each.bandwidth is None)
+    if fast:
+        found.append(f"{_counted(fast, 'copy', 'copies')} faster than the device's memory")
+    named = [name for name, value in host_facts(host).items() if name.endswith("_percent") and _no_share(value)]
+    return [*found, *(f"{name.replace('_', ' ')} of {host_facts(host)[name]:.3g}" for name in named)]
+
+
+def _launches(plane: Plane, vendor: str) -> Iterator[plausible.Limit]:
+    """The limit that each impossible launch goes beyond, one per event."""
+    column = plane.stat(vocabulary.KERNEL_DETAILS)
+    codes, texts = column.codes
+    limits = [plausible.impossible(kernels.parse_launch(text), vendor) for text in texts]
+    for code, count in zip(*np.unique(codes, return_counts=True), strict=True):
+        limit = limits[int(code)]
+        if limit is not None:
+            yield from [limit] * int(count)
+
+
+def _no_share(value: object) -> bool:
+    return isinstance(value, int | float) and plausible.percent(value) is None
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

@@ -1,0 +1,63 @@
+"""Waiting for input that the marks of the steps leave out: a loop that takes its batch before the step begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.events.intervals import covered, union
+from ...model.host import Host
+from ...model.names.host_events import asks_for_input
+from ...model.per_host import per_host
+
+NOTABLE = 0.05
+"""Share of the loop's time from which on the waits are worth a word."""
+
+
+class Waits(NamedTuple):
+    """What the thread of the steps waits for its input between one step and the next."""
+
+    host: str
+    total_ps: int
+    gaps: int
+    """How many times there was a step to wait for."""
+    loop_ps: int
+    """From the first step's begin to the last one's."""
+
+    @property
+    def share(self) -> float:
+        """Of the loop's time, 0–1."""
+        return self.total_ps / self.loop_ps if self.loop_ps else 0.0
+
+    @property
+    def average_ms(self) -> float:
+        """Per step, ms."""
+        return self.total_ps / self.gaps / 1e9 if self.gaps else 0.0
+
+
+def worst(hosts: Sequence[Host], step_event: str = "") -> Waits | None:
+    """The waits of the host that waits most, where they are notable."""
+    found = [each for each in (waits(host, step_event) for host in hosts) if each.share > NOTABLE]
+    return max(found, key=lambda each: each.share, default=None)
+
+
+@per_host(keep=True)
+def waits(host: Host, step_event: str = "") -> Waits:
+    """The waits of one host; none where no mark of the program tells where its steps begin."""
+    steps, plane = host.steps_named(step_event), host.cpu
+    nothing = Waits(host.name, 0, 0, 0)
+    if plane is None or len(steps) < 2:
+        return nothing
+    threads = host.trace.rows(plane)
+    marked = steps.marker[(steps.marker >= threads.start) & (steps.marker < threads.stop)] - threads.start
+    rows = plane.named(asks_for_input)
+    rows = rows[np.isin(plane.events.line[rows], plane.events.line[marked])]
+    if not len(marked) or not len(rows):
+        return nothing
+    gap_begin, gap_end = steps.end[:-1], np.maximum(steps.begin[1:], steps.end[:-1])
+    begin = plane.events.begin[rows]
+    begin, end = union(begin, begin + plane.events.duration[rows])
+    total = int(covered(gap_begin, gap_end, begin, end).sum())
+    return Waits(host.name, total, len(gap_begin), int(steps.begin[-1] - steps.begin[0]))

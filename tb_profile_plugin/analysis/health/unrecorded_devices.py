@@ -1,0 +1,67 @@
+"""Devices that the host drove, by what its threads did, against those whose kernels were recorded."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...model.devices.copies import copies
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array, distinct
+from ...runtime.regex import regex
+
+_JAX_THREAD = "py_xla_execute/"
+"""JAX runs programs on several devices from a thread for each (PjRt's execution threads)."""
+_TENSORFLOW_THREAD = regex(r"tf_gpu_private_(\d+)/")
+"""TensorFlow with ``TF_GPU_THREAD_MODE=gpu_private`` has threads for each GPU, named after its number."""
+_RUN = regex(r"\w*LoadedExecutable::E|ExecutorState::Process")
+"""The run of a program or of ops."""
+_KERNEL = regex(r"(?:cu|cuda|hip)\w*?Launch(?:(?!Launch)\w)*?Kernel")
+
+
+class Driven(NamedTuple):
+    """How many devices the host drove, and the names of those that recorded kernels."""
+
+    driven: int
+    recorded: tuple[str, ...]
+
+
+@per_host(keep=True)
+def driven(host: Host) -> Driven:
+    """By threads for each device that ran programs, or by the devices that launches name, whichever are more."""
+    recorded = tuple(_number(plane) for plane in host.devices if len(copies(host)[plane.name].row) < _own(host, plane))
+    if host.cpu is None or not host.gpus:
+        return Driven(0, recorded)
+    return Driven(min(max(_threads(host.cpu), _launched(host.cpu)), len(host.gpus)), recorded)
+
+
+def _own(host: Host, plane: Plane) -> int:
+    return sum(len(plane.events.name[plane.lines.events(line)]) for line in host.stream_lines(plane).tolist())
+
+
+def _number(plane: Plane) -> str:
+    return plane.name.removeprefix(vocabulary.DEVICE)
+
+
+def _threads(plane: Plane) -> int:
+    """Devices that have threads of their own on which something ran."""
+    runs = np.array([_RUN.match(name) is not None for name in plane.heads], bool)
+    devices: set[str] = set()
+    for line, name in enumerate(plane.lines.name):
+        own = _TENSORFLOW_THREAD.match(name)
+        device = own[1] if own else name if name.startswith(_JAX_THREAD) else ""
+        if device and runs[plane.events.name[plane.lines.events(line)]].any():
+            devices.add(device)
+    return len(devices)
+
+
+def _launched(plane: Plane) -> int:
+    """Devices that launches of kernels name."""
+    launches = np.array([_KERNEL.match(name) is not None for name in plane.heads], bool)
+    column = plane.stat("device_id")
+    kernel = launches[plane.events.name[column.owner]]
+    found: Array = distinct(column.numbers[kernel])
+    return len(found)

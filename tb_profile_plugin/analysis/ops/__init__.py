@@ -1,0 +1,1 @@
+"""What ops, kernels, copies and memory cost, on the host and on devices."""

@@ -1,0 +1,98 @@
+"""What a device's events do, as far as names, categories and shapes tell: precision of compute, direction of copies."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...model.devices.copies import copies
+from ...model.host import Host
+from ...model.names import collectives, hlo_text, kernels, op_names
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+
+
+class DeviceKind(IntEnum):
+    """What an event of a device does."""
+
+    COMPUTE_16 = 0
+    COMPUTE_32 = 1
+    COMPUTE_OTHER = 2
+    """Of another precision, or of one that nothing tells."""
+    COLLECTIVE = 3
+    TO_DEVICE = 4
+    FROM_DEVICE = 5
+    ON_DEVICE = 6
+    """Between devices, within one, or in a direction that nothing tells."""
+    HOST_MEMORY = 7
+    """The program's own transfers between a device's memory and its host's: offloaded arrays, sends and receives."""
+    ON_HOST = 8
+    """From the host's memory to the host's memory."""
+
+
+_COMPUTE = {kernels.COMPUTE_16: DeviceKind.COMPUTE_16, kernels.COMPUTE_32: DeviceKind.COMPUTE_32}
+_COPIES = {
+    "MemcpyHToD": DeviceKind.TO_DEVICE,
+    "MemcpyDToH": DeviceKind.FROM_DEVICE,
+    "MemcpyDToD": DeviceKind.ON_DEVICE,
+    "MemcpyHToH": DeviceKind.ON_HOST,
+    "Memcpy": DeviceKind.ON_DEVICE,
+}
+"""By the names of `op_names.COPIES`."""
+_CATEGORIES = (
+    ("infeed", DeviceKind.TO_DEVICE),
+    ("outfeed", DeviceKind.FROM_DEVICE),
+    ("host send", DeviceKind.HOST_MEMORY),
+    ("host recv", DeviceKind.HOST_MEMORY),
+    ("copy-start", DeviceKind.ON_DEVICE),
+    ("copy-done", DeviceKind.ON_DEVICE),
+)
+"""Categories of XLA's ops, by their begin, beside those of collectives."""
+_MOVES = regex(r"copy|(?:dynamic-)?(?:update-)?slice|async-")
+"""Opcodes that move arrays as they are."""
+
+
+def device_kinds(host: Host, plane: Plane) -> Array:
+    """int8[events]: the `DeviceKind` of each event of a device's plane.
+
+    Of copies by their direction, of XLA's ops by category and memory, else by the kernel's name and the op's shape.
+    """
+    by_name = np.array([_kind_of_name(name) for name in plane.names], np.int8)
+    category = plane.metadata_stat(vocabulary.HLO_CATEGORY)
+    for row, text in zip(category.owner.tolist(), category.strings, strict=True):
+        kind = _kind_of_category(text)
+        if kind is not None:
+            by_name[row] = kind
+    for row, text in enumerate(plane.names):
+        said = hlo_text.parse(text)
+        if said and (said.reads_host or said.writes_host) and _MOVES.match(said.opcode):
+            by_name[row] = DeviceKind.HOST_MEMORY
+    kinds: Array = by_name[plane.events.name]
+    copied = copies(host)[plane.name]
+    kinds[copied.row] = np.array([_COPIES[kind] for kind in op_names.COPIES], np.int8)[copied.kind]
+    _refine_by_shape(plane, kinds)
+    return kinds
+
+
+def _refine_by_shape(plane: Plane, kinds: Array) -> None:
+    """Set the precision of what computes and states a shape: the name tells it, or the shape's type."""
+    shape = plane.stat(vocabulary.SHAPE)
+    compute = kinds[shape.owner] <= DeviceKind.COMPUTE_OTHER
+    owners, texts = shape.owner[compute].tolist(), np.array(shape.strings, object)[compute].tolist()
+    for event, text in zip(owners, texts, strict=True):
+        width = kernels.precision(plane.names[plane.events.name[event]], text)
+        kinds[event] = _COMPUTE.get(width, DeviceKind.COMPUTE_OTHER)
+
+
+def _kind_of_category(text: str) -> DeviceKind | None:
+    if collectives.is_category(text):
+        return DeviceKind.COLLECTIVE
+    return next((kind for start, kind in _CATEGORIES if text.startswith(start)), None)
+
+
+def _kind_of_name(name: str) -> int:
+    if kernels.is_collective(name):
+        return DeviceKind.COLLECTIVE
+    return _COMPUTE.get(kernels.precision(name), DeviceKind.COMPUTE_OTHER)

@@ -1,0 +1,214 @@
+"""Ops on the devices: framework ops, or HLO ops where no framework op is known, by the durations of their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
+from ...model.devices.copies import copies
+from ...model.events.intervals import union
+from ...model.events.nested import MISSING
+from ...model.framework import PYTORCH, framework, op_names_of
+from ...model.host import Host
+from ...model.names import kernels, op_names
+from ...model.per_host import per_host
+from ...model.xla_instructions import instructions
+from ...runtime.arrays import Array
+from ..self_times import nested_times
+from .async_transfers import halves
+from .op_costs import costed
+from .op_table import Op, OpTable, append, merged
+
+
+@per_host(keep=True)
+def device_ops(host: Host) -> OpTable:
+    """The ops of all devices of the host, with executions, kernels, FLOPs and bytes."""
+    return costed(host, merged([_device_ops(host, *each) for each in device_events(host)]))
+
+
+def _device_ops(host: Host, plane: Plane, chosen: Array, ops: list[Op]) -> OpTable:
+    lines = host.stream_lines(plane) if host.gpus else _op_lines(plane)
+    spans = [plane.lines.events(line) for line in lines.tolist()]
+    rows = np.concatenate([np.arange(span.start, span.stop) for span in spans] + [np.empty(0, np.int64)])
+    if not len(rows):
+        return OpTable()
+    chosen, begin, end = chosen[rows], plane.events.begin[rows], plane.events.end[rows]
+    if host.gpus:
+        place = np.stack((plane.events.line[rows], host.steps_in_full().of_event[host.trace.rows(plane)][rows]))
+        figures = _flat_times(begin, end, chosen, len(ops), place)
+    else:
+        bounds = np.concatenate(([0], np.cumsum([span.stop - span.start for span in spans])))
+        figures, _ = nested_times(bounds, begin, end - begin, chosen, len(ops))
+    for op, row in zip(ops, figures[:, :5].tolist(), strict=True):
+        op.occurrences, op.total_ps, op.self_ps, op.min_ps, op.max_ps = row
+    _count(plane, rows, chosen, ops)
+    table = merged([OpTable([op for op in ops if op.kernels])])
+    busy_begin, busy_end = union(begin, end)
+    table.busy_ps, table.window_ps = int((busy_end - busy_begin).sum()), int(end.max() - begin.min())
+    return table
+
+
+def _op_lines(plane: Plane) -> Array:
+    return np.array([i for i, name in enumerate(plane.lines.name) if name == vocabulary.XLA_OPS], np.int64)
+
+
+def _flat_times(begin: Array, end: Array, op: Array, ops: int, place: Array) -> Array:
+    """int64[ops, 5]: executions, total, self, min and max, for kernels side by side on streams; min and max per kernel.
+
+    An execution of an op is a run of its kernels in one ``place``, a stream and a step, with no other op between them.
+    """
+    figures = np.zeros((ops, 5), np.int64)
+    known = op >= 0
+    op, place, time = op[known], place[:, known], (end - begin)[known]
+    fresh = np.append(True, (np.diff(op) != 0) | (np.diff(place) != 0).any(axis=0))[: len(op)]
+    np.add.at(figures[:, 0], op[fresh], 1)
+    np.add.at(figures[:, 1], op, time)
+    figures[:, 2] = figures[:, 1]
+    figures[:, 3] = np.iinfo(np.int64).max
+    np.minimum.at(figures[:, 3], op, time)
+    np.maximum.at(figures[:, 4], op, time)
+    return figures
+
+
+def _count(plane: Plane, rows: Array, op: Array, ops: list[Op]) -> None:
+    """Kernels, time on tensor cores, FLOPs and bytes of each op, and whether it was launched by itself."""
+    rows, op = rows[op >= 0], op[op >= 0]
+    name = plane.events.name[rows]
+    uses = np.array([kernels.uses_tensor_core(text) for text in plane.heads], bool)
+    size = len(ops)
+    on_tensor_core = np.bincount(op, np.where(uses[name], plane.events.duration[rows], 0), size)
+    whole = ~halves(plane)[name]
+    stated = [_stated(plane, stat, np.nan)[rows] for stat in ("flops", "model_flops", "bytes_accessed")]
+    # Where one is not stated the sum is not known.
+    counts = [np.bincount(op[whole], each[whole], size) for each in stated]
+    some = np.bincount(op[whole], minlength=size) > 0
+    executed = np.bincount(op, minlength=size)
+    eager = np.bincount(op, _stated(plane, "is_eager", 0.0)[rows], size) > 0
+    for i, each in enumerate(ops):
+        each.kernels, each.tensor_core_ps = int(executed[i]), int(on_tensor_core[i])
+        flops, model, moved = (float(column[i]) if some[i] and column[i] >= 0 else None for column in counts)
+        each.flops, each.model_flops, each.bytes = flops, model or flops, moved
+        each.eager = bool(eager[i])
+
+
+def _stated(plane: Plane, stat: str, without: float) -> Array:
+    """float64[events]: a count that the event or its metadata states."""
+    by_name = np.full(len(plane.metadata), without)
+    shared = plane.metadata_stat(stat)
+    by_name[shared.owner] = shared.numbers
+    answer: Array = by_name[plane.events.name]
+    own = plane.stat(stat)
+    answer[own.owner] = own.numbers
+    return answer
+
+
+@per_host(keep=True)
+def is_training(host: Host) -> bool:
+    """Whether the XLA programs of a host hold gradient ops, or its ops in PyTorch are some."""
+    if host.cpu and framework(host) == PYTORCH:
+        return any(
+            category in vocabulary.TORCH_OPS and op_names.is_gradient(name, name)
+            for name, category in zip(host.cpu.names, host.cpu.categories, strict=True)
+        )
+    origins = {pair for each in host.modules.values() for pair in zip(each.op_names, each.op_types, strict=True)}
+    return any(op_names.is_gradient(*origin) for origin in origins)
+
+
+@per_host
+def device_events(host: Host) -> list[tuple[Plane, Array, list[Op]]]:
+    """Of each device int32[events], the op of each event or -1, and the ops that these index.
+
+    An op is told by HLO op and program, named as the framework called it where the program or the event says that; else
+    by ``tf_op``, ``level 0`` or ``annotation``. Copies and collectives that belong to none are ops of their own,
+    and so are PyTorch's kernels without one, such as those that a graph launched.
+    """
+    return [(plane, *_op_of_event(host, plane)) for plane in host.devices]
+
+
+def _op_of_event(host: Host, plane: Plane) -> tuple[Array, list[Op]]:
+    own = [plane.stat(name) for name in ("tf_op", "level 0", "annotation", "name", "hlo_module")]
+    texts = [_Column(*instructions(host, plane)), *(_Column(*stat.spread_codes(len(plane.events))) for stat in own)]
+    hlo, tf_op, level, annotation, stated, module = texts
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), MISSING)
+    shared = plane.metadata_stat(vocabulary.PROGRAM_ID)
+    programs = dict(zip(shared.owner.tolist(), shared.numbers.tolist(), strict=True))
+    tf_ops, categories = _metadata_texts(plane, "tf_op"), _metadata_texts(plane, "hlo_category")
+    found_copies = copies(host)[plane.name]
+    copied = np.full(len(plane.events), -1, np.int64)
+    copied[found_copies.row] = found_copies.kind
+    told_by_name = np.zeros(len(plane.events), bool)
+    if framework(host) == PYTORCH:
+        told_by_name[plane.stat(vocabulary.KERNEL_DETAILS).owner] = True
+    example, kind = combine(plane.events.name, *(column.codes for column in texts), program, copied)
+    found: dict[tuple[str, str, str], Op] = {}
+    keys: list[tuple[str, str, str] | None] = []
+    paths = {event: stated[event] for event in example.tolist() if op_names.is_path(stated[event])}
+    called = {(int(hlo.codes[at]), int(program[at])): f"{path.rstrip(':')}:" for at, path in paths.items()}
+    for event in example.tolist():
+        name = int(plane.events.name[event])
+        text = tf_op[event] or tf_ops.get(name, "") or level[event] or annotation[event].partition("#")[0]
+        if host.gpus and hlo[event]:
+            text = called.get((int(hlo.codes[event]), int(program[event])), "")
+        op = _op(host, plane, name, hlo[event], int(program[event]), module[event], text, categories.get(name, ""))
+        op = op or _without_op(plane.names[name], int(copied[event]), bool(told_by_name[event]))
+        keys.append((op.name, op.module, op.framework) if op else None)
+        if op:
+            one = found.setdefault((op.name, op.module, op.framework), op)
+            leaf = hlo[event] if host.gpus else plane.display_names[name]
+            if leaf:
+                home = int(program[event]) if host.gpus else int(programs.get(name, -1))
+                one.instructions |= {(home, leaf.rpartition("::")[2])}
+    ops: list[Op] = []
+    index = dict(zip(found, append(ops, list(found.values())).tolist(), strict=True))
+    place = np.array([index[key] if key else -1 for key in keys], np.int32)
+    return place[kind], ops
+
+
+def _op(
+    host: Host, plane: Plane, name: int, hlo: str, program: int, module: str, text: str, category: str
+) -> Op | None:
+    if not host.gpus:
+        hlo = plane.display_names[name]
+    leaf = hlo.rpartition("::")[2]
+    if leaf:
+        known = host.modules.get(program)
+        instruction = known.instruction(leaf) if known else None
+        category = category or (instruction.category if instruction else "unknown")
+        provenance = instruction.provenance if instruction and host.gpus else ""
+        parsed = op_names.parse(provenance if op_names.is_path(provenance) else text)
+        shown = known.name if known else module
+        if parsed.name and parsed.type:
+            return Op(parsed.name, parsed.type, category, shown, parsed.category)
+        return Op(leaf, "", category, shown, op_names.JAX)
+    parsed = op_names_of(host)(text.partition("#")[0])
+    if parsed.known and text:
+        return Op(parsed.name, parsed.type, parsed.type, framework=parsed.category)
+    return None
+
+
+def _without_op(name: str, copy: int, kernel: bool) -> Op | None:
+    """What a device does for no op that the capture names: copies, collectives of a library, and a ``kernel``."""
+    if copy >= 0:
+        return Op(name, op_names.COPIES[copy], op_names.COPIES[copy], framework=op_names.MEMCPY)
+    if kernels.is_collective(name):
+        return Op(name, "Collective", "collective")
+    return Op(name, "Kernel", "kernel", framework=op_names.PYTORCH) if kernel else None
+
+
+class _Column:
+    """A string stat at every event: a code and its text; code -1 and the empty text where there is none."""
+
+    def __init__(self, codes: Array, texts: Sequence[str]):
+        self.codes, self._texts = codes, texts
+
+    def __getitem__(self, event: int) -> str:
+        code = self.codes[event]
+        return self._texts[code] if code >= 0 else ""
+
+
+def _metadata_texts(plane: Plane, name: str) -> dict[int, str]:
+    column = plane.metadata_stat(name)
+    return dict(zip(column.owner.tolist(), column.strings, strict=True))

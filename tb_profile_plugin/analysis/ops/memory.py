@@ -1,0 +1,204 @@
+"""Who holds the memory: peaks, the course of use, what is alive at a moment, and what steps leave behind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns.codes import combine
+from ...model.devices.allocations import Allocations, origin
+from ...model.host import Host
+from ...runtime.arrays import F64, I64, Array
+from ...runtime.jit import jit
+
+BEFORE = "allocated before the capture"
+STACK = "stack"
+
+
+class Holding(NamedTuple):
+    """Allocations alive at a moment that are alike in op, sizes, region, type and shape."""
+
+    op: str
+    size: int
+    """Bytes that each of them takes."""
+    requested: int
+    """Bytes that each of them asked for."""
+    region: str
+    dtype: str
+    shape: str
+    occurrences: int = 1
+    event: int = -1
+    """The first of them; -1 for what no recorded allocation explains."""
+
+    @property
+    def total(self) -> int:
+        """Bytes that all of them take."""
+        return self.size * self.occurrences
+
+
+def holdings(memory: Allocations, moment: int) -> list[Holding]:
+    """Everything alive right after an event, the largest single allocations first.
+
+    What the heap holds beyond the capture's own allocations is one entry, `BEFORE`; the stack is another.
+    """
+    alive = memory.alive(moment)
+    columns = [memory.size, memory.requested, memory.op, memory.region, memory.dtype, memory.shape]
+    order = np.lexsort([column[alive] for column in columns])
+    ordered = np.stack([column[alive][order] for column in columns])
+    first = np.flatnonzero(np.append(True, (np.diff(ordered, axis=1) != 0).any(axis=0))[: len(alive)])
+    counts = np.diff(np.append(first, len(alive)))
+    found = []
+    for row, count in zip(first.tolist(), counts.tolist(), strict=True):
+        event = int(alive[order[row]])
+        size, requested = int(memory.size[event]), int(memory.requested[event])
+        texts = memory.text("region", event), memory.dtype_name(event), memory.text("shape", event)
+        found.append(Holding(memory.text("op", event), size, requested, *texts, count, event))
+    before = int(memory.heap[moment]) - sum(each.total for each in found)
+    if before > 0:
+        found.append(Holding(BEFORE, before, before, "persist/dynamic", "INVALID", "unknown"))
+    stack = int(memory.stack[moment])
+    if stack > 0:
+        found.append(Holding(STACK, stack, stack, STACK, "INVALID", "unknown"))
+    return sorted(found, key=lambda h: (-h.size, -h.requested, h.op, h.region, h.dtype, h.shape))
+
+
+def usage_series(memory: Allocations, begin: int, end: int, columns: int) -> Array:
+    """int64[k]: events that show all that can be seen of the time from ``begin`` to ``end`` (ps) at so many columns.
+
+    All events where they are few; else of each column those with the most and the least in use and with the highest
+    fragmentation. The last event before and the first one after are there, too, so that lines reach the edges.
+    """
+    low, high = np.searchsorted(memory.time, [begin, end + 1]).tolist()
+    if high - low > 3 * columns:
+        edges = np.linspace(begin, end + 1, columns + 1)
+        bounds = np.searchsorted(memory.time, edges).astype(np.int64)
+        inside = np.unique(_extremes(memory.in_use, memory.fragmentation, bounds))
+    else:
+        inside = np.arange(low, high)
+    around = [i for i in (low - 1, high) if 0 <= i < len(memory)]
+    return np.unique(np.concatenate([inside, np.array(around, np.int64)]))
+
+
+@jit
+def _extremes(in_use: I64, fragmentation: F64, bounds: I64) -> I64:
+    found = np.empty(3 * (len(bounds) - 1), np.int64)
+    count = 0
+    for column in range(len(bounds) - 1):
+        low, high = bounds[column], bounds[column + 1]
+        if low == high:
+            continue
+        most, least, worst = low, low, low
+        for i in range(low, high):
+            most = i if in_use[i] > in_use[most] else most
+            least = i if in_use[i] < in_use[least] else least
+            worst = i if fragmentation[i] > fragmentation[worst] else worst
+        found[count], found[count + 1], found[count + 2] = most, least, worst
+        count += 3
+    return found[:count]
+
+
+def sampled(memory: Allocations, limit: int) -> Array:
+    """int64[at most limit]: every event, or of ``limit`` stretches of equal count the event with the most in use."""
+    count = len(memory)
+    if count <= limit:
+        return np.arange(count)
+    width = count // limit
+    small = limit * (width + 1) - count
+    widths = np.full(limit, width + 1, np.int64)
+    widths[:small] = width
+    bounds = np.concatenate(([0], np.cumsum(widths)))
+    return _extremes(memory.in_use, memory.fragmentation, bounds)[::3]
+
+
+class StepMemory(NamedTuple):
+    """What one step did to a memory, in bytes."""
+
+    name: str
+    end_ps: int
+    """On the clock of `Allocations.time`."""
+    in_use: int
+    """Stack and heap at the step's end."""
+    peak: int
+    """The most in use within the step."""
+    left: int
+    """Allocated in this step and still there at its end."""
+    held: int
+    """Allocated since the capture began and still there at the step's end: a line that climbs is a leak."""
+
+
+class Growth(NamedTuple):
+    """What an op's allocations left behind at the ends of their steps."""
+
+    op: str
+    steps: int
+    """In how many steps."""
+    left: int
+    """Bytes, summed over steps."""
+    kept: int
+    """Bytes of these which are never freed in the capture."""
+    occurrences: int
+
+
+def step_memory(host: Host, memory: Allocations, step_event: str = "") -> list[StepMemory]:
+    """Each step of the host that has events in this memory, in order."""
+    begin, end, step = _in_steps(host, memory, step_event)
+    names = host.steps_named(step_event).name
+    low, high = np.searchsorted(memory.time, begin, "left"), np.searchsorted(memory.time, end, "right")
+    outlives = np.flatnonzero(memory.allocates & (step >= 0))
+    outlives = outlives[_freed(memory)[outlives] > end[step[outlives]]]
+    left = np.zeros(len(names), np.int64)
+    np.add.at(left, step[outlives], memory.size[outlives])
+    held = _held(memory)
+    return [
+        StepMemory(
+            names[i],
+            int(end[i]),
+            int(memory.in_use[high[i] - 1]),
+            int(memory.in_use[low[i] : high[i]].max()),
+            int(left[i]),
+            int(held[high[i] - 1]),
+        )
+        for i in np.flatnonzero(high > low).tolist()
+    ]
+
+
+def _held(memory: Allocations) -> Array:
+    """int64[n]: bytes that the capture's own allocations hold after each event."""
+    change = np.where(memory.allocates, memory.size, 0)
+    ended = np.flatnonzero(memory.allocates & (memory.until < len(memory)))
+    np.subtract.at(change, memory.until[ended], memory.size[ended])
+    return np.cumsum(change)
+
+
+def growth(host: Host, memory: Allocations, step_event: str = "") -> list[Growth]:
+    """Ops whose allocations outlive their step, by what they keep to the end, then by what they leave."""
+    _, end, step = _in_steps(host, memory, step_event)
+    rows = np.flatnonzero(memory.allocates & (step >= 0))
+    rows = rows[_freed(memory)[rows] > end[step[rows]]]
+    example, op = combine(memory.op[rows])
+    pairs, _ = combine(op, step[rows])
+    steps = np.bincount(op[pairs], minlength=len(example))
+    left, kept = np.zeros((2, len(example)), np.int64)
+    np.add.at(left, op, memory.size[rows])
+    np.add.at(kept, op, np.where(memory.until[rows] == len(memory), memory.size[rows], 0))
+    texts = [memory.text("op", int(rows[at])) for at in example.tolist()]
+    columns = (steps, left, kept, np.bincount(op, minlength=len(example)))
+    found = [Growth(*each) for each in zip(texts, *(column.tolist() for column in columns), strict=True)]
+    return sorted(found, key=lambda each: (-each.kept, -each.left, each.op))
+
+
+def _in_steps(host: Host, memory: Allocations, step_event: str) -> tuple[Array, Array, Array]:
+    """Begin and end of the steps on the memory's clock, and in which step (-1: none) each event lies."""
+    steps = host.steps_named(step_event)
+    begin, end = steps.begin - origin(host), steps.end - origin(host)
+    step = np.searchsorted(begin, memory.time, "right") - 1
+    if len(steps):
+        step[memory.time > end[step]] = -1
+    return begin, end, step
+
+
+def _freed(memory: Allocations) -> Array:
+    """int64[n]: when each allocation ends, ps; very large where it does not, and for deallocations."""
+    never = np.append(memory.time, np.iinfo(np.int64).max)
+    return never[np.where(memory.until < 0, len(memory), memory.until)]

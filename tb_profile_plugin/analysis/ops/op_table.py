@@ -1,0 +1,191 @@
+"""Which operations cost how much: occurrences, total and self time per op, on the host and on the devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...model.devices import plausible
+from ...model.names import op_names
+from ...runtime.arrays import Array
+
+IDLE = "IDLE"
+INPUT_PIPELINE = "InputPipeline"
+ON_DEVICE, ON_HOST = "Device", "Host"
+"""Where ops run."""
+
+
+@dataclass(slots=True)
+class Op:
+    """What one operation cost. Times are integer ps, summed over threads, streams and devices."""
+
+    name: str
+    type: str
+    """Type of the op, e.g. ``MatMul``; for HLO ops without a framework op their HLO category; may be empty."""
+    category: str = ""
+    """HLO category for ops of an XLA program, else the type."""
+    module: str = ""
+    """The XLA program of an HLO op."""
+    framework: str = ""
+    """`op_names.TENSORFLOW`, `op_names.TFDATA` … or `INPUT_PIPELINE`."""
+    occurrences: int = 0
+    total_ps: int = 0
+    self_ps: int = 0
+    min_ps: int = 0
+    max_ps: int = 0
+    kernels: int = 0
+    """Kernels and copies on the device; 0 on the host."""
+    tensor_core_ps: int = 0
+    """Time of its kernels that use tensor cores."""
+    flops: float | None = None
+    model_flops: float | None = None
+    bytes: float | None = None
+    """Over all occurrences; None where nothing tells."""
+    eager: bool = False
+    cost: str = ""
+    """Where these come from, see `analysis.xla.op`; empty where nothing tells."""
+    bound_by: str = ""
+    """What holds it up most of its time, see `roofline`; empty where nothing tells."""
+    source: str = ""
+    """Line of the program that most of its time comes from, as XLA's program has it; may be empty."""
+    instruction: tuple[int, str] = (-1, "")
+    """Program and name of the HLO instruction with most of its time."""
+    instructions: frozenset[tuple[int, str]] = frozenset()
+    """All of its HLO instructions."""
+
+    @property
+    def is_dataset(self) -> bool:
+        """Whether this is a tf.data iterator."""
+        return self.framework == op_names.TFDATA
+
+    @property
+    def gflop_per_s(self) -> float | None:
+        """None where nothing tells, or no device can do that."""
+        return self._rate(self.flops)
+
+    @property
+    def model_gflop_per_s(self) -> float | None:
+        """The same of what the model's arithmetic needs."""
+        return self._rate(self.model_flops)
+
+    def _rate(self, flops: float | None) -> float | None:
+        if not flops or not self.total_ps:
+            return 0.0 if flops == 0 and self.total_ps else None
+        rate = plausible.flops(flops / self.total_ps * 1e12)
+        return rate and rate / 1e9
+
+    @property
+    def gib_per_s(self) -> float | None:
+        """None where nothing tells, or no device can do that."""
+        rate = plausible.bandwidth(self.bytes / self.total_ps * 1e12) if self.bytes and self.total_ps else None
+        return rate and rate / 2**30
+
+    def add(self, other: Op) -> None:
+        """Take the other's figures in, of the same op elsewhere."""
+        fresh = not self.occurrences and not self.kernels
+        self.min_ps = min(self.min_ps, other.min_ps) if self.occurrences else other.min_ps
+        self.max_ps = max(self.max_ps, other.max_ps)
+        self.occurrences += other.occurrences
+        self.total_ps += other.total_ps
+        self.self_ps += other.self_ps
+        self.kernels += other.kernels
+        self.tensor_core_ps += other.tensor_core_ps
+        for name in ("flops", "model_flops", "bytes"):
+            one, two = getattr(self, name), getattr(other, name)
+            setattr(self, name, None if two is None or (one is None and not fresh) else (one or 0.0) + two)
+        for name in ("cost", "bound_by", "source"):
+            setattr(self, name, getattr(self, name) or getattr(other, name))
+        self.instruction = self.instruction if self.instruction[1] else other.instruction
+        self.instructions |= other.instructions
+        self.eager |= other.eager
+        self.type = self.type or other.type
+        self.category = self.category or other.category
+
+
+@dataclass
+class OpTable:
+    """The ops of one or many hosts."""
+
+    ops: list[Op] = field(default_factory=list)
+    """By self time descending, then by name."""
+    busy_ps: int = 0
+    """Time in which at least one op runs, a union over streams; summed over threads and devices."""
+    window_ps: int = 0
+    """From the first to the last event, summed over threads and devices."""
+
+    @property
+    def idle_ps(self) -> int:
+        """What of the window no op runs in."""
+        return self.window_ps - self.busy_ps
+
+    @property
+    def self_ps(self) -> int:
+        """Self time over all ops."""
+        return sum(op.self_ps for op in self.ops)
+
+    @property
+    def occurrences(self) -> int:
+        """Over all ops."""
+        return sum(op.occurrences for op in self.ops)
+
+    @property
+    def stated_ps(self) -> int:
+        """Self time of ops whose framework tells whether they ran eagerly, which PyTorch does not."""
+        return sum(op.self_ps for op in self.ops if op.framework != op_names.PYTORCH)
+
+    @property
+    def eager_ps(self) -> int:
+        """Self time of ops that ran eagerly."""
+        return sum(op.self_ps for op in self.ops if op.eager)
+
+
+def merged(tables: list[OpTable]) -> OpTable:
+    """One table of several: ops of the same name, type and module become one."""
+    ops: dict[tuple[str, str, str], Op] = {}
+    for table in tables:
+        for op in table.ops:
+            key = (op.name, op.module, op.framework)
+            if key not in ops:
+                ops[key] = Op(op.name, op.type, op.category, op.module, op.framework)
+            ops[key].add(op)
+    return OpTable(_sorted(ops.values()), sum(t.busy_ps for t in tables), sum(t.window_ps for t in tables))
+
+
+def _sorted(ops: Any) -> list[Op]:
+    return sorted(ops, key=lambda op: (-op.self_ps, op.name))
+
+
+@dataclass
+class Group:
+    """Ops that have something in common; times in ps."""
+
+    name: str
+    ops: int = 0
+    occurrences: int = 0
+    total_ps: int = 0
+    self_ps: int = 0
+
+
+def grouped(ops: Iterable[Op], key: Callable[[Op], str]) -> list[Group]:
+    """The ops by a name that they share, by self time descending, then by name."""
+    groups: dict[str, Group] = {}
+    for op in ops:
+        group = groups.setdefault(key(op), Group(key(op)))
+        group.ops += 1
+        group.occurrences += op.occurrences
+        group.total_ps += op.total_ps
+        group.self_ps += op.self_ps
+    return sorted(groups.values(), key=lambda group: (-group.self_ps, group.name))
+
+
+def append(ops: list[Op], more: list[Op | None]) -> Array:
+    """The index that each of ``more`` gets; -1 for None."""
+    index = np.full(len(more), -1, np.int32)
+    for i, op in enumerate(more):
+        if op is not None:
+            index[i] = len(ops)
+            ops.append(op)
+    return index

@@ -1,0 +1,73 @@
+"""What `op_costs` says of hosts with XLA programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.host import Host
+from ..xla.op import COMPUTED, PARTLY, STATED, UNKNOWN, XlaOp
+from ..xla.ops import xla_ops
+from ..xla.roofline import UNKNOWN as NOT_KNOWN
+from ..xla.roofline import bound, peaks_of
+from .op_table import Op, OpTable
+from .rates import Rates
+
+
+def fill(host: Host, table: OpTable) -> None:
+    """See `op_costs.costed`."""
+    known = xla_ops(host)
+    if not known.ops:
+        return
+    peaks = peaks_of(known.devices)
+    by_program = {(op.program, op.name): op for op in known.ops}
+    by_module = {(op.module, op.name): op for op in known.ops}
+    for op in table.ops:
+        keys = op.instructions
+        mine = [by_program.get(key) or by_module.get((op.module, key[1])) for key in keys]
+        found = [each for each in mine if each is not None]
+        if not found or len(found) < len(mine):
+            continue
+        first = max(found, key=lambda each: each.self_ps)
+        op.source, op.instruction = first.source, (first.program, first.name)
+        times: dict[str, int] = {}
+        for each in found:
+            by = bound(each, peaks).by
+            times[by] = times.get(by, 0) + each.self_ps
+        longest = max(times, key=lambda by: times[by])
+        op.bound_by = longest if longest != NOT_KNOWN else ""
+        _fill(op, found)
+
+
+def _fill(op: Op, found: Sequence[XlaOp]) -> None:
+    """What the events state goes before anything else."""
+    if op.flops is not None:
+        op.cost = STATED
+        return
+    op.flops, op.model_flops, op.bytes = (
+        None if any(value is None for value in values) else sum(value or 0.0 for value in values)
+        for values in ([getattr(each, name) for each in found] for name in ("flops", "model_flops", "bytes"))
+    )
+    costs = {each.cost for each in found}
+    op.cost = costs.pop() if len(costs) == 1 else COMPUTED if op.flops is not None else PARTLY
+    if op.bytes is None and op.cost == PARTLY:
+        op.cost = UNKNOWN
+
+
+def rates_of(host: Host) -> Rates:
+    """See `op_costs.rates`."""
+    known = xla_ops(host)
+    if not known.ops:
+        return Rates()
+    peaks = peaks_of(known.devices)
+    at_peak = 0.0
+    for op in known.ops:
+        peak = peaks.of(op)
+        at_peak += (op.model_flops or 0.0) / peak * 1e12 if peak else 0.0
+    timed = [op for op in known.ops if not (op.control or op.transfer)]
+    return Rates(
+        sum(op.flops or 0.0 for op in known.ops),
+        at_peak if peaks.flops else None,
+        known.window_ps,
+        sum(op.self_ps for op in timed),
+        sum(op.self_ps for op in timed if op.flops is None),
+    )

@@ -1,0 +1,113 @@
+"""All devices of a host as one: what is done at each moment, or why nothing is, and which event tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.per_host import while_held
+from ...model.profiler_options import is_unrecorded
+from ...runtime.arrays import I8, I32, I64, Array
+from ...runtime.jit import jit
+from ..activity.device_events import DeviceWork, host_work
+from ..activity.gaps import Moments, moments_of_host
+from ..activity.layers import Touching, first_kind
+from ..activity.states import CAUSES, State
+
+_STATES = len(State)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Timeline(Touching):
+    """Stretches that touch, from the first to the last event of a host."""
+
+    state: Array
+    """int8[n]: `State`: work where any device works; else the strongest of the reasons why they are idle."""
+    event: Array
+    """int32[n]: the event that tells it: of the device's where it works, else of the host's; -1 where none does."""
+
+
+_OF_UNRECORDED = {State.COMPUTE: State.LAUNCH, State.SYNC: State.UNEXPLAINED, State.LATENCY: State.UNEXPLAINED}
+"""What states are where a device is there of which nothing was recorded.
+
+Ops on the host only launch its work then, and what is waited for is not known.
+"""
+
+
+@while_held
+def timeline(host: Host) -> Timeline:
+    """The timeline of one host; where devices recorded nothing, what its CPU computes stands for their work.
+
+    Large, and not kept: figures are what is asked again.
+    """
+    works, (low, high), each = host_work(host), host.window, moments_of_host(host)
+    if len(each) == 1:
+        (work,), (one,) = works, each
+        edges, state, event = _told(one.edges, one.state, one.event, work.kind, work.begin, work.end, work.event)
+        return Timeline(edges, _meant(host, state), event)
+    kind, begin, end, event = _together(works, each)
+    edges, state = first_kind(begin, end, kind, len(State), low, high)
+    state[state < 0] = State.UNEXPLAINED
+    return Timeline(*_told(edges, state, np.full(len(state), -1, np.int32), kind, begin, end, event))
+
+
+def _meant(host: Host, state: Array) -> Array:
+    """int8[n]: the states as they are meant on this host."""
+    if not is_unrecorded(host):
+        return state
+    answer: Array = np.array([_OF_UNRECORDED.get(each, each) for each in State], np.int8)[state]
+    return answer
+
+
+def _together(works: Sequence[DeviceWork], each: Sequence[Moments]) -> tuple[Array, Array, Array, Array]:
+    """(state, begin, end, event): all that devices do, and all reasons why any of them is idle, ascending by begin."""
+    idle = np.zeros(len(State), bool)
+    idle[list(CAUSES)] = True
+    parts = [(work.kind, work.begin, work.end, work.event) for work in works]
+    for found in each:
+        rows = np.flatnonzero(idle[found.state])
+        parts.append((found.state[rows], found.begin[rows], found.end[rows], found.event[rows]))
+    none = np.empty(0, np.int8), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
+    state, begin, end, event = (np.concatenate(column) for column in zip(none, *parts, strict=True))
+    order = np.argsort(begin, kind="stable")
+    return state[order], begin[order], end[order], event[order]
+
+
+@jit
+def _told(
+    tiles: I64, tile_state: I8, tile_event: I32, state: I8, begin: I64, end: I64, event: I32
+) -> tuple[I64, I8, I32]:
+    """(edges, state, event): tiles cut by the events of their state, of which the one that began last tells each
+    moment; of what none covers the tile's own event does.
+
+    Tiles are disjoint and in order of time, events are ascending by begin.
+    """
+    # An event cuts tiles where it begins and where it ends. What is not written takes no memory.
+    size = len(tile_state) + 2 * len(begin)
+    edges = np.empty(size + 1, np.int64)
+    out_state, out_event = np.empty(size, np.int8), np.empty(size, np.int32)
+    # Of each state the event that began last, and of each event the one before it, which goes on when it is over.
+    top, below = np.full(_STATES, -1, np.int64), np.empty(len(begin), np.int32)
+    count, i = np.int64(0), np.int64(0)
+    for tile in range(len(tile_state)):
+        mine, at, stop = np.int64(tile_state[tile]), tiles[tile], tiles[tile + 1]
+        while at < stop:
+            then = stop
+            while i < len(begin) and begin[i] < stop:
+                if begin[i] > at and state[i] == mine:
+                    then = begin[i]
+                    break
+                below[i], top[state[i]] = top[state[i]], i
+                i += 1
+            while top[mine] >= 0 and end[top[mine]] <= at:
+                top[mine] = below[top[mine]]
+            last = top[mine]
+            edges[count], out_state[count] = at, mine
+            out_event[count] = event[last] if last >= 0 else tile_event[tile]
+            at = min(then, end[last]) if last >= 0 else then
+            count += 1
+    edges[count] = tiles[len(tile_state)]
+    return edges[: count + 1], out_state[:count], out_event[:count]

@@ -1,0 +1,232 @@
+"""What tells a reader where a stretch of time went: the program's own function rather than the machinery that it went
+through, and whether ops compute on the CPU while devices wait, or the program waits for one of its own threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...model.events.joins import among
+from ...model.events.repeated_calls import outermost
+from ...model.events.trace import Trace
+from ...model.host import Host
+from ...model.names import hlo_text
+from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct
+from ...runtime.jit import jit
+from ...runtime.regex import regex
+from ..activity.device_events import device_work
+from ..activity.event_classes import DRIVER_CALL
+from ..activity.states import State
+from .device_timeline import Timeline
+from .dispatched_calls import inside, on_cpu
+from .event_names import shown
+
+HOST_MEMORY, ON_CPU, OF_THREAD, STARTING = " (host memory)", " (on the CPU)", " (waits for a thread)", " (starts up)"
+"""Ends of names: of copies in which the host's memory takes part, of ops that launch nothing, of waits for other
+threads or processes of the program, and of what the driver and libraries do first of all."""
+_MACHINERY = regex(
+    r"\$(?:threading|queue|queues|contextlib|functools|selectors|connection|subprocess|socket|_\w+|\S*/_\w+)\.py:\d+ "
+    r"|\$\S+ (?:wrapp(?:er|ed)|inner|_fn|_call_impl|_wrapped_call_impl|decorate_context)$"
+    r"|\$\S+ reraise_with_filtered_traceback$|\$?<built-in method acquire\b|\$<unknown> acquire$"
+)
+"""Frames of Python's own modules for threads, of modules that libraries keep to themselves, and of wrappers."""
+_OF_THREADS = regex(
+    r"\$(?:threading|queue|queues|connection|selectors|_base|thread)\.py:\d+ (?:wait\w*|join|get|put|result|recv|poll"
+    r"|select|acquire|_wait_for_tstate_lock|_recv\w*|_poll)$|\$?<built-in method acquire\b|\$<unknown> acquire$"
+)
+"""Frames in which Python waits for its own threads and processes: CPython's ``Lib/threading.py`` and its like."""
+_CALLS_BACK = regex(r"enumerate\(Data|\$(?:callback|debugging|script_ops)\.py:\d+ ")
+"""A DataLoader, and frames of JAX and TensorFlow, that call functions of the program."""
+_LIBRARY = regex(r"\$(?:torch\w*/|(?:callback|debugging|script_ops|tree_util|util|api|array|core|dispatch)\.py:)")
+"""Frames that lie between those and the program's functions."""
+_HALF, _MOST = 0.5, 1000
+"""A function that it calls tells where it takes half of the time; looked for in so many calls."""
+_STARTING_PS = 10**11
+"""A call or an op that takes so long at once (100 ms) while no device works is in its first time."""
+_LOADS = regex(rf"(?!.*(?:Memcpy|Memset)){DRIVER_CALL.pattern}")
+_OPTIMIZER = "Optimizer.step#"
+_OF_OPS = (State.LAUNCH, State.DISPATCH, State.PYTHON)
+"""What PyTorch's optimizers mark, and the states in which the mark tells more than each op in it."""
+_STARTS = (State.ALLOCATOR, State.LAUNCH, State.DISPATCH)
+
+
+class Told(NamedTuple):
+    """Of stretches: the event that tells each, and as what."""
+
+    event: Array
+    """int32[n], -1 for none."""
+    text: Array
+    """int32[n]: number of its text, -1 for none."""
+    texts: list[str]
+
+
+def told_as(name: str) -> str:
+    """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
+    said = hlo_text.parse(name)
+    host_memory = said is not None and (said.reads_host or said.writes_host)
+    return shown(name) + HOST_MEMORY if host_memory else shown(name)
+
+
+def told(host: Host, line: Timeline) -> Told:
+    """What tells the stretches of a host's time."""
+    trace, event = host.trace, line.event
+    rows = np.flatnonzero(_used(event, trace.name_of, len(trace.names)))
+    words: dict[str, int] = {}
+    text = np.full(len(trace.names), -1, np.int32)
+    text[rows] = [words.setdefault(told_as(trace.names[row]), len(words)) for row in rows.tolist()]
+    texts = _texts(event, trace.name_of, text)
+    through = [row for row in rows.tolist() if _MACHINERY.match(trace.names[row])]
+    back = [row for row in rows.tolist() if _CALLS_BACK.match(trace.names[row])]
+    first, last = _optimizers(trace)
+    if back or through or len(first):
+        event = event.copy()
+    if back:
+        at = _those(trace, event, back)
+        _renamed(trace, at, _called(trace, event[at]), event, texts, words)
+    if through:
+        at = _those(trace, event, through)
+        waits = at[trace.are_named(event[at], lambda name: bool(_OF_THREADS.match(name)))]
+        events, place = np.unique(event[at], return_inverse=True)
+        _renamed(trace, at, _nearest(trace, events, _is_own)[place], event, texts, words)
+        _suffixed(texts, waits, OF_THREAD, words)
+    on, starting = np.flatnonzero(inside(event, *on_cpu(host))), _starting(host, line, event)
+    steps = np.flatnonzero(inside(event, first, last))
+    if len(steps):
+        steps = steps[among(line.state[steps].astype(np.int64), np.array(_OF_OPS))]
+        by = first[np.searchsorted(first, event[steps], "right") - 1]
+        _renamed(trace, steps, by, event, texts, words)
+    _suffixed(texts, on, ON_CPU, words)
+    _suffixed(texts, starting[~among(starting, on)], STARTING, words)
+    return Told(event, texts, list(words))
+
+
+def _those(trace: Trace, event: Array, names: list[int]) -> Array:
+    """int64[k]: the stretches whose events have one of these names."""
+    chosen = np.zeros(len(trace.names) + 1, bool)
+    chosen[names] = True
+    return np.flatnonzero(chosen[np.where(event >= 0, trace.name_of[event], -1)])
+
+
+def _optimizers(trace: Trace) -> tuple[Array, Array]:
+    """(first, last), int64[k]: steps of PyTorch's optimizers, of which each is events ``first[i] … last[i] - 1``."""
+    marks = outermost(trace, np.sort(trace.named(lambda name: name.startswith(_OPTIMIZER))))
+    return marks, trace.nesting[1][marks].astype(np.int64)
+
+
+def _starting(host: Host, line: Timeline, event: Array) -> Array:
+    """int64[k]: stretches in which the driver makes its context or libraries load code: in one of its calls, or in one
+    of PyTorch's ops, for longer than anything else takes there.
+    """
+    if not device_work(host):
+        return np.empty(0, np.int64)
+    trace, long = host.trace, _long(line.edges, _STARTING_PS)
+    long = long[(event[long] >= 0) & among(line.state[long].astype(np.int64), np.array(_STARTS))]
+    if not len(long):
+        return long
+    told, parent = event[long], trace.nesting[0]
+    called = (line.state[long] != State.ALLOCATOR) & trace.are_named(told, lambda name: bool(_LOADS.match(name)))
+    around = np.where(trace.are_named(told, _is_op) | (parent[told] < 0), told, parent[told])
+    answer: Array = long[called | trace.are_named(around, _is_op)]
+    return answer
+
+
+def _is_op(name: str) -> bool:
+    return name.startswith("aten::") and not name.startswith("aten::empty")
+
+
+def _called(trace: Trace, events: Array) -> Array:
+    """int64[k]: of what calls functions of the program, the outermost of these that takes half of the time, or -1."""
+    _, last = trace.nesting
+    frames = np.sort(trace.named(lambda name: _is_own(name) and not _LIBRARY.match(name)))
+    answer = np.full(len(events), -1, np.int64)
+    rows, place = np.unique(events, return_inverse=True)
+    for number, event in enumerate(rows[:_MOST].tolist()):
+        inside = frames[np.searchsorted(frames, event + 1) : np.searchsorted(frames, last[event])]
+        names, at, name = np.unique(trace.name_of[inside], return_index=True, return_inverse=True)
+        took = np.bincount(name, trace.end[inside] - trace.begin[inside], len(names))
+        most = at[took >= _HALF * (trace.end[event] - trace.begin[event])]
+        if len(most):
+            answer[place == number] = inside[most.min()]
+    return answer
+
+
+def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, words: dict[str, int]) -> None:
+    """Let other events, -1 for none, tell some of the stretches."""
+    event[at] = np.where(by >= 0, by, event[at])
+    numbers = np.full(len(trace.names), -1, np.int32)
+    rows = distinct(trace.name_of[event[at]])
+    numbers[rows] = [words.setdefault(told_as(trace.names[row]), len(words)) for row in rows.tolist()]
+    texts[at] = numbers[trace.name_of[event[at]]]
+
+
+def _suffixed(texts: Array, at: Array, ending: str, words: dict[str, int]) -> None:
+    """Give the texts of some stretches an ending."""
+    if not len(at):
+        return
+    known = list(words)
+    numbers = np.full(len(known), -1, np.int32)
+    for number in distinct(texts[at]).tolist():
+        numbers[number] = words.setdefault(known[number] + ending, len(words))
+    texts[at] = numbers[texts[at]]
+
+
+def _is_own(name: str) -> bool:
+    """Whether a Python frame is neither machinery nor a function in C."""
+    return name.startswith(vocabulary.PYTHON_FRAME) and ".py:" in name and not _MACHINERY.match(name)
+
+
+def _nearest(trace: Trace, events: Array, wanted: Callable[[str], bool]) -> Array:
+    """int64[k]: the innermost event around each one whose name is wanted, -1 for none."""
+    parent, _ = trace.nesting
+    known = np.full(len(trace.names), -1, np.int8)
+    answer, open_ = np.full(len(events), -1, np.int64), np.arange(len(events))
+    at = parent[events]
+    while len(open_):
+        open_, at = open_[at >= 0], at[at >= 0]
+        name = trace.name_of[at]
+        for row in distinct(name[known[name] < 0]).tolist():
+            known[row] = wanted(trace.names[row])
+        found = known[name] == 1
+        answer[open_[found]] = at[found]
+        open_, at = open_[~found], parent[at[~found]]
+    return answer
+
+
+@jit
+def _long(edges: I64, ps: Int) -> I64:
+    """int64[k]: the stretches between edges that last so long."""
+    count = 0
+    for i in range(len(edges) - 1):
+        count += edges[i + 1] - edges[i] >= ps
+    answer = np.empty(count, np.int64)
+    i = len(edges) - 2
+    while count > 0:
+        if edges[i + 1] - edges[i] >= ps:
+            count -= 1
+            answer[count] = i
+        i -= 1
+    return answer
+
+
+@jit
+def _used(event: I32, name_of: I32, names: Int) -> Bool:
+    """bool[names]: the names of the events that tell stretches."""
+    answer = np.zeros(names, np.bool_)
+    for each in event:
+        if each >= 0:
+            answer[name_of[each]] = True
+    return answer
+
+
+@jit
+def _texts(event: I32, name_of: I32, text: I32) -> I32:
+    """int32[n]: the number of each event's text, -1 for none."""
+    answer = np.full(len(event), -1, np.int32)
+    for i in range(len(event)):
+        if event[i] >= 0:
+            answer[i] = text[name_of[event[i]]]
+    return answer

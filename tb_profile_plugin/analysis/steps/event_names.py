@@ -1,0 +1,60 @@
+"""Names of events as sentences have them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ...model.names import op_names, short_kernel_names
+from ...runtime.regex import regex
+
+_FRAME = regex(r"\$(?:(?P<file>\S+\.py):(?P<line>\d+)|(?P<module>\S+)) (?P<name>.+)")
+_BUILT_IN = regex(r"\$?<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<owner>.+?)(?: object at 0x[0-9a-f]+)?)?>")
+"""A function in C as PyTorch's profiler has it, with the address of what it is called on."""
+_NUMBER = regex(r"_\d+$")
+_SYMBOL = regex(r"_Z|(?=.*<).*::")
+"""A kernel's name as compilers write it."""
+_INSTRUCTION = regex(r"%([\w.-]+) = ")
+"""An instruction of XLA in full, as TPUs name their ops."""
+
+
+_CALLBACK = regex(r"(\w+_callback)\.\d+")
+"""Each place where a program of XLA calls Python is an op of its own, and all of them are one thing to a reader."""
+_BACKEND = regex(r"(?:gloo|nccl|mpi|ucc|xccl):")
+"""PyTorch's backends of communication stand before what they do."""
+_LONGEST = 80
+
+
+@lru_cache(maxsize=65536)
+def shown(name: str) -> str:
+    """What an event is to a reader: an op's type, a Python frame as ``function (file.py:12)`` or ``time.sleep``.
+
+    Kernels have their short names. Numbers that tell functions' instances apart are left out; those of XLA's ops stay,
+    since they are different ops, but for callbacks. What is very long is cut.
+    """
+    text = _told(name)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _told(name: str) -> str:
+    if _BACKEND.match(name):
+        return name
+    callback = _CALLBACK.fullmatch(name)
+    if callback:
+        return callback[1]
+    built_in = _BUILT_IN.fullmatch(name)
+    if built_in:
+        return f"{built_in['name']} ({built_in['owner']})" if built_in["owner"] else built_in["name"]
+    frame = _FRAME.fullmatch(name)
+    if frame:
+        if frame["file"]:
+            return f"{frame['name']} ({frame['file']}:{frame['line']})"
+        return f"{frame['module']}.{frame['name']}"
+    instruction = _INSTRUCTION.match(name)
+    if instruction:
+        return instruction[1]
+    if _SYMBOL.match(name):
+        return short_kernel_names.family(name)
+    op = op_names.parse(name)
+    if op.known and op.type and not op.is_dataset:
+        return op.type
+    return _NUMBER.sub("", name) or name

@@ -1,0 +1,24 @@
+"""How steps may be chosen, and why one is left out; `typical` chooses them."""
+
+from __future__ import annotations
+
+from ...runtime.problems import Problem, ProblemError
+from ...runtime.regex import regex
+
+TYPICAL, ALL = "typical", "all"
+"""Choices of steps; the third is a range of their numbers, as pages show them, such as ``5-20``."""
+
+KEPT, CUT, WARM_UP, UNUSUAL, EXTREME, NOT_CHOSEN = "", "cut", "warm_up", "unusual", "extreme", "not_chosen"
+"""Why a step is not among those that figures go over; `KEPT` where it is."""
+
+NUMBERS = regex(r"(\d{1,18})-(\d{1,18})")
+"""The first and the last number."""
+
+
+def checked(wanted: str) -> str:
+    """The choice as it is meant; raises `ProblemError` for what is none."""
+    found = NUMBERS.fullmatch(wanted)
+    if wanted in (TYPICAL, ALL) or (found and int(found[1]) <= int(found[2])):
+        return wanted
+    remedy = f"Give {TYPICAL}, {ALL}, or the first and the last number, such as 5-20."
+    raise ProblemError(Problem("bad_option", f"steps={wanted!r} chooses no steps.", remedy))

@@ -1,0 +1,128 @@
+"""How far the steps can be believed: by which rule they were found, what they cover, and what else might be a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.events import repeated_calls
+from ...model.events.intervals import covered, union
+from ...model.events.ownership import work_events
+from ...model.events.repeated_calls import Candidate
+from ...model.events.steps import SOURCES
+from ...model.host import Host, run_window
+from ...model.per_host import per_host
+from ...runtime.arrays import median
+
+_MOST = 20
+"""Candidates that a page can offer."""
+
+
+class Coverage(NamedTuple):
+    """What of a host's capture its steps account for. Times are ps."""
+
+    source: str
+    """Key of `SOURCES`."""
+    steps: int
+    covered_ps: int
+    """In which a step runs, a union."""
+    loop_ps: int
+    """From the first step's begin to the last one's end."""
+    window_ps: int
+    """From the first to the last event of the capture, with what the profiler does when it starts and stops."""
+    work_ps: int
+    """Work of the devices, summed over their streams; where they recorded none, XLA's ops or executors on the host."""
+    work_in_steps_ps: int
+    """What of that lies in steps."""
+    typical_ps: float
+    """Median of the complete steps."""
+    period_ps: float
+    """Median from the start of a step to the start of the next; 0 with fewer than two steps."""
+
+    @property
+    def rule(self) -> str:
+        """In words."""
+        return SOURCES[self.source]
+
+    @property
+    def work_share(self) -> float | None:
+        """Of the devices' work, 0–1; None where none was recorded."""
+        return self.work_in_steps_ps / self.work_ps if self.work_ps else None
+
+    @property
+    def loop_share(self) -> float | None:
+        """Of the time from the first step to the last, 0–1; None without steps."""
+        return self.covered_ps / self.loop_ps if self.loop_ps else None
+
+    @property
+    def window_share(self) -> float | None:
+        """Of the whole capture, 0–1; None where it is empty."""
+        return self.covered_ps / self.window_ps if self.window_ps else None
+
+
+def captured(hosts: Sequence[Host], step_event: str = "") -> float:
+    """How many steps the capture holds, mean over the hosts: one that is cut counts by its length, if it is short.
+
+    1 where there is none: then the capture is all there is to count.
+    """
+    counts = []
+    for host in hosts:
+        steps = host.steps_named(step_event)
+        lengths, whole = steps.end - steps.begin, steps.complete
+        typical = median(lengths[whole]) if whole.any() else 0.0
+        parts = np.minimum(1.0, lengths[~whole] / typical) if typical else np.ones(int((~whole).sum()))
+        counts.append(float(whole.sum() + parts.sum()))
+    return float(np.mean(counts)) if counts and any(counts) else 1.0
+
+
+@per_host(keep=True)
+def coverage(host: Host, step_event: str = "") -> Coverage:
+    """What the steps of one host cover."""
+    steps, trace = host.steps_named(step_event), host.trace
+    begin, end = union(steps.begin, steps.end)
+    work = trace.once(work_events)
+    work_begin, work_end = trace.begin[work], trace.end[work]
+    low, high = run_window(host)
+    times = (steps.end - steps.begin)[steps.complete if steps.complete.any() else slice(None)]
+    return Coverage(
+        steps.source,
+        len(steps),
+        int((end - begin).sum()),
+        int(end[-1] - begin[0]) if len(begin) else 0,
+        high - low,
+        int((work_end - work_begin).sum()),
+        int(covered(work_begin, work_end, begin, end).sum()),
+        median(times) if len(times) else 0.0,
+        median(np.diff(steps.begin)) if len(steps) > 1 else 0.0,
+    )
+
+
+def shares(hosts: Sequence[Host], step_event: str = "") -> tuple[float | None, float | None]:
+    """Shares 0–1 of the hosts' captures, and of their devices' work, that steps account for; None where unknown."""
+    found = [coverage(host, step_event) for host in hosts]
+    window, work = sum(each.window_ps for each in found), sum(each.work_ps for each in found)
+    return (
+        sum(each.covered_ps for each in found) / window if window else None,
+        sum(each.work_in_steps_ps for each in found) / work if work else None,
+    )
+
+
+def choices(hosts: Sequence[Host]) -> list[Candidate]:
+    """The candidates of all hosts, those of one name together, most work first."""
+    found: dict[str, list[Candidate]] = {}
+    for host in hosts:
+        for each in candidates(host):
+            found.setdefault(each.name, []).append(each)
+    merged = [
+        Candidate(name, *(sum(column) for column in zip(*((c.count, c.work_ps, c.host_ps) for c in some), strict=True)))
+        for name, some in found.items()
+    ]
+    return sorted(merged, key=lambda each: (-each.work_ps, -each.host_ps, each.name))[:_MOST]
+
+
+@per_host(keep=True)
+def candidates(host: Host) -> list[Candidate]:
+    """Names of events that can be chosen as steps (``step_event``) with their figures, most work first."""
+    return repeated_calls.candidates(host.trace)[:_MOST]

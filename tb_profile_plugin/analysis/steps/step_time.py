@@ -1,0 +1,200 @@
+"""How long steps take and what they consist of, over one host or many; the one home of every step-time figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import Array, median
+from ...runtime.memo import lazy
+from ..activity.states import CATEGORIES, Category, State
+from .host_account import figures
+from .step_choice import ALL
+from .typical import Choice, choose
+
+PS_PER_MS = 1e9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StepTimes:
+    """Steps and the states that they consist of, in order of step number and time."""
+
+    name: list[str]
+    host: list[str]
+    place: Array
+    """int64[n]: of each step among those of its host."""
+    number: Array
+    """int64[n]."""
+    begin: Array
+    """int64[n] ps."""
+    complete: Array
+    """bool[n]: the others are left out of averages."""
+    state_ps: Array
+    """int64[n, len(State)]: sums to the step's duration."""
+    wanted: str = ALL
+    """Which steps averages go over, as `typical.choose` takes it."""
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def rows(self, places: Array) -> StepTimes:
+        """Some of the steps, in the order of their places here (int64[m])."""
+        picked = places.tolist()
+        return StepTimes(
+            [self.name[i] for i in picked],
+            [self.host[i] for i in picked],
+            self.place[places],
+            self.number[places],
+            self.begin[places],
+            self.complete[places],
+            self.state_ps[places],
+            self.wanted,
+        )
+
+    @lazy
+    def duration_ps(self) -> Array:
+        """int64[n]."""
+        answer: Array = self.state_ps.sum(axis=1)
+        return answer
+
+    @lazy
+    def choice(self) -> Choice:
+        """Which steps averages go over, and why not the others."""
+        compiling = self.state_ps[:, State.COMPILE]
+        return choose(self.duration_ps, compiling, self.complete, self.number, self.wanted)
+
+    @property
+    def counted(self) -> Array:
+        """int64[m]: the steps that averages go over."""
+        return self.choice.kept
+
+    def ms(self, *states: State) -> Array:
+        """float64[n]: time in these states, all steps."""
+        answer: Array = self.state_ps[:, list(states)].sum(axis=1) / PS_PER_MS
+        return answer
+
+    def by_category(self) -> Array:
+        """int64[n, len(CATEGORIES)] ps."""
+        return by_category(self.state_ps)
+
+    def percent(self, *states: State) -> float:
+        """Share of these states in the time of the counted steps, 0–100; 0 without steps."""
+        whole = int(self.state_ps[self.counted].sum())
+        return 100.0 * int(self.state_ps[self.counted][:, list(states)].sum()) / whole if whole else 0.0
+
+
+def by_category(state_ps: Array) -> Array:
+    """[…, len(CATEGORIES)]: times by state (their last axis) as sums by category, in the type of the times."""
+    return np.stack([state_ps[..., list(category.states)].sum(axis=-1) for category in CATEGORIES], axis=-1)
+
+
+def largest_category(times: Array) -> Category:
+    """The category that takes most; ``times`` has one for each of `CATEGORIES`."""
+    return CATEGORIES[int(times.argmax())]
+
+
+class Summary(NamedTuple):
+    """Average, median, sample standard deviation, smallest and largest of samples; None where they are too few."""
+
+    average: float | None = None
+    median: float | None = None
+    deviation: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+def summary(samples: Array) -> Summary:
+    """`Summary` of float64[n]."""
+    if not len(samples):
+        return Summary()
+    low, high = float(samples.min()), float(samples.max())
+    # The same sample again and again has no deviation, also where its mean is rounded.
+    deviation = None if len(samples) < 2 else float(samples.std(ddof=1)) if high > low else 0.0
+    return Summary(float(samples.mean()), median(samples), deviation, low, high)
+
+
+def host_steps(host: Host, step_event: str = "", wanted: str = ALL) -> StepTimes:
+    """The steps of one host."""
+    steps, count = host.steps_named(step_event), len(host.steps_named(step_event))
+    state_ps = figures(host, step_event).step_ps
+    hosts, places = [host.name] * count, np.arange(count)
+    return StepTimes(steps.name, hosts, places, steps.number, steps.begin, steps.complete, state_ps, wanted)
+
+
+NEEDS = (Host.steps_named, figures)
+"""Per-host functions that `slowest` and `over_hosts` merge."""
+
+
+def slowest(hosts: Sequence[Host], step_event: str = "", wanted: str = ALL) -> StepTimes:
+    """Steps aligned over hosts by number, each as its slowest host lived it; complete if it is on all hosts."""
+    each = [host_steps(host, step_event, wanted) for host in hosts]
+    if len(each) == 1:
+        return each[0]
+    joined = StepTimes(
+        [name for steps in each for name in steps.name],
+        [host for steps in each for host in steps.host],
+        np.concatenate([steps.place for steps in each]),
+        np.concatenate([steps.number for steps in each]),
+        np.concatenate([steps.begin for steps in each]),
+        np.concatenate([steps.complete for steps in each]),
+        np.concatenate([steps.state_ps for steps in each]),
+        wanted,
+    )
+    order = np.lexsort((-joined.duration_ps, joined.number))
+    number = joined.number[order]
+    first = order[np.append(True, number[1:] != number[:-1])] if len(order) else order
+    _, place = np.unique(joined.number, return_inverse=True)
+    complete = np.bincount(place.reshape(-1), ~joined.complete) == 0
+    return replace(joined.rows(first), complete=complete)
+
+
+class HostSteps(NamedTuple):
+    """How one of several hosts went through its steps."""
+
+    host: str
+    steps: int
+    """Complete ones."""
+    average_ms: float
+    """Of its complete steps."""
+    slowest: int
+    """How many of the shared steps took longest here; where several hosts took equally long, none was slowest."""
+
+
+def over_hosts(hosts: Sequence[Host], step_event: str = "") -> tuple[int, list[HostSteps]]:
+    """How many steps are complete on all hosts, and each host's part in them; nothing to tell with a single host."""
+    if len(hosts) < 2:
+        return 0, []
+    each = [host_steps(host, step_event) for host in hosts]
+    times = [
+        dict(zip(steps.number[steps.complete].tolist(), steps.duration_ps[steps.complete].tolist(), strict=True))
+        for steps in each
+    ]
+    shared = set(times[0]).intersection(*times[1:])
+    slowest = [0] * len(hosts)
+    for number in shared:
+        taken = [durations[number] for durations in times]
+        if taken.count(max(taken)) == 1:
+            slowest[taken.index(max(taken))] += 1
+    return len(shared), [
+        HostSteps(host.name, len(durations), sum(durations.values()) / len(durations) / PS_PER_MS, many)
+        for host, durations, many in zip(hosts, times, slowest, strict=True)
+        if durations
+    ]
+
+
+def compared(shared: int, each: Sequence[HostSteps]) -> str:
+    """What `over_hosts` found in words: which host was the slowest most often, or that there is nothing to say."""
+    if not shared:
+        return "no step is complete on all hosts, so they cannot be compared"
+    most = max(host.slowest for host in each)
+    first = [host.host for host in each if host.slowest == most]
+    steps = f"{shared:,} step{'' if shared == 1 else 's'}"
+    if not most:
+        return "equally fast in the shared step" if shared == 1 else f"equally fast in all {shared:,} shared steps"
+    if len(first) > 2:
+        return f"{len(first)} hosts were the slowest equally often"
+    return f"{' and '.join(first)} {'were each' if len(first) > 1 else 'was'} the slowest in {most:,} of {steps}"

@@ -1,0 +1,142 @@
+"""Which steps speak for the program: not those that are cut, that warm up, or that are unlike all others.
+
+Steps are chosen by their whole time, then everything is a plain mean over the same steps, so that the parts of the
+typical step sum to it. Warm-up is where MSER puts it (White, 1997): what remains has the least standard error.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...runtime.arrays import Array, median
+from ...runtime.problems import Problem, ProblemError
+from .step_choice import ALL, CUT, EXTREME, KEPT, NOT_CHOSEN, NUMBERS, TYPICAL, UNUSUAL, WARM_UP
+
+_COMPILING = 0.01
+"""Share of a step that compiles, from which on a first step warms up: unless more than half of all steps do."""
+SETTLED = 10
+"""Steps from which on warming up, and what a single step does, can be told from noise."""
+_DEVIATIONS, _FACTOR = 5.0, 1.3
+"""A step is unusual beyond so many robust standard deviations from the median, and so many times as long."""
+_ROBUST = 1.4826
+"""Of normally distributed samples, the standard deviation by their median absolute deviation."""
+_TRIMMED = 10
+"""One of so many steps is left out as the shortest, and one as the longest: five steps are the fewest for that."""
+
+
+class Choice(NamedTuple):
+    """Which of the steps figures go over."""
+
+    kept: Array
+    """int64[k]: their places, ascending."""
+    reason: list[str]
+    """For each step why it is left out, `KEPT` where it is not."""
+
+    def left_out(self, *reasons: str) -> Array:
+        """int64[m]: places of the steps that are left out for these reasons."""
+        return np.array([place for place, reason in enumerate(self.reason) if reason in reasons], np.int64)
+
+
+def choose(duration: Array, compiling: Array, complete: Array, number: Array, wanted: str = TYPICAL) -> Choice:
+    """The steps in order of time that figures go over.
+
+    ``duration`` and ``compiling`` are int64[n] ps, ``complete`` bool[n], ``number`` int64[n] as shown; steps that the
+    capture cuts count only where all are cut, or where they are asked for by their numbers. Raises `ProblemError` for a
+    range of numbers that no step has.
+    """
+    places = np.arange(len(duration))
+    asked = NUMBERS.fullmatch(wanted)
+    if asked:
+        kept = np.flatnonzero((number >= int(asked[1])) & (number <= int(asked[2])))
+        if not len(kept):
+            raise ProblemError(_no_such_steps(wanted, number))
+        return _choice(kept, len(places), NOT_CHOSEN)
+    whole = places[complete] if complete.any() else places
+    if wanted == ALL or not len(whole):
+        return _choice(whole, len(places), CUT)
+    reason = np.full(len(places), CUT, object)
+    reason[whole] = _told(duration[whole], compiling[whole])
+    return Choice(np.flatnonzero(reason == KEPT), reason.tolist())
+
+
+def _no_such_steps(wanted: str, number: Array) -> Problem:
+    message = f"steps={wanted} chooses no step: none has such a number."
+    if not len(number):
+        return Problem("no_such_steps", message, "No steps were found: name the events to count as step_event.")
+    first, last = int(number.min()), int(number.max())
+    there = f"numbers go from {first} to {last}" if first < last else f"the only number is {first}"
+    return Problem("no_such_steps", message, f"Choose among the steps that there are: {there}.")
+
+
+def _choice(kept: Array, count: int, other: str) -> Choice:
+    reason = np.full(count, other, object)
+    reason[kept] = KEPT
+    return Choice(kept, reason.tolist())
+
+
+def _told(duration: Array, compiling: Array) -> Array:
+    """object[n]: the reason of each of some complete steps; at least one of them is kept."""
+    reason = np.full(len(duration), KEPT, object)
+    compiles = compiling > _COMPILING * duration
+    if 2 * int(compiles.sum()) <= len(compiles):
+        # What compiles once the program has run without is no warming up.
+        reason[np.cumprod(compiles).astype(bool)] = WARM_UP
+    rest = np.flatnonzero(reason == KEPT)
+    others = unlike(duration[rest])
+    # What is unlike the others at the very beginning warms up; what comes later must not look as if all before it did.
+    leading = np.cumprod(others).astype(bool)
+    reason[rest[others]] = UNUSUAL
+    reason[rest[leading]] = WARM_UP
+    series = rest[~others | leading]
+    reason[series[: warm_up(duration[series])]] = WARM_UP
+    _trim(duration, reason, rest[reason[rest] != WARM_UP])
+    return reason
+
+
+def warm_up(duration: Array) -> int:
+    """How many of the first steps warm up, by MSER; 0 where steps are few, never settle, or begin faster."""
+    count = len(duration)
+    if count < SETTLED:
+        return 0
+    # Sums over what is left after each step, from behind; floats hold picoseconds of years to the microsecond.
+    times = duration.astype(np.float64) - median(duration)
+    left = np.arange(count, 0, -1)
+    total, squares = np.cumsum(times[::-1])[::-1], np.cumsum(times[::-1] ** 2)[::-1]
+    error = ((squares - total**2 / left) / left**2)[: count // 2 + 1]
+    dropped = int(np.argmin(error.round(3)))
+    slower = dropped and duration[:dropped].mean() > duration[dropped:].mean()
+    return dropped if slower and 3 * dropped <= count else 0
+
+
+def unlike(duration: Array) -> Array:
+    """bool[n]: what is far longer or shorter than the others; ``duration`` is int64[n] ps."""
+    if len(duration) < 3:
+        return np.zeros(len(duration), bool)
+    middle = median(duration)
+    spread = _DEVIATIONS * _ROBUST * median(np.abs(duration - middle))
+    low, high = min(middle - spread, middle / _FACTOR), max(middle + spread, middle * _FACTOR)
+    answer: Array = (duration < low) | (duration > high)
+    return answer
+
+
+def _trim(duration: Array, reason: Array, candidates: Array) -> None:
+    """Leave out the shortest and the longest in every ten; the unusual ones among them count."""
+    many = len(candidates)
+    each_side = max(1, many // _TRIMMED) if many >= 5 else 0
+    order = candidates[np.argsort(duration[candidates], kind="stable")]
+    for side in (order[:each_side], order[many - each_side :]):
+        reason[side[reason[side] == KEPT]] = EXTREME
+
+
+def period(places: Array) -> int:
+    """Every how many steps something happens: what lies between most of the places; 0 where they follow no rule.
+
+    ``places`` is int64[k], ascending; fewer than three tell nothing.
+    """
+    if len(places) < 3:
+        return 0
+    distances, counts = np.unique(np.diff(places), return_counts=True)
+    best = int(counts.argmax())
+    return int(distances[best]) if distances[best] > 1 and 4 * counts[best] >= 3 * counts.sum() else 0

@@ -1,0 +1,241 @@
+"""What the typical step is spent on, over all hosts: means over the same steps, so that all parts sum to the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.profiler_options import one_op_of
+from ...runtime.arrays import Array, median
+from ..activity.replay.replay import Lengths
+from ..activity.states import STATES, State
+from .host_account import HostFigures, figures
+from .step_choice import NOT_CHOSEN, WARM_UP
+from .step_time import StepTimes, slowest
+from .typical import Choice, period, unlike
+
+_MEETS = [STATES.index("exposed_collective"), STATES.index("collective_host")]
+_LATE = 0.02
+"""Share of the period that hosts must wait for another before it is called late."""
+_MOST_OF_GAPS = 0.5
+"""Share of the time between steps that few gaps must hold to be told."""
+
+
+class NamedTime(NamedTuple):
+    """What took the time of a state under one name. Means over hosts of what each step has."""
+
+    state: str
+    name: str
+    step_ps: float
+    step_count: float
+    """Stretches."""
+    gap_ps: float
+    """Between the step and the next."""
+    gap_count: float
+
+
+class LatePeer(NamedTuple):
+    """The host that comes last to where all of them meet."""
+
+    host: str
+    waiting_ps: float
+    """How long the others wait for it in the typical step, by their communication beyond its own."""
+    state: str
+    """What it does longer than they."""
+    more_ps: float
+
+
+@dataclass(frozen=True)
+class LongGaps:
+    """Few of the times between one step and the next that hold most of all that time."""
+
+    count: int
+    gaps: int
+    """How many there are in all."""
+    share: float
+    """Of all the time between steps, 0–1."""
+    every: int
+    """Every how many steps one of them comes, or 0."""
+
+
+class Replayed(NamedTuple):
+    """What the typical step would last without a cause. Times are ps, means over hosts and the same steps."""
+
+    gain_ps: float
+    """From step to step; at most this."""
+    step_gain_ps: float
+    """The same if it goes in steps only, not between them."""
+    steps: int
+    """How many of the steps would be shorter."""
+
+
+class Typical(NamedTuple):
+    """The typical step, or the average capture where no steps were found. Times are ps, means over hosts."""
+
+    steps: StepTimes
+    step_ps: Array
+    """float64[states]: of the step itself."""
+    gap_ps: Array
+    """float64[states]: between it and the next."""
+    kind_ps: Array
+    """float64[len(DeviceKind)]: of the step itself, while devices work: by what they do."""
+    names: list[NamedTime]
+    long_gaps: LongGaps | None = None
+    late: LatePeer | None = None
+    """Whom the other hosts wait for; then the times are those of the others."""
+    replayed: dict[str, Replayed] | None = None
+    """By scenario of `what_if.SCENARIOS`; None where nothing was replayed."""
+    steady_ps: float | None = None
+    """From step to step in the long run, so long as the slower of host and devices takes; None likewise."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether steps were found."""
+        return len(self.steps) > 0
+
+    @property
+    def choice(self) -> Choice:
+        """The steps that count."""
+        return self.steps.choice
+
+    @property
+    def state_ps(self) -> Array:
+        """float64[states]: from a step's begin to the next one's."""
+        answer: Array = self.step_ps + self.gap_ps
+        return answer
+
+    def share(self, *states: State) -> float:
+        """Of these states in the period, 0–1; 0 where nothing was recorded."""
+        return float(self.state_ps[list(states)].sum()) / self.period_ps if self.period_ps else 0.0
+
+    @property
+    def period_ps(self) -> float:
+        """From a step's begin to the next one's."""
+        return float(self.state_ps.sum())
+
+
+def typical_times(hosts: Sequence[Host], step_event: str, wanted: str, replays: bool) -> Typical:
+    """Over the steps that were chosen; ``wanted`` as `typical.choose` takes it, with `Typical.replayed` if asked."""
+    steps = slowest(hosts, step_event, wanted)
+    rows = [windows(host, figures(host, step_event), steps, step_event) for host in hosts]
+    times = [
+        [_mean(figures(host, step_event).state_ps, some) for some in each]
+        for host, each in zip(hosts, rows, strict=True)
+    ]
+    in_step, in_gap = (np.array(each) for each in zip(*times, strict=True))
+    kinds = [
+        _mean(figures(host, step_event).kind_ps, of_steps) for host, (of_steps, _) in zip(hosts, rows, strict=True)
+    ]
+    late = _late_peer(hosts, in_step + in_gap)
+    kept = [i for i, host in enumerate(hosts) if late is None or host.name != late.host]
+    names: dict[tuple[str, str], Array] = {}
+    for i in kept:
+        found = figures(hosts[i], step_event)
+        columns = [_mean(each, some) for some in rows[i] for each in (found.name_ps, found.name_count)]
+        for key, row in zip(found.names, np.stack(columns, axis=1), strict=True):
+            names[key] = names.get(key, np.zeros(4)) + row
+    named = [NamedTime(*key, *(row / len(kept)).tolist()) for key, row in names.items()]
+    steady, replayed = _replayed([(hosts[i], rows[i]) for i in kept], step_event) if replays else (None, None)
+    long_gaps = _long_gaps([np.diff(figures(hosts[i], step_event).edges)[rows[i][1]] for i in kept])
+    step_ps, gap_ps, kind_ps = (np.array(each)[kept].mean(axis=0) for each in (in_step, in_gap, kinds))
+    return Typical(steps, step_ps, gap_ps, kind_ps, named, long_gaps, late, replayed, steady)
+
+
+def _long_gaps(lengths: Sequence[Array]) -> LongGaps | None:
+    """By host int64[gaps] ps; None where no few gaps hold most of the time."""
+    every = np.concatenate(lengths)
+    long = unlike(every) & (every > median(every)) if len(every) else every > 0
+    share = float(every[long].sum() / every.sum()) if long.any() else 0.0
+    if share < _MOST_OF_GAPS:
+        return None
+    return LongGaps(int(long.sum()), len(every), share, period(np.flatnonzero(long)) if len(lengths) == 1 else 0)
+
+
+def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str) -> tuple[float, dict[str, Replayed]]:
+    """(the period in the long run, by scenario what it would be shorter); hosts that lack a scenario gain nothing."""
+    # Critical paths are followed for none but those who ask what would help.
+    from .what_if import what_if
+
+    steady, gains = 0.0, dict[str, Replayed]()
+    for host, rows in hosts:
+        tried = what_if(host, step_event)
+        if tried is None:
+            continue
+        means = Means.over(tried.windows, rows)
+        steady += means.of(tried.before) / len(hosts)
+        for name, after in tried.after.items():
+            gain = means.gain(tried.before, after)
+            of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
+            known = gains.get(name, Replayed(0.0, 0.0, 0))
+            shorter = int((tried.before - after.each > 0)[means.steps].sum())
+            gains[name] = Replayed(
+                known.gain_ps + gain / len(hosts), known.step_gain_ps + of_steps / len(hosts), known.steps + shorter
+            )
+    return steady, gains
+
+
+class Means(NamedTuple):
+    """Which of the windows that were replayed are typical: those that count, else all."""
+
+    steps: Array
+    gaps: Array
+
+    @classmethod
+    def over(cls, windows: Array, rows: tuple[Array, Array]) -> Means:
+        """Of rows of `HostFigures`: steps, and times between steps."""
+        places = [row[np.isin(row, windows)] - windows[0] for row in rows]
+        every = np.arange(len(windows))
+        return cls(*places) if len(places[0]) else cls(every[::2], every[1::2])
+
+    def of(self, each: Array) -> float:
+        """From step to step, of a time for each window."""
+        return sum(float(each[rows].mean()) for rows in self if len(rows))
+
+    def gain(self, before: Array, after: Lengths) -> float:
+        """What a step is shorter, at most so much that the busiest stream still does its work."""
+        gain = self.of(before) - max(self.of(after.each), self.of(after.least))
+        return max(gain, 0.0)
+
+
+def _late_peer(hosts: Sequence[Host], times: Array) -> LatePeer | None:
+    """The host that communicates least where others communicate notably longer: they wait for it.
+
+    ``times`` is float64[hosts, states]. Needs no common clock; equal to waits by the clock where all go on together.
+    """
+    if len(hosts) < 2 or any(one_op_of(host) > 1 for host in hosts):
+        return None
+    meets = times[:, _MEETS].sum(axis=1)
+    last = int(meets.argmin())
+    waiting = float(np.delete(meets, last).mean() - meets[last])
+    if waiting <= _LATE * times.sum(axis=1).mean():
+        return None
+    more = times[last] - np.delete(times, last, axis=0).mean(axis=0)
+    more[_MEETS] = 0.0
+    longest = int(more.argmax())
+    return LatePeer(hosts[last].name, waiting, STATES[longest], float(more[longest]))
+
+
+def windows(host: Host, found: HostFigures, steps: StepTimes, step_event: str) -> tuple[Array, Array]:
+    """(steps, gaps): rows of a host's figures that are chosen steps, and those that follow one of the steps that count.
+
+    Over several hosts steps are one by their number, see `slowest`; where none of a host's is chosen, all count.
+    """
+    windows = np.arange(len(found.edges) - 1)
+    of_steps, of_gaps = windows[found.steps], windows[found.gaps]
+    if not found.counted:
+        return of_steps, of_gaps
+    kept, others = steps.choice.kept, steps.choice.left_out(WARM_UP, NOT_CHOSEN)
+    number = host.steps_named(step_event).number
+    if len(steps) != len(number) or (steps.number != number).any():
+        kept = np.flatnonzero(np.isin(number, steps.number[kept]))
+        others = np.flatnonzero(np.isin(number, steps.number[others]))
+    return of_steps[kept] if len(kept) else of_steps, np.delete(of_gaps, others[others < len(of_gaps)])
+
+
+def _mean(values: Array, rows: Array) -> Array:
+    answer: Array = values[rows].mean(axis=0) if len(rows) else np.zeros(values.shape[1])
+    return answer

@@ -1,0 +1,178 @@
+"""What windows of a host would last without a cause, and what the critical path of its steps is made of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns.codes import combine
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from ..activity.replay.critical_path import Path, critical_paths
+from ..activity.replay.graph import Graph, graph
+from ..activity.replay.host_steps import host_steps
+from ..activity.replay.replay import Lengths, Scenario, replays
+from ..activity.states import HOST_CAUSES, STATES, State
+from .event_names import shown
+from .host_account import figures
+from .step_choice import CUT, WARM_UP
+from .typical import choose
+
+SCENARIOS: dict[str, tuple[State, ...]] = {
+    "input": (State.INPUT,),
+    "compile": (State.COMPILE,),
+    "callback": (State.CALLBACK,),
+    "pause": (State.PAUSE,),
+    "sync": (State.SYNC,),
+    "transfer": (State.TRANSFER,),
+    "collective_host": (State.COLLECTIVE_HOST,),
+    "allocator": (State.ALLOCATOR,),
+    "python": (State.PYTHON,),
+    "unrecorded": (State.UNRECORDED,),
+    "launch": (State.LAUNCH, State.LATENCY),
+    "dispatch": (State.DISPATCH,),
+    "latency": (State.LATENCY,),
+    "between": (State.BETWEEN,),
+    "exposed_collective": (State.EXPOSED_COLLECTIVE,),
+    "exposed_copy": (State.EXPOSED_COPY,),
+    "eager": (
+        *(State.PYTHON, State.UNRECORDED, State.DISPATCH, State.LAUNCH),
+        *(State.LATENCY, State.BETWEEN, State.TRANSFER),
+    ),
+    "host": tuple(state for state in (*HOST_CAUSES, State.LATENCY, State.BETWEEN) if state != State.SYNC),
+}
+"""What takes no time in each; ``eager`` is one program instead of many calls, ``host`` a host that is never late, but
+waits where the program says so; ``sync`` one that does not."""
+_ALWAYS = ("sync", "host")
+"""Worth it also where no device is idle meanwhile: what waits keeps the host from running ahead."""
+_WORTH = 0.01
+"""Share of the recorded time from which on it is worth replaying without a cause."""
+_PATHS = 100
+"""So many steps are walked back, evenly spread."""
+_NAMES = 40
+
+
+class Paths(NamedTuple):
+    """Critical paths of one host's steps. Times are ps."""
+
+    steps: Array
+    """int64[k]: places of the steps that were walked back."""
+    path_ps: Array
+    """int64[k, states]: what their critical paths are made of; each row sums to the step."""
+    names: list[tuple[str, str]]
+    """State and name of what is longest on these paths."""
+    name_ps: Array
+    """int64[k, names]."""
+    switches: Array
+    """int64[k]: how often each path goes from the host to a device, or back."""
+    violations: int
+    """What contradicts itself in the record, and is left out."""
+
+
+class Gains(NamedTuple):
+    """What windows of a host would last in the long run. Times are ps."""
+
+    windows: Array
+    """int64[w]: rows of `HostFigures` that were replayed, from the first step that does not warm up to the last."""
+    before: Array
+    """float64[w]: with nothing changed."""
+    after: dict[str, Lengths]
+    """By scenario."""
+    in_steps: dict[str, Lengths]
+    """By scenario, if nothing changes between steps; only where something would."""
+
+
+@per_host(keep=True)
+def what_if(host: Host, step_event: str = "") -> Gains | None:
+    """None without devices' work."""
+    found = figures(host, step_event)
+    if graph(host) is None:
+        return None
+    windows = replayed_windows(host, step_event)
+    share = found.state_ps[windows].sum(axis=0) / max(int(found.state_ps[windows].sum()), 1)
+    tried = {
+        name: Scenario(without=states)
+        for name, states in SCENARIOS.items()
+        if name in _ALWAYS or share[[int(state) for state in states]].sum() >= _WORTH
+    }
+    gaps = found.state_ps[windows[1::2]].sum(axis=0) >= _WORTH * max(int(found.state_ps[windows].sum()), 1)
+    inside = np.arange(len(windows)) % 2 == 0
+    apart = {
+        name: scenario._replace(windows=inside)
+        for name, scenario in tried.items()
+        if gaps[[int(state) for state in scenario.without]].any()
+    }
+    before, *after = lengths(host, step_event, windows, [Scenario(), *tried.values(), *apart.values()])
+    return Gains(
+        windows,
+        before.each,
+        dict(zip(tried, after[: len(tried)], strict=True)),
+        dict(zip(apart, after[len(tried) :], strict=True)),
+    )
+
+
+def replayed_windows(host: Host, step_event: str) -> Array:
+    """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step."""
+    found = figures(host, step_event)
+    windows = np.arange(len(found.edges) - 1)[found.steps.start : found.steps.stop]
+    if not found.counted:
+        return windows
+    steps = host.steps_named(step_event)
+    rows = found.state_ps[found.steps]
+    choice = choose(np.diff(found.edges)[found.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number)
+    first = next((place for place, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
+    return windows[2 * first :]
+
+
+def lengths(host: Host, step_event: str, windows: Array, scenarios: Sequence[Scenario]) -> list[Lengths]:
+    """Of some windows that follow one another, rows of `HostFigures`, for each scenario; empty without devices' work.
+
+    What was launched in a window on the host belongs to it.
+    """
+    of, found = graph(host), figures(host, step_event)
+    if of is None:
+        return []
+    edges = found.edges.copy()
+    if found.counted:
+        edges[found.steps.start : found.steps.stop + 1] = np.stack(host_steps(host, step_event), axis=1).reshape(-1)
+    return list(replays(host, of, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
+
+
+@per_host(keep=True)
+def paths(host: Host, step_event: str = "") -> Paths | None:
+    """None where no device recorded anything."""
+    of, found = graph(host), figures(host, step_event)
+    if of is None:
+        return None
+    windows = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
+    chosen = np.unique(np.linspace(0, len(windows) - 1, _PATHS).astype(np.int64)) if len(windows) else windows
+    return Paths(chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
+
+
+def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:
+    """ps of a path by state and name, where an event tells it."""
+    told = np.flatnonzero(path.event >= 0)
+    name = host.trace.name_of[path.event[told]]
+    example, kind = combine(path.state[told], name)
+    times = np.zeros(len(example), np.int64)
+    np.add.at(times, kind, (path.end - path.begin)[told])
+    answer: Counter[tuple[str, str]] = Counter()
+    for i, ps in zip(example.tolist(), times.tolist(), strict=True):
+        answer[STATES[path.state[told[i]]], shown(host.trace.names[name[i]])] += ps
+    return answer
+
+
+def _paths(host: Host, of: Graph, edges: Array, windows: Array) -> tuple[Array, list[tuple[str, str]], Array, Array]:
+    """(path_ps, names, name_ps, switches) of `Paths` for some windows."""
+    states, switches = np.zeros((len(windows), len(State)), np.int64), np.zeros(len(windows), np.int64)
+    times: list[Counter[tuple[str, str]]] = []
+    for row, path in enumerate(critical_paths(host, of, edges[windows], edges[windows + 1])):
+        states[row], switches[row] = path.ps(), path.switches
+        times.append(_by_name(host, path))
+    names = [name for name, _ in sum(times, Counter()).most_common(_NAMES)]
+    by_name = np.array([[mine[name] for name in names] for mine in times], np.int64)
+    return states, names, by_name.reshape(len(times), len(names)), switches

@@ -1,0 +1,140 @@
+"""The same step on every worker: who is slow, and in what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.lanes import natural
+from ...model.ranks import labels
+from ...runtime.arrays import I64, Bool
+from ...runtime.units import duration
+from ..activity.states import CATEGORIES, Category
+from .step_choice import TYPICAL
+from .step_time import host_steps, largest_category
+from .typical import choose
+
+_LEAST = 0.05
+"""A worker that takes so much longer than the median one may be slow …"""
+_SPREADS = 3.0
+"""… if that is more than so many robust standard deviations of the workers, too."""
+_ROBUST = 1.4826
+"""Standard deviation of a normal distribution by its median absolute deviation."""
+_ALIKE = 0.005
+"""Workers that differ by less take equally long."""
+
+
+class Worker(NamedTuple):
+    """One step on one worker; times in ps."""
+
+    host: str
+    name: str
+    """What people call it: its rank where captures tell that, else the host."""
+    begin_ps: int
+    """Since the worker's first event."""
+    complete: bool
+    category_ps: I64
+    """int64[len(CATEGORIES)]: sums to the step."""
+
+    @property
+    def total_ps(self) -> int:
+        """The whole step."""
+        return int(self.category_ps.sum())
+
+    @property
+    def largest(self) -> Category:
+        """What takes most of it."""
+        return largest_category(self.category_ps)
+
+
+class PodStep(NamedTuple):
+    """One step on all workers that have it."""
+
+    number: int
+    name: str
+    workers: Sequence[Worker]
+    """By rank or name, numbers in names as numbers."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no worker's capture cuts it."""
+        return all(worker.complete for worker in self.workers)
+
+    @property
+    def totals_ps(self) -> I64:
+        """int64[workers]."""
+        return np.array([worker.total_ps for worker in self.workers], np.int64)
+
+    @property
+    def median_ps(self) -> float:
+        """Of the workers' times."""
+        return float(np.median(self.totals_ps))
+
+    @property
+    def slow(self) -> Bool:
+        """bool[workers]: far slower than the others; of fewer than three workers none."""
+        totals = self.totals_ps
+        if len(totals) < 3:
+            return np.zeros(len(totals), bool)
+        spread = _ROBUST * float(np.median(np.abs(totals - self.median_ps)))
+        return (totals > self.median_ps * (1 + _LEAST)) & (totals > self.median_ps + _SPREADS * spread)
+
+    def excess(self, worker: Worker) -> tuple[Category, float]:
+        """In what a worker exceeds the median worker most, and by how many ps; of two, the other one."""
+        others = [each for each in self.workers if each is not worker] if len(self.workers) == 2 else self.workers
+        more = worker.category_ps - np.median([each.category_ps for each in others], axis=0)
+        return largest_category(more), float(more.max())
+
+    @property
+    def slowest(self) -> Worker:
+        """The one that takes longest."""
+        return self.workers[int(self.totals_ps.argmax())]
+
+    def sentence(self) -> str:
+        """Who is slow and in what."""
+        name = f"Step {self.name}" if self.name.isdigit() else self.name
+        slowest = self.slowest
+        if len(self.workers) == 1:
+            return f"{name} takes {duration(slowest.total_ps)} on {slowest.name}, most of it {slowest.largest.label}."
+        two = len(self.workers) == 2
+        other = float(self.totals_ps.min()) if two else self.median_ps
+        more = slowest.total_ps / other - 1 if other else 0.0
+        if more < _ALIKE:
+            return f"{name}: all workers take about {duration(self.median_ps)}."
+        part, excess = self.excess(slowest)
+        whom = "the other worker" if two else "the median worker"
+        lead = f"{name}: {slowest.name} takes {duration(slowest.total_ps)}, {more:.0%} more than {whom}"
+        return f"{lead}, mainly {part.label} (+{duration(excess)})."
+
+
+def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
+    """The steps that any host has, by number, each on the hosts that have it."""
+    found: dict[int, tuple[str, list[Worker]]] = {}
+    label = labels(hosts)
+    for host in sorted(hosts, key=lambda host: natural(label[host.name])):
+        steps = host_steps(host, step_event)
+        times = steps.by_category()
+        for i, (number, name) in enumerate(zip(steps.number.tolist(), steps.name, strict=True)):
+            begin = int(steps.begin[i]) - host.window[0]
+            worker = Worker(host.name, label[host.name], begin, bool(steps.complete[i]), times[i])
+            found.setdefault(number, (name, []))[1].append(worker)
+    return [PodStep(number, *found[number]) for number in sorted(found)]
+
+
+def left_out(steps: Sequence[PodStep]) -> list[str]:
+    """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
+    compiling = [category.id for category in CATEGORIES].index("compile")
+    slowest = [step.slowest for step in steps]
+    durations, compiles, complete, numbers = (
+        np.array(each)
+        for each in (
+            [worker.total_ps for worker in slowest],
+            [int(worker.category_ps[compiling]) for worker in slowest],
+            [step.complete for step in steps],
+            [step.number for step in steps],
+        )
+    )
+    return choose(durations, compiles, complete, numbers, TYPICAL).reason if len(steps) else []

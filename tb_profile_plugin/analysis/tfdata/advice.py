@@ -1,0 +1,285 @@
+"""What holds a tf.data pipeline up, and the code that helps: from its shape and from what its stages cost."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...model.iterators import CACHES, REPEATS, SHUFFLES, TRANSPARENT
+from ...runtime.units import duration
+from . import code
+from .cures import BATCHES, cure
+from .iterator_calls import SLOW_PS, Pipeline
+from .shape import (
+    cores,
+    filled,
+    has_cache,
+    lacks_prefetch,
+    last,
+    parallel_gain_ps,
+    prefetch,
+    prefetch_gain_ps,
+    python_works_ahead,
+    stages_below,
+)
+
+
+class Finding(NamedTuple):
+    """One thing to do about a pipeline."""
+
+    code: str
+    """What it is about, e.g. ``slow_map``; stable."""
+    title: str
+    evidence: str
+    snippet: str
+    """The code to write, which runs as it stands; empty where code does not help."""
+    stage: int
+    """Row in the pipeline's stages, -1 for the pipeline as a whole."""
+    gain: float | None
+    """At most: the part of the time waited for this pipeline that would go, 0–1; None if more than the waiting goes."""
+    level: str
+    """``bad``, ``warn`` or ``info``."""
+
+
+def findings(pipeline: Pipeline, costs: bool) -> list[Finding]:
+    """What to do about a pipeline of a host, the largest gain first; last what only helps if the data or code allow it.
+
+    ``costs`` tells whether the program's steps wait for it notably: otherwise only what is wrong for certain is found.
+    """
+    rules = (_bottleneck, _late_cache, _early_cache, _prefetch, _contention) if costs else ()
+    found = [finding for rule in rules if (finding := rule(pipeline))]
+    row = pipeline.bottleneck
+    if costs and row >= 0 and pipeline.slow and not pipeline.contended:
+        found += [finding for way in (_cache, _python_in_parallel, _in_batches) if (finding := way(pipeline, row))]
+    found = sorted([*found, *_shuffles(pipeline)], key=lambda each: (each.level == "info", -(each.gain or 0.0)))
+    start = _filling(pipeline) if costs else None
+    # What only the start costs makes all else that is found doubtful.
+    return [start, *found] if start else found
+
+
+def _bottleneck(pipeline: Pipeline) -> Finding | None:
+    row = pipeline.bottleneck
+    if row < 0 or not pipeline.slow or pipeline.contended:
+        return None
+    stage = pipeline.stages[row]
+    name, title, snippet = cure(pipeline, row)
+    share = stage.blame_ps / pipeline.total_ps
+    evidence = (
+        f"{stage.label} is to blame for {100 * share:.0f} % of what the program waited for {pipeline.name}: "
+        f"{duration(stage.blame_ps)} of {duration(pipeline.total_ps)}."
+    )
+    level = "bad" if share >= 0.5 else "warn"
+    won = parallel_gain_ps(pipeline, row, _at_a_time(pipeline, row)) if name == "slow_map" else stage.blame_ps
+    return Finding(name, title, evidence, code.ready(snippet), row, won / pipeline.total_ps, level)
+
+
+def _filling(pipeline: Pipeline) -> Finding | None:
+    """Most of the time went into what only the start of a pipeline, or of an epoch, needs."""
+    row = filled(pipeline)
+    if row < 0:
+        return None
+    stage, reads = pipeline.stages[row], _reads(pipeline, row)
+    share = stage.filled_ps / pipeline.total_ps
+    calls = f"{int(pipeline.starting.sum())} of {len(pipeline.requests)} calls"
+    spent = f"{calls} of {pipeline.name} spent {duration(stage.filled_ps)} on it, in which {reads} elements were taken"
+    if stage.kind in CACHES:
+        title = "This is the first epoch: capture a later one, which reads from the cache."
+        evidence = f"{stage.label} was being filled: {spent}. From the second epoch on what is before it costs nothing."
+        return Finding("filling_cache", title, evidence, "", row, share, "warn")
+    title = "This is warm-up: capture some steps later, when the shuffle's buffer is full."
+    evidence = f"{stage.label} was filling its buffer: {spent}. Later calls take one element for each that they give."
+    return Finding("filling_shuffle", title, evidence, "", row, share, "warn")
+
+
+def _reads(pipeline: Pipeline, row: int) -> int:
+    """How many elements a stage took from the one that it asks."""
+    below = pipeline.children[row]
+    while below and pipeline.stages[below[0]].kind in CACHES:
+        below = pipeline.children[below[0]]
+    return sum(pipeline.stages[each].calls for each in below)
+
+
+def _caches(pipeline: Pipeline) -> list[int]:
+    """The caches (rows); their inner halves belong to them."""
+    stages = pipeline.stages
+    return [
+        row
+        for row, stage in enumerate(stages)
+        if stage.kind in CACHES and not (stage.parent >= 0 and stages[stage.parent].kind in CACHES)
+    ]
+
+
+def _late_cache(pipeline: Pipeline) -> Finding | None:
+    for row in _caches(pipeline):
+        below = stages_below(pipeline, row)
+        repeat = next((pipeline.stages[each] for each in below if pipeline.stages[each].kind in REPEATS), None)
+        if repeat:
+            cost = sum(pipeline.stages[each].blame_ps for each in below)
+            evidence = (
+                f"The cache stands behind {repeat.label}, so it never sees the data end and never serves from memory: "
+                f"what is before it cost {duration(cost)} of the {duration(pipeline.total_ps)} waited."
+            )
+            gain = cost / max(pipeline.total_ps, 1)
+            snippet = code.ready(code.CACHE_BEFORE_REPEAT)
+            return Finding("late_cache", "Put cache() before repeat().", evidence, snippet, row, gain, "bad")
+    return None
+
+
+def _early_cache(pipeline: Pipeline) -> Finding | None:
+    row = pipeline.bottleneck
+    if row < 0 or pipeline.stages[row].kind in CACHES or pipeline.stages[row].kind in TRANSPARENT or not pipeline.slow:
+        return None
+    slow, below = pipeline.stages[row], set(stages_below(pipeline, row))
+    cache = next((each for each in _caches(pipeline) if each in below), -1)
+    if cache < 0:
+        return None
+    evidence = f"{slow.label} runs after the cache, so every epoch pays for it again."
+    title = "Put cache() behind the slow transformation, if its results fit and are not random."
+    snippet = code.ready(f"{code.PARALLEL_MAP}\n{code.CACHE}")
+    return Finding("early_cache", title, evidence, snippet, cache, slow.blame_ps / pipeline.total_ps, "info")
+
+
+def _cache(pipeline: Pipeline, row: int) -> Finding | None:
+    """What is before the cache costs nothing from the second epoch on."""
+    stage, below = pipeline.stages[row], stages_below(pipeline, row)
+    ordered = {pipeline.stages[each].kind for each in below} & (SHUFFLES | REPEATS)
+    if has_cache(pipeline) or stage.kind in _NOTHING_TO_CACHE or (stage.kind in BATCHES and ordered):
+        return None
+    kinds = {each.kind for each in pipeline.stages}
+    before = " and ".join(call for call, some in (("shuffle()", SHUFFLES), ("repeat()", REPEATS)) if kinds & some)
+    place = f", before {before}," if before else ""
+    cost = sum(pipeline.stages[each].blame_ps for each in (row, *below))
+    return Finding(
+        "cache",
+        f"Cache what {stage.label} gives{place} if it ends, fits into memory and is not random.",
+        f"From the second epoch on {duration(cost)} of the {duration(pipeline.total_ps)} waited would be gone.",
+        code.ready(code.CACHE),
+        row,
+        cost / pipeline.total_ps,
+        "info",
+    )
+
+
+_NOTHING_TO_CACHE = TRANSPARENT | SHUFFLES | frozenset(["Prefetch", "Range", "TensorSlice", "FromTensor", "Tensor"])
+"""Kinds whose elements lie in memory, or that only hand on what others make."""
+
+
+def _python_in_parallel(pipeline: Pipeline, row: int) -> Finding | None:
+    """Whether its Python lets other threads run is in no capture: an event lasts while it waits for the lock, too."""
+    stage = pipeline.stages[row]
+    above = {each.kind for each in pipeline.above(row)}
+    if not stage.python_calls or stage.kind not in _SIDE_BY_SIDE or "ParallelInterleave" in above:
+        return None
+    most = _at_a_time(pipeline, row)
+    gain = parallel_gain_ps(pipeline, row, most)
+    if not gain:
+        return None
+    what, snippet = _SIDE_BY_SIDE["Interleave" if "Interleave" in above else stage.kind]
+    return Finding(
+        "parallel_python",
+        f"Run {what} in parallel, if that Python releases the interpreter's lock, as most of NumPy does.",
+        f"Its {stage.calls} calls ran one after the other; {most} at a time would take {duration(gain)} off the "
+        f"{duration(pipeline.total_ps)} waited. Python that holds the lock wins nothing.",
+        code.ready(snippet),
+        row,
+        gain / pipeline.total_ps,
+        "info",
+    )
+
+
+def _at_a_time(pipeline: Pipeline, row: int) -> int:
+    """How many calls of a stage could run at once: as many as cores, or as there are calls if those are not known."""
+    calls = pipeline.stages[row].calls
+    return min(calls, cores(pipeline) or calls)
+
+
+_SIDE_BY_SIDE = {
+    "Map": ("its function", code.PARALLEL_MAP),
+    "Filter": ("filters of several parts", code.side_by_side(".filter(keep)")),
+    "Generator": ("several generators", code.GENERATORS),
+    "Interleave": ("the interleave's inputs", code.interleave()),
+}
+"""By the kind of a sequential stage: what of it can run in parallel, and how that is written."""
+
+
+def _in_batches(pipeline: Pipeline, row: int) -> Finding | None:
+    """A function for whole batches is called once for each, which pays where a call does little."""
+    stage = pipeline.stages[row]
+    above = next((each for each in pipeline.above(row) if each.kind not in TRANSPARENT), None)
+    size = above.settings.get("batch_size") if above else None
+    if stage.kind not in ("Map", "ParallelMap") or not isinstance(size, int) or size < 2:
+        return None
+    if stage.self_ps > _LITTLE_PS * stage.calls:
+        return None
+    gain = stage.blame_ps * (1 - 1 / size)
+    return Finding(
+        "batch_first",
+        "Batch before the map, if its function can work on whole batches.",
+        f"{stage.label} was called {stage.calls} times, for {duration(stage.self_ps / stage.calls)} on average; "
+        f"for batches of {size} it is called once each.",
+        code.ready(code.BATCH_FIRST),
+        row,
+        gain / pipeline.total_ps,
+        "info",
+    )
+
+
+_LITTLE_PS = 200_000_000
+"""A call of a function itself costs some tens of µs: one that takes much longer does not get faster by being rarer."""
+
+
+def _prefetch(pipeline: Pipeline) -> Finding | None:
+    if not lacks_prefetch(pipeline) or not pipeline.slow:
+        return None
+    row = last(pipeline)
+    stage, gain = pipeline.stages[row], prefetch_gain_ps(pipeline) / pipeline.total_ps
+    how = (
+        "works ahead only as far as its own buffer goes"
+        if stage.asynchronous
+        else "starts on an element only when the program asks for it"
+    )
+    evidence = f"{stage.label} is the last transformation: it {how}."
+    title = "Prefetch, so that the input is made while the model computes."
+    if prefetch(pipeline) >= 0:
+        evidence = f"{stage.label} stands behind Prefetch: it {how}."
+        title = "Prefetch last, so that all of the input is made while the model computes."
+    return Finding("missing_prefetch", title, evidence, code.ready(code.PREFETCH), row, gain, "bad")
+
+
+def _shuffles(pipeline: Pipeline) -> list[Finding]:
+    found = []
+    for row, stage in enumerate(pipeline.stages):
+        size = stage.settings.get("buffer_size")
+        batches = [above.settings.get("batch_size") for above in pipeline.above(row)]
+        batch = next((value for value in batches if isinstance(value, int)), 0)
+        if stage.kind != "Shuffle" or not isinstance(size, int) or not 0 < size < batch:
+            continue
+        evidence = f"Its buffer holds {size} elements, a batch {batch}: elements hardly leave their place."
+        snippet = code.ready(code.shuffle(max(1000, 10 * batch)))
+        # It costs no time, but what is learned: a mistake for certain, unlike a thread that was held up now and then.
+        found.append(Finding("small_shuffle", "Shuffle with a larger buffer.", evidence, snippet, row, 0.0, "warn"))
+    return found
+
+
+def _contention(pipeline: Pipeline) -> Finding | None:
+    if not pipeline.contended or not pipeline.slow:
+        return None
+    held = pipeline.held_ps
+    level = "warn" if held > 4 * SLOW_PS * len(pipeline.requests) else "info"
+    python = python_works_ahead(pipeline)
+    others = "other threads had the cores, or the pipeline's Python the interpreter's lock" if python else _OTHERS
+    evidence = (
+        f"Elements were there, but the program's thread needed {duration(held)} of {duration(pipeline.total_ps)} "
+        f"to go on with them: most likely {others}."
+    )
+    title = "Leave the consumer a core: fewer threads for the input, or less work per element."
+    snippet = code.FEWER_THREADS
+    if python:
+        snippet = code.TENSORFLOW_OPS
+        ways = "TensorFlow's ops" if has_cache(pipeline) else "TensorFlow's ops, or cache what it makes"
+        title = f"Take Python out of the pipeline, which runs beside the program's: use {ways}."
+    # The lock holds up the rest of the step as well, by nobody knows how much.
+    gain = None if python else held / pipeline.total_ps
+    return Finding("contention", title, evidence, code.ready(snippet), pipeline.bottleneck, gain, level)
+
+
+_OTHERS = "other threads had the cores"

@@ -1,0 +1,50 @@
+"""What a tf.data pipeline does only at its start: filling a shuffle's buffer, or a cache in the first epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...model.iterators import CACHES, REPEATS, SHUFFLES, Calls
+from ...runtime.arrays import I32, I64, Array
+from ...runtime.jit import jit
+
+
+def filling(found: Calls, stage: Array, kinds: Sequence[str], parents: Array) -> Array:
+    """int32[n]: by call of ``found`` the outermost call that was filling itself and that it worked for; -1 for none.
+
+    A shuffle passes one element on for each that it takes; with every element taken beyond that it fills its buffer.
+    A cache takes elements only in the epoch in which it is filled; one that stands behind a repeat is never full, so
+    that filling it is no start.
+
+    ``stage`` is the row of each call in ``kinds`` and ``parents``: what its stage is, and which stage asks that one.
+    """
+    asked = np.bincount(found.parent[found.parent >= 0], minlength=len(found))
+    endless = _above([row for row, kind in enumerate(kinds) if kind in REPEATS], parents)
+    shuffles = np.array([kind in SHUFFLES for kind in kinds], bool)[stage]
+    caches = np.array([kind in CACHES and row not in endless for row, kind in enumerate(kinds)], bool)[stage]
+    fills = (shuffles & (asked > 2)) | (caches & (asked > 0))
+    answer = np.where(fills, np.arange(len(found)), -1).astype(np.int32)
+    inherit(np.argsort(found.depth, kind="stable"), found.parent, answer)
+    return answer
+
+
+def _above(rows: Sequence[int], parents: Array) -> set[int]:
+    """All stages that ask these, directly or through others."""
+    answer: set[int] = set()
+    for row in rows:
+        above = int(parents[row])
+        while above >= 0 and above not in answer:
+            answer.add(above)
+            above = int(parents[above])
+    return answer
+
+
+@jit
+def inherit(order: I64, parent: I32, value: I32) -> None:
+    """Give each call its parent's value where that has one (not -1); ``order`` lists parents before their children."""
+    for i in order:
+        above = parent[i]
+        if above >= 0 and value[above] >= 0:
+            value[i] = value[above]

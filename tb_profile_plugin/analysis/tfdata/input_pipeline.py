@@ -1,0 +1,123 @@
+"""What the host does to prepare input: its ops by kind, and how its time splits between these kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model import iterators
+from ...model.host import Host
+from ...model.names import op_names
+from ...model.per_host import per_host
+from ..ops.device_event_kinds import DeviceKind
+from ..ops.host_ops import host_ops
+from ..ops.op_table import INPUT_PIPELINE, Op, merged
+from ..steps.typical_times import Typical
+from .functions import READERS, transforming_ps
+
+ENQUEUE, DEMANDED, ADVANCED = "Enqueue", "Demanded file read", "Advanced file read"
+PREPROCESSING, WAITING, UNKNOWN = "Preprocessing", "Waiting for elements", "Unknown"
+
+_STAGES = {"enqueue": ENQUEUE, "read": DEMANDED, "preprocessing": PREPROCESSING, "unknown": UNKNOWN}
+_AHEAD = ("::MemoryReader", "::MemoryWriter", "::Interleave", "::Prefetch", "::ParallelMap")
+
+
+class HostInput(NamedTuple):
+    """The host's input processing, in ps over the whole capture."""
+
+    ops: list[tuple[Op, str]]
+    """Input ops with their kind, by self time descending."""
+    demanded_ps: float
+    """Reading files when the data is asked for."""
+    advanced_ps: float
+    """Reading files ahead: inside interleave, prefetch, parallel map."""
+    preprocessing_ps: float
+    """Transforming data, the functions that run for it on the executor's threads with it. Waiting for elements that
+    other threads make is none."""
+    enqueue_ps: float
+    """Handing data to the device."""
+    other_ps: float
+
+    @property
+    def self_ps(self) -> int:
+        """Self time of all input ops."""
+        return sum(op.self_ps for op, _ in self.ops)
+
+
+def kind_of(op: Op) -> str:
+    """The kind of an input op; empty for an op that is none."""
+    if op.framework == INPUT_PIPELINE:
+        return _STAGES.get(op.type.lower(), "")
+    if _enqueues(op.type):
+        return ENQUEUE
+    if not op.is_dataset:
+        return ""
+    last = op.name.rpartition("::")[2]
+    if iterators.kind_of(last) in READERS and "::" in op.name:
+        return ADVANCED if any(ahead in op.name for ahead in _AHEAD) else DEMANDED
+    # It has threads of its own: the one that asks it waits for them.
+    return WAITING if iterators.kind_of(last) in iterators.ASYNCHRONOUS else PREPROCESSING
+
+
+def host_input(hosts: Sequence[Host], typical: Typical) -> HostInput:
+    """Input ops of the hosts, and the split of input time.
+
+    What the enqueuing thread spends outside of enqueuing is taken as the time that the rest of the pipeline costs;
+    it is shared among the kinds by their self times. Without such a thread the self times themselves stand.
+    """
+    table = merged([host_ops(host) for host in hosts])
+    ops = [(op, kind) for op in table.ops if (kind := kind_of(op))]
+    spent = dict.fromkeys((ENQUEUE, DEMANDED, ADVANCED, PREPROCESSING, WAITING, UNKNOWN), 0)
+    for op, kind in ops:
+        spent[kind] += op.self_ps
+    spent[PREPROCESSING] += sum(_functions(host) for host in hosts)
+    rest = spent[DEMANDED] + spent[ADVANCED] + spent[PREPROCESSING]
+    ratio = _enqueue_ratio(hosts, typical)
+    enqueue = float(spent[ENQUEUE])
+    outside = enqueue * (1 - ratio) / ratio if ratio and enqueue else float(rest)
+    shares = [outside * spent[kind] / rest if rest else 0.0 for kind in (DEMANDED, ADVANCED, PREPROCESSING)]
+    demanded, advanced, preprocessing = shares
+    return HostInput(ops, demanded, advanced, preprocessing, enqueue, max(0.0, outside - sum(shares)))
+
+
+def _functions(host: Host) -> int:
+    """What the self times of a host's iterators lack of, or have too much as, its preprocessing, ps; see `HostInput`.
+
+    They hold the waiting for functions that run on the executor's threads, but not these functions.
+    """
+    known = transforming_ps(host)
+    counted = sum(op.self_ps for op in host_ops(host).ops if op.is_dataset and kind_of(op) == PREPROCESSING)
+    return 0 if known is None else known - counted
+
+
+def _enqueues(op_type: str) -> bool:
+    return op_type.startswith("InfeedEnqueue") or op_type == "MemcpyHToD"
+
+
+@per_host(keep=True)
+def enqueuing(host: Host) -> tuple[int, int]:
+    """Time in which the enqueuing threads enqueue, and from the begin of each such event to the next one's, ps."""
+    plane = host.cpu
+    if plane is None:
+        return 0, 0
+    parsed = [op_names.parse(name) for name in plane.names]
+    events = plane.events.named([row for row, op in enumerate(parsed) if op.known and _enqueues(op.type)])
+    same = plane.events.line[events][1:] == plane.events.line[events][:-1]
+    busy = int(plane.events.duration[events][:-1][same].sum())
+    return busy, int(np.diff(plane.events.begin[events])[same].sum())
+
+
+def _enqueue_ratio(hosts: Sequence[Host], typical: Typical) -> float:
+    """Share of its time that the enqueuing thread enqueues; by the copies to the device where no thread does."""
+    busy = between = 0
+    for host in hosts:
+        spent, from_one_to_next = enqueuing(host)
+        busy += spent
+        between += from_one_to_next
+    if between > 0:
+        return min(1.0, busy / between)
+    copied = float(typical.kind_ps[DeviceKind.TO_DEVICE])
+    step = float(typical.step_ps.sum())
+    return copied / step if typical.counted and step else 0.0

@@ -1,0 +1,85 @@
+"""What waiting for input costs a step, within its marks and outside of them, and what a step would win without it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...runtime.arrays import Array, median
+from ..activity.states import State
+from ..steps import step_time
+from ..steps.host_account import figures
+from ..steps.step_choice import TYPICAL
+from . import iterator_calls
+from .shape import python_works_ahead
+
+NEEDS = (*step_time.NEEDS, figures, iterator_calls.pipelines)
+"""Per-host functions that `input_cost` rests on."""
+
+NOTABLE = 0.05
+"""Share of the step from which on its waiting for input is worth a word; TensorFlow's profiler has the same bound."""
+
+_QUIET = 0.25
+"""A step that waits less than this part of the average wait counts as one that does not wait."""
+_ENOUGH = 2
+"""So many steps with and without waiting are needed to compare them."""
+
+
+class InputCost(NamedTuple):
+    """Of an average step of one host, or of its capture where no step was found; ps."""
+
+    steps: int
+    """How many were averaged; 0 where it is the capture."""
+    step_ps: float
+    """With the time outside its marks where the loop waits there."""
+    waited_ps: float
+    """For elements of the input pipeline, in the step and outside."""
+    gain_ps: float
+    """What a step would win at most if it never waited."""
+    compared: bool
+    """Whether that is measured: by how much the steps that waited last longer than those that did not."""
+
+    @property
+    def share(self) -> float:
+        """Of the step that is spent waiting, 0–1."""
+        return self.waited_ps / self.step_ps if self.step_ps else 0.0
+
+    @property
+    def notable(self) -> bool:
+        """Whether the step waits for a notable part of its time."""
+        return self.share >= NOTABLE
+
+    @property
+    def costly(self) -> bool:
+        """Whether it would notably win, too, if it did not wait."""
+        return self.notable and self.gain_ps >= NOTABLE * self.step_ps
+
+
+def input_cost(host: Host, step_event: str = "") -> InputCost:
+    """Of one host's typical steps, as the diagnosis counts them; see `NEEDS`."""
+    found = figures(host, step_event)
+    steps = step_time.host_steps(host, step_event, TYPICAL)
+    of_steps = found.state_ps[found.steps]
+    kept = steps.counted if len(steps) else np.zeros(1, np.int64)
+    wait = of_steps[kept, State.INPUT].astype(np.float64)
+    time = of_steps[kept].sum(axis=1).astype(np.float64)
+    step, waited = float(time.mean()), float(wait.mean())
+    # Where the input's Python runs beside a step that has its batch, that step waits for the interpreter's lock.
+    gain = None if any(map(python_works_ahead, iterator_calls.pipelines(host))) else _gain(wait, time)
+    between = found.state_ps[found.gaps]
+    if len(between) and between[:, State.INPUT].sum() > NOTABLE * (of_steps.sum() + between.sum()):
+        step += float(between.sum(axis=1).mean())
+        waited += float(between[:, State.INPUT].mean())
+        gain = None
+    return InputCost(len(kept) if len(steps) else 0, step, waited, waited if gain is None else gain, gain is not None)
+
+
+def _gain(wait: Array, time: Array) -> float | None:
+    """By how much an average step would be shorter: steps that wait against those that do not; None with too few."""
+    quiet = wait <= _QUIET * wait.mean()
+    if min(quiet.sum(), (~quiet).sum()) < _ENOUGH:
+        return None
+    longer = median(time[~quiet]) - median(time[quiet])
+    return min(max(longer * float((~quiet).mean()), 0.0), float(wait.mean()))

@@ -1,0 +1,385 @@
+"""Where tf.data's pipelines spend their time: each call, each transformation, and what the consumer waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...model.events.nested import MISSING
+from ...model.host import Host
+from ...model.iterators import ASYNCHRONOUS, Calls, calls, kind_of, place_of
+from ...model.per_host import per_host
+from ...runtime.arrays import Array, distinct, median
+from ...runtime.memo import lazy
+from .filling import filling
+from .work import Work, work
+
+_MULTI_DEVICE = "tf_data_multi_device_iterator"
+"""How TensorFlow names the threads that fetch for all devices of a strategy."""
+
+SLOW_PS = 50_000_000
+"""A pipeline that answers within 50 µs keeps up: that is what fetching a ready element costs (TensorFlow's guide)."""
+
+
+class Stage(NamedTuple):
+    """One transformation of a pipeline as the program has it: all iterators made at one place, over all calls."""
+
+    place: str
+    """Long name; ``[]`` where an index counts elements or epochs."""
+    parent: int
+    """Row in the pipeline's stages, -1 for the outermost."""
+    iterators: int
+    calls: int
+    total_ps: int
+    self_ps: int
+    critical_ps: int
+    wait_ps: int
+    """Waited for elements that other threads made."""
+    held_ps: int
+    """Of the critical time, what passed after an element was in hand: the thread did not get on, for want of a core."""
+    filled_ps: int
+    """Of the requests' time, what went into filling it: a shuffle's buffer, or a cache in the first epoch."""
+    python_calls: int
+    """How many of its functions ran Python code."""
+    begin_ps: int
+    """Of the longest call."""
+    longest_ps: int
+    row: int
+    """The longest call's event in the host's plane."""
+    dataset: str
+    """The dataset's name: as the program named it, or what tf.data made of its type."""
+    settings: dict[str, Any]
+    """Stats of the longest call: parallelism, buffer size, …"""
+
+    @property
+    def label(self) -> str:
+        """The last component of the long name, e.g. ``ParallelMapV2``."""
+        return self.place.rsplit("::", 1)[-1]
+
+    @property
+    def kind(self) -> str:
+        """The label without version."""
+        return kind_of(self.label)
+
+    @property
+    def blame_ps(self) -> int:
+        """Critical time that its own work, or what nothing recorded explains, is to blame for."""
+        return self.critical_ps - self.held_ps
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether it works ahead on threads of its own."""
+        return self.kind in ASYNCHRONOUS
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pipeline:
+    """An input pipeline of a host: the iterator that a program asks, with all that works for it."""
+
+    host: str
+    name: str
+    """``Host:0``, ``Device:0`` …, numbered in the order of their first calls."""
+    device: bool
+    """Whether it fetches for a device what a pipeline of the host makes."""
+    iterator: int
+    requests: Array
+    """int64[m]: calls of the whole pipeline, slowest first."""
+    latency_ps: Array
+    """int64[m], of these."""
+    stages: Sequence[Stage]
+    """Outermost first, each after the one that asks it."""
+    unserved_ps: int
+    """Time waited for elements whose making is not in the capture."""
+
+    between_ps: int
+    """Time between requests, when the program did something else."""
+
+    filling_ps: Array
+    """int64[m]: of each latency, what went into filling shuffles' buffers and caches."""
+
+    served: bool
+    """Whether a distribution strategy's multi-device iterator asks it, on a thread of its own: ahead of the program."""
+
+    @lazy
+    def slow(self) -> int:
+        """How many requests took longer than 50 µs."""
+        return int((self.latency_ps > SLOW_PS).sum())
+
+    @lazy
+    def starting(self) -> Array:
+        """bool[m]: requests most of whose latency went into filling; later ones do not have to."""
+        answer: Array = 2 * self.filling_ps > self.latency_ps
+        return answer
+
+    @lazy
+    def typical_ps(self) -> float:
+        """The median latency, of requests that did not fill anything where there are such."""
+        steady = self.latency_ps[~self.starting]
+        return median(steady if len(steady) else self.latency_ps)
+
+    @property
+    def max_ps(self) -> int:
+        """The slowest request."""
+        return int(self.latency_ps[0])
+
+    @property
+    def total_ps(self) -> int:
+        """All requests together."""
+        return int(self.latency_ps.sum())
+
+    @lazy
+    def bottleneck(self) -> int:
+        """The stage that is to blame for most of the time of all requests; -1 where none took any."""
+        blame = [stage.critical_ps if self.contended else stage.blame_ps for stage in self.stages]
+        return int(np.argmax(blame)) if max(blame, default=0) > 0 else -1
+
+    @lazy
+    def held_ps(self) -> int:
+        """Time of requests in which an element was there, but the thread that asked did not get on."""
+        return sum(stage.held_ps for stage in self.stages)
+
+    @property
+    def contended(self) -> bool:
+        """Whether most of the time of requests went so."""
+        return 2 * self.held_ps > self.total_ps
+
+    @lazy
+    def children(self) -> list[list[int]]:
+        """Inputs of each stage."""
+        answer: list[list[int]] = [[] for _ in self.stages]
+        for row, stage in enumerate(self.stages):
+            if stage.parent >= 0:
+                answer[stage.parent].append(row)
+        return answer
+
+    def above(self, row: int) -> list[Stage]:
+        """The stages that ask this one, nearest first."""
+        answer = []
+        while self.stages[row].parent >= 0:
+            row = self.stages[row].parent
+            answer.append(self.stages[row])
+        return answer
+
+
+class Node(NamedTuple):
+    """One iterator's part in one request."""
+
+    id: int
+    parent_id: int
+    """0 where the asking iterator did nothing in this request."""
+    place: str
+    begin_ps: int
+    """Of its first call."""
+    total_ps: int
+    self_ps: int
+    critical_ps: int
+    blocking: bool
+    calls: int
+    row: int
+    """The first call's event in the host's plane."""
+
+    @property
+    def label(self) -> str:
+        """The last component of the long name."""
+        return self.place.rsplit("::", 1)[-1]
+
+
+class TfData:
+    """The pipelines of one host."""
+
+    def __init__(self, host: Host, found: Calls):
+        self.trace = host.trace
+        self.calls = found
+        self.work = work(found)
+        self._stage_of, places, parents = _stages(found)
+        kinds = [kind_of(place.rsplit("::", 1)[-1]) for place in places]
+        self._filling = filling(found, self._stage_of[found.iterator], kinds, parents)
+        self.pipelines = self._pipelines(host.name, places, parents)
+
+    def _pipelines(self, host: str, places: list[str], parents: Array) -> list[Pipeline]:
+        found = self.calls
+        table = found.iterators
+        roots = np.flatnonzero(found.is_root)
+        owner = table.pipeline[found.iterator[roots]]
+        order = roots[np.argsort(found.begin[roots], kind="stable")]
+        _, first = np.unique(found.iterator[order], return_index=True)
+        counts = {True: 0, False: 0}
+        figures = _Figures(found, self.work, self._stage_of[found.iterator], self._filling, len(places))
+        filled = np.bincount(found.top, np.where(self._filling >= 0, self.work.critical_ps, 0), len(found))
+        pipeline_of = np.full(len(places), -1, np.int64)
+        pipeline_of[self._stage_of] = table.pipeline
+        answer = []
+        for top in found.iterator[order[np.sort(first)]].tolist():
+            device = top in found.device_pipelines
+            mine = roots[owner == top]
+            if not len(mine):
+                # Parents that go round in circles belong to no pipeline.
+                continue
+            latency = found.end[mine] - found.begin[mine]
+            slowest = np.argsort(-latency, kind="stable")
+            rows = _outer_first(np.flatnonzero(pipeline_of == top), parents)
+            position = {row: i for i, row in enumerate(rows)}
+            stages = [figures.stage(row, places[row], position.get(int(parents[row]), -1)) for row in rows]
+            name = f"{'Device' if device else 'Host'}:{counts[device]}"
+            unserved = int(figures.unserved[rows].sum())
+            counts[device] += 1
+            span = int(found.end[mine].max() - found.begin[mine].min())
+            between = max(span - int(latency.sum()), 0)
+            mine, latency = mine[slowest], latency[slowest]
+            filling_ps, served = filled[mine].astype(np.int64), self._served(int(mine[0]))
+            answer.append(
+                Pipeline(host, name, device, top, mine, latency, stages, unserved, between, filling_ps, served)
+            )
+        return answer
+
+    def _served(self, request: int) -> bool:
+        plane = self.calls.plane
+        thread: str = plane.lines.name[plane.events.line[self.calls.row[request]]]
+        return thread.startswith(_MULTI_DEVICE)
+
+    def nodes(self, request: int) -> list[Node]:
+        """Every iterator's part in one request (a call of `Pipeline.requests`), the outermost first."""
+        found, done, table = self.calls, self.work, self.calls.iterators
+        mine = self._by_request(request)
+        mine = mine[np.lexsort((found.begin[mine], found.depth[mine]))]
+        iterators, first, code = np.unique(found.iterator[mine], return_index=True, return_inverse=True)
+        duration = found.end[mine] - found.begin[mine]
+        columns = (duration, done.self_ps[mine], done.critical_ps[mine], done.blocking[mine])
+        total, self_ps, critical, blocking = (
+            np.bincount(code.reshape(-1), column.astype(np.float64)).astype(np.int64) for column in columns
+        )
+        count = np.bincount(code.reshape(-1))
+        present = set(table.id[iterators].tolist())
+        names = found.plane.names
+        answer = []
+        for i in np.argsort(first).tolist():
+            iterator, start = int(iterators[i]), int(mine[first[i]])
+            above = int(table.parent_id[iterator])
+            node = Node(
+                id=int(table.id[iterator]),
+                parent_id=above if above in present else 0,
+                place=names[int(table.name[iterator])],
+                begin_ps=int(found.begin[start]),
+                total_ps=int(total[i]),
+                self_ps=int(self_ps[i]),
+                critical_ps=int(critical[i]),
+                blocking=bool(blocking[i]),
+                calls=int(count[i]),
+                row=int(found.row[start]),
+            )
+            answer.append(node)
+        return answer
+
+    def _by_request(self, request: int) -> Array:
+        order, tops = self._requests
+        low, high = np.searchsorted(tops, [request, request + 1])
+        return order[low:high]
+
+    @lazy
+    def _requests(self) -> tuple[Array, Array]:
+        order = np.argsort(self.calls.top, kind="stable")
+        return order, self.calls.top[order]
+
+
+class _Figures:
+    """Sums over the calls of each stage."""
+
+    def __init__(self, found: Calls, done: Work, stage: Array, filling: Array, size: int):
+        duration = found.end - found.begin
+        self._found, self._size, self._stage = found, size, stage
+        held = np.where(found.ready == MISSING, 0, np.minimum(found.end - found.ready, done.critical_ps)).clip(0)
+        python = found.functions.call[found.functions.python]
+        fills = np.flatnonzero(filling >= 0)
+        self._sums = {
+            "calls": np.bincount(stage, minlength=size),
+            "iterators": np.bincount(stage[found.iterators.first], minlength=size),
+            "total_ps": self._sum(duration),
+            "self_ps": self._sum(done.self_ps),
+            "critical_ps": self._sum(done.critical_ps),
+            "wait_ps": self._sum(done.wait_ps),
+            "held_ps": self._sum(held),
+            "filled_ps": np.bincount(stage[filling[fills]], done.critical_ps[fills], size).astype(np.int64),
+            "python_calls": np.bincount(stage[python], minlength=size),
+        }
+        served = np.zeros(len(found), bool)
+        served[found.parent[found.linked]] = True
+        self.unserved = self._sum(np.where(served, 0, np.minimum(done.wait_ps, done.critical_ps)))
+        most, self._longest = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        np.maximum.at(most, stage, duration)
+        # Of equal ones the last.
+        longest = np.flatnonzero(duration == most[stage])
+        self._longest[stage[longest]] = longest
+
+    def _sum(self, column: Array) -> Array:
+        # Doubles hold these sums exactly up to 2.5 hours of picoseconds.
+        return np.bincount(self._stage, column.astype(np.float64), self._size).astype(np.int64)
+
+    def stage(self, row: int, place: str, parent: int) -> Stage:
+        found = self._found
+        longest = int(self._longest[row])
+        event = int(found.row[longest])
+        settings = found.plane.event_facts(event)
+        return Stage(
+            place=place,
+            parent=parent,
+            begin_ps=int(found.begin[longest]),
+            longest_ps=int(found.end[longest] - found.begin[longest]),
+            row=event,
+            dataset=str(settings.pop("name", "")),
+            settings=settings,
+            **{name: int(column[row]) for name, column in self._sums.items()},
+        )
+
+
+def _stages(found: Calls) -> tuple[Array, list[str], Array]:
+    """(stage of each iterator, long name of each stage, parent of each stage or -1)."""
+    table, names = found.iterators, found.plane.names
+    codes: dict[str, int] = {}
+    by_row = {row: codes.setdefault(place_of(names[row]), len(codes)) for row in distinct(table.name).tolist()}
+    place = np.array([by_row.get(row, -1) for row in range(len(names))], np.int64)[table.name]
+    pair = (table.pipeline.astype(np.int64) + 1) * (len(codes) + 1) + place
+    _, first, stage = np.unique(pair, return_index=True, return_inverse=True)
+    stage = stage.reshape(-1)
+    texts = list(codes)
+    above = table.parent[first]
+    parents = np.where(above >= 0, stage[above], -1)
+    return stage, [texts[code] for code in place[first].tolist()], parents
+
+
+def _outer_first(rows: Array, parents: Array) -> list[int]:
+    """Rows of one pipeline's stages in depth-first order."""
+    inside = set(rows.tolist())
+    below: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        parent = int(parents[row])
+        below.setdefault(parent if parent in inside and parent != row else -1, []).append(row)
+    answer: list[int] = []
+    waiting = below.get(-1, [])[::-1]
+    while waiting:
+        row = waiting.pop()
+        answer.append(row)
+        waiting += below.get(row, [])[::-1]
+    return answer
+
+
+@per_host
+def tf_data(host: Host) -> TfData | None:
+    """The host's pipelines; None where the capture holds none."""
+    found = calls(host)
+    return None if found is None else TfData(host, found)
+
+
+@per_host(keep=True)
+def pipelines(host: Host) -> Sequence[Pipeline]:
+    """The host's pipelines, in the order of their first calls."""
+    data = tf_data(host)
+    return data.pipelines if data else ()
+
+
+@per_host(keep=True)
+def has_tf_data(host: Host) -> bool:
+    """Whether it has any."""
+    return calls(host) is not None

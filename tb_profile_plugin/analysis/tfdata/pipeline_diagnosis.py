@@ -1,0 +1,64 @@
+"""The pipelines of a host, what they cost its steps, and what to do about each: one diagnosis for all pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...model.host import Host
+from ...runtime.memo import lazy
+from . import input_wait_cost, iterator_calls
+from .advice import Finding, findings
+from .input_wait_cost import InputCost, input_cost
+from .iterator_calls import Pipeline, Stage
+
+NEEDS = (iterator_calls.pipelines, *input_wait_cost.NEEDS)
+"""Per-host functions that this rests on."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A pipeline, and what it does to the steps of its host."""
+
+    pipeline: Pipeline
+    cost: InputCost
+    """Of all the pipelines of the host together."""
+    share: float
+    """This one's part in the time that the program waited for the host's pipelines, 0–1."""
+
+    @property
+    def slow(self) -> bool:
+        """Whether it holds the steps up: its calls take long, and the steps last longer for it."""
+        return self.pipeline.slow > 0 and self.cost.costly
+
+    @property
+    def waited_ps(self) -> float:
+        """What an average step waits for it."""
+        return self.cost.waited_ps * self.share
+
+    @property
+    def bottleneck(self) -> Stage | None:
+        """The stage to blame for most of the waiting; None where none is, or where elements were ready."""
+        at = self.pipeline.bottleneck
+        return None if at < 0 or self.pipeline.contended else self.pipeline.stages[at]
+
+    @lazy
+    def findings(self) -> list[Finding]:
+        """What to do, the largest gain first; nothing for a pipeline of a device."""
+        return [] if self.pipeline.device else findings(self.pipeline, self.cost.costly)
+
+    def gain_ps(self, finding: Finding) -> float | None:
+        """What an average step would win at most; None where nothing bounds it."""
+        return None if finding.gain is None else self.cost.gain_ps * self.share * finding.gain
+
+
+def diagnoses(host: Host, step_event: str = "") -> list[Diagnosis]:
+    """The host's pipelines in the order of their first calls; see `NEEDS`."""
+    found = iterator_calls.pipelines(host)
+    return diagnosed(found, input_cost(host, step_event)) if found else []
+
+
+def diagnosed(pipelines: Sequence[Pipeline], cost: InputCost) -> list[Diagnosis]:
+    """These pipelines of one host, whose steps its input costs so much."""
+    whole = {device: sum(each.total_ps for each in pipelines if each.device == device) for device in (False, True)}
+    return [Diagnosis(each, cost, each.total_ps / max(whole[each.device], 1)) for each in pipelines]

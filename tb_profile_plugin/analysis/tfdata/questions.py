@@ -1,0 +1,252 @@
+"""The questions of TensorFlow's tf.data guide in their order, each answered with what this capture shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from ...runtime.units import duration
+from ..activity.states import State
+from ..steps import step_time
+from .functions import handed_over_ps
+from .input_wait_cost import InputCost
+from .iterator_calls import SLOW_PS, TfData
+from .pipeline_diagnosis import Diagnosis
+from .shape import behind_ps, cores, lacks_prefetch, last, prefetch
+
+_POOL = "tf_"
+"""How TensorFlow names its threads: those of tf.data, and those of the executor, on which maps run too."""
+
+_SATURATED = 0.8
+
+
+class Check(NamedTuple):
+    """One question, answered."""
+
+    id: str
+    question: str
+    level: str
+    """``ok``, ``warn``, ``bad`` or ``unknown``."""
+    answer: str
+    evidence: str
+    todo: str
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What TensorFlow's threads did while the pipelines were asked."""
+
+    count: int
+    busy: float
+    """How many of them were busy on average; one that waits for another's element is not."""
+    cores: int
+    """The cores that tf.data counted on; 0 where the capture does not say."""
+
+
+def threads(data: TfData) -> Threads:
+    """Over the span from the first to the last call of any iterator."""
+    found, plane = data.calls, data.calls.plane
+    wanted = np.array([name.startswith(_POOL) for name in plane.lines.name], bool)
+    line = plane.events.line[found.row]
+    if not wanted.any():
+        wanted[np.unique(line[found.linked | ((found.parent < 0) & ~found.is_root)])] = True
+    low, high = int(found.begin.min()), int(found.end.max())
+    trace = data.trace
+    rows = trace.rows(plane)
+    outer = np.flatnonzero((trace.nesting[0][rows] < 0) & wanted[plane.events.line])
+    begin = trace.begin[rows][outer].clip(low, high)
+    end = trace.end[rows][outer].clip(low, high)
+    idle = int(data.work.wait_ps[wanted[line]].sum()) + handed_over_ps(data, wanted)
+    occupied = max(int((end - begin).sum()) - idle, 0)
+    used = len(np.unique(plane.events.line[outer]))
+    return Threads(used, occupied / max(high - low, 1), max(map(cores, data.pipelines), default=0))
+
+
+def checklist(
+    asked: Mapping[str, Array], found: Sequence[Diagnosis], busy: Threads, steps: step_time.StepTimes
+) -> list[Check]:
+    """For the first pipeline, and the threads of its host; `asked` is what `entries` gives."""
+    first = found[0]
+    return [
+        _fast(asked, found),
+        _prefetching(first),
+        _saturated(busy, first.slow and first.pipeline.contended),
+        _transformation(first),
+        _steps(steps),
+    ]
+
+
+_ENTRIES = {
+    "IteratorGetNextOp::DoCompute": "IteratorGetNext",
+    "IteratorGetNextAsOptionalOp::DoCompute": "IteratorGetNextAsOptional",
+}
+
+
+def entries(hosts: Sequence[Host]) -> dict[str, Array]:
+    """Durations, ps, of the calls by which programs ask for an element, by their names."""
+    found = [entries_of_host(host) for host in hosts]
+    return {name: np.concatenate([each[name] for each in found]) for name in _ENTRIES}
+
+
+@per_host(keep=True)
+def entries_of_host(host: Host) -> dict[str, Array]:
+    """Of one host, float64[calls] each: see `entries`."""
+    found = {name: np.empty(0) for name in _ENTRIES}
+    if host.cpu:
+        events = host.cpu.events
+        for name in found:
+            row = np.array([text == name for text in host.cpu.names], bool)
+            found[name] = events.duration[row[events.name]].astype(np.float64)
+    return found
+
+
+def _fast(asked: Mapping[str, Array], found: Sequence[Diagnosis]) -> Check:
+    parts = []
+    for name, label in _ENTRIES.items():
+        took = asked[name]
+        if len(took):
+            calls = f"{len(took)} call{'s' if len(took) > 1 else ''}"
+            parts.append(f"{label}: {calls}, {duration(took.mean())} on average, {duration(took.max())} at most")
+    pipelines = [each.pipeline for each in found]
+    for device, label in ((False, "host"), (True, "device")):
+        chosen = [pipeline for pipeline in pipelines if pipeline.device == device]
+        if chosen:
+            requests = sum(len(pipeline.requests) for pipeline in chosen)
+            slow = sum(pipeline.slow for pipeline in chosen)
+            count = f"{len(chosen)} {label} pipeline{'s' if len(chosen) > 1 else ''}"
+            parts.append(f"{count}: {slow} of {requests} calls took more than 50 µs")
+    slow = sum(pipeline.slow for pipeline in pipelines)
+    requests = sum(len(pipeline.requests) for pipeline in pipelines)
+    costly = [each.cost for each in found if each.slow]
+    cost = max(costly or [each.cost for each in found], key=lambda each: each.share)
+    parts.append(waiting(cost))
+    if costly and all(each.pipeline.contended for each in found if each.slow):
+        answer = "Elements were ready, but the thread that asks for them was held up."
+        return Check("fast", _FAST, "warn", answer, "; ".join(parts) + ".", "See whether the host's cores are used up.")
+    if costly:
+        answer = "No." if 2 * slow >= requests else "Not always."
+        level = "bad" if cost.share >= _MUCH else "warn"
+        return Check("fast", _FAST, level, answer, "; ".join(parts) + ".", "Go on with the next questions.")
+    answer = "Yes: every element was there at once." if not slow else "Fast enough: the steps hardly wait for it."
+    return Check("fast", _FAST, "ok", answer, "; ".join(parts) + ".", "")
+
+
+_FAST = "Does tf.data deliver fast enough?"
+_MUCH = 0.2
+"""Share of the step from which waiting is a lot; TensorFlow's profiler calls a program highly input-bound then."""
+
+
+def waiting(cost: InputCost) -> str:
+    """What a step waits for input, in words."""
+    what = f"an average step of {duration(cost.step_ps)}" if cost.steps else f"the capture of {duration(cost.step_ps)}"
+    text = f"{what} waits {duration(cost.waited_ps)} for input ({100 * cost.share:.1f} %)"
+    return f"{text}, though steps that did not wait lasted as long" if cost.notable and not cost.costly else text
+
+
+def _prefetching(found: Diagnosis) -> Check:
+    question, pipeline = "Does the pipeline prefetch?", found.pipeline
+    if pipeline.device:
+        evidence = f"{pipeline.name} is a device's side of a distribution strategy; the host's made no call meanwhile."
+        return Check("prefetch", question, "unknown", "The capture does not tell.", evidence, "Capture for longer.")
+    row, at = last(pipeline), prefetch(pipeline)
+    if row < 0:
+        return Check("prefetch", question, "unknown", "The capture does not tell.", "No transformation is in it.", "")
+    behind = pipeline.stages[row].label
+    if lacks_prefetch(pipeline):
+        level = "bad" if found.slow else "warn"
+        answer = "No." if at < 0 else f"Not at its end: {behind} stands behind it."
+        evidence = f"The last transformation of {pipeline.name} is {behind}."
+        todo = "End the pipeline with .prefetch(tf.data.AUTOTUNE)."
+        return Check("prefetch", question, level, answer, evidence, todo)
+    if at < 0:
+        evidence = (
+            f"{pipeline.name} ends with {behind}; the strategy's multi-device iterator asks it ahead of the devices."
+        )
+        return Check("prefetch", question, "ok", "Yes: the distribution strategy does.", evidence, "")
+    stage = pipeline.stages[at]
+    limit = stage.settings.get("buffer_limit")
+    buffer = f" Its buffer holds {limit}." if isinstance(limit, int) else ""
+    ends = (
+        "ends with Prefetch"
+        if row == at
+        else f"has Prefetch before {behind}, which takes {duration(behind_ps(pipeline))}"
+    )
+    share = 100 * stage.wait_ps / max(stage.total_ps, 1)
+    calls = f"{stage.calls} call{'' if stage.calls == 1 else 's'}"
+    evidence = (
+        f"{pipeline.name} {ends}.{buffer} Over {calls} the program waited "
+        f"{duration(stage.wait_ps)} for elements, {share:.0f} % of the time in Prefetch."
+    )
+    if stage.wait_ps <= stage.calls * SLOW_PS:
+        return Check("prefetch", question, "ok", "Yes, and elements were waiting in its buffer.", evidence, "")
+    answer = "Yes, but its buffer was empty: the pipeline is slower than the program."
+    return Check("prefetch", question, "warn", answer, evidence, "Speed up what comes before Prefetch.")
+
+
+def _saturated(found: Threads, contended: bool) -> Check:
+    question = "Are the host's cores used up?"
+    evidence = f"Of {found.count} threads of TensorFlow {found.busy:.1f} were busy on average"
+    if not found.cores:
+        return Check(
+            "cpu", question, "unknown", "The capture does not say how many cores there are.", f"{evidence}.", ""
+        )
+    evidence += f"; tf.data counts on {found.cores} core{'s' if found.cores > 1 else ''}."
+    if found.busy >= _SATURATED * found.cores:
+        todo = (
+            "Do less per element, batch before mapping, cache, set options.threading.max_intra_op_parallelism = 1, "
+            "or move the work to other hosts with the tf.data service."
+        )
+        return Check("cpu", question, "warn", "Yes: more parallelism alone will not help.", evidence, todo)
+    if contended:
+        answer = "Not on average, but the program's thread was held up although elements were ready."
+        todo = "Look for bursts in the Timeline, and for other programs on this host."
+        return Check("cpu", question, "warn", answer, evidence, todo)
+    return Check("cpu", question, "ok", "No: there is room for more parallelism.", evidence, "")
+
+
+def _transformation(found: Diagnosis) -> Check:
+    question, pipeline = "Which transformation holds the pipeline up?", found.pipeline
+    if not found.slow:
+        evidence = f"{pipeline.slow} of {len(pipeline.requests)} calls took more than 50 µs; {waiting(found.cost)}."
+        return Check("transformation", question, "ok", "None holds up the steps.", evidence, "")
+    if pipeline.device:
+        evidence = (
+            f"{pipeline.name} fetches what a pipeline of the host makes: its Generator is the strategy's own, and "
+            "waits for the host's pipeline and the copy to the device. That pipeline made no call in this capture."
+        )
+        return Check("transformation", question, "unknown", "One of the host's pipeline.", evidence, _LONGER)
+    first = found.findings[0] if found.findings else None
+    if found.bottleneck is None:
+        why = next((each for each in found.findings if each.code == "contention"), None)
+        evidence = why.evidence if why else ""
+        return Check("transformation", question, "warn", "None of them: elements were ready.", evidence, "")
+    stage, todo = found.bottleneck, first.title if first else ""
+    share = 100 * stage.blame_ps / pipeline.total_ps
+    evidence = (
+        f"{stage.place}: {duration(stage.blame_ps)} of the {duration(pipeline.total_ps)} that the program waited "
+        f"({share:.0f} %)."
+    )
+    return Check("transformation", question, "bad" if share >= 50 else "warn", f"{stage.label}.", evidence, todo)
+
+
+_LONGER = "Capture for longer, until the host's pipeline is asked; what it shows is what to speed up."
+
+
+def _steps(steps: step_time.StepTimes) -> Check:
+    question = "How much of each step waits for input?"
+    if not len(steps):
+        return Check("steps", question, "unknown", "No steps were found.", "Mark steps in the program.", "")
+    waiting = steps.state_ps[steps.counted, State.INPUT]
+    average = steps.duration_ps[steps.counted].mean()
+    share = steps.percent(State.INPUT)
+    level = "ok" if share < 5 else "warn" if share < 20 else "bad"
+    evidence = (
+        f"{duration(waiting.mean())} of an average step of {duration(average)}; {duration(waiting.max())} at most."
+    )
+    return Check("steps", question, level, f"{share:.1f} %.", evidence, "")

@@ -1,0 +1,65 @@
+"""What each call of a tf.data iterator did itself, and what the program's waiting for data is to be blamed on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.events.nested import MISSING
+from ...model.iterators import Calls
+from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.jit import jit
+
+
+class Work(NamedTuple):
+    """What each call of `Calls` did itself; int64[n] ps unless said otherwise."""
+
+    self_ps: Array
+    """Its duration without the union of the calls that it caused, on its own thread or another."""
+    critical_ps: Array
+    """The part of the pipeline's latency that it is to blame for: over all calls of one request these sum to the
+    request's duration, each moment counted for the innermost call at work."""
+    blocking: Array
+    """bool[n]: the chain of calls up to the request overlaps link by link: on the critical path."""
+    wait_ps: Array
+    """How long an asynchronous iterator waited for its element; 0 where that is not recorded."""
+
+
+def work(found: Calls) -> Work:
+    """`Work` of every call."""
+    order = np.argsort(found.begin, kind="stable")
+    order = order[np.argsort(found.depth[order].astype(np.int16), kind="stable")]
+    size = len(found)
+    self_ps, critical = np.empty(size, np.int64), np.zeros(size, np.int64)
+    blocking = np.zeros(size, np.bool_)
+    attribute(order, found.parent, found.begin, found.end, self_ps, critical, blocking)
+    wait = np.where(found.ready == MISSING, 0, np.minimum(found.ready, found.end) - found.begin)
+    critical[~found.is_root[found.top]] = 0
+    return Work(self_ps, critical, blocking, wait)
+
+
+@jit
+def attribute(order: I64, parent: I32, begin: I64, end: I64, self_ps: I64, critical: I64, blocking: Bool) -> None:
+    """Fill `Work`'s columns; ``order`` lists outer calls before inner ones, and siblings by begin."""
+    low, high = begin.copy(), end.copy()
+    covered, served = begin.copy(), begin.copy()
+    for i in order:
+        self_ps[i] = critical[i] = end[i] - begin[i]
+        above = parent[i]
+        if above < 0:
+            blocking[i] = True
+            continue
+        overlap = min(end[i], end[above]) - max(begin[i], begin[above])
+        blocking[i] = blocking[above] and overlap > 0
+        fresh = min(end[i], end[above]) - max(begin[i], covered[above])
+        if fresh > 0:
+            self_ps[above] -= fresh
+            covered[above] = max(covered[above], min(end[i], end[above]))
+        low[i] = max(begin[i], low[above], served[above])
+        high[i] = min(end[i], high[above])
+        critical[i] = max(high[i] - low[i], 0)
+        served[i] = low[i]
+        if critical[i] > 0:
+            critical[above] -= critical[i]
+            served[above] = high[i]

@@ -1,0 +1,112 @@
+"""What XLA's instructions cost by their shapes: FLOPs, transcendental functions and bytes, as XLA counts them.
+
+Rules are data by opcode. They are those of XLA's ``HloCostAnalysis``: one FLOP per element of an
+arithmetic operation, two per multiply-add, transcendental functions counted apart, bytes of operands and results
+without padding. A loop is one turn of its body. What is not known is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.xspace.hlo.module import ELEMENTWISE, Module
+from ...runtime import cancellation
+from ...runtime.arrays import Array
+from . import cost_rules
+from .cost_rules import FREE, MOVES, TRANSCENDENTAL, UNKNOWN, Sized, Three
+from .custom_call_costs import custom_call
+from .fusion_bytes import fusion
+
+_OFTEN = 1000
+"""Computations after which one asks whether somebody still waits."""
+_RULES = cost_rules.RULES | {"fusion": fusion, "custom-call": custom_call}
+
+
+class Costs(NamedTuple):
+    """Costs of each instruction of a module when it runs once, float64[n] each; NaN where they are not known."""
+
+    flops: Array
+    transcendentals: Array
+    bytes: Array
+
+
+def costs(module: Module) -> Costs:
+    """What each instruction costs, with the computations that it calls; those in circles are not known."""
+    sized, found = Sized(module), _simple(module)
+    # Without its shape nothing is known of what an instruction costs.
+    special = np.array([opcode in _RULES for opcode in module.opcodes], np.bool_)
+    bare = special & (module.shapes.type[: len(module)] == 0)
+    special &= ~bare
+    for column in (found.flops, found.transcendentals, found.bytes):
+        column[bare] = UNKNOWN
+    others = _sums(module, found, ~special)
+    places = np.flatnonzero(special)
+    first, rows = np.searchsorted(places, module.members).tolist(), places.tolist()
+    for number, computation in enumerate(in_order(module)):
+        sums = others[computation]
+        for row in rows[first[computation] : first[computation + 1]]:
+            try:
+                figures = _RULES[module.opcodes[row]](sized, row)
+            except IndexError:
+                # An operand or a dimension that does not exist: the program is damaged.
+                figures = UNKNOWN, UNKNOWN, UNKNOWN
+            found.flops[row], found.transcendentals[row], found.bytes[row] = figures
+            sums = sums[0] + figures[0], sums[1] + figures[1], sums[2] + figures[2]
+        sized.sums[computation] = sums
+        if number % _OFTEN == 0:
+            cancellation.check()
+    return found
+
+
+def _sums(module: Module, found: Costs, chosen: Array) -> Sequence[Three]:
+    """Of each computation's instructions that are chosen."""
+    owner, computations = module.computation[chosen], len(module.computation_names)
+    columns = found.flops, found.transcendentals, found.bytes
+    flops, functions, sizes = (np.bincount(owner, column[chosen], computations).tolist() for column in columns)
+    return list(zip(flops, functions, sizes, strict=True))
+
+
+def _simple(module: Module) -> Costs:
+    """Of instructions whose cost is a sum of sizes, all at once."""
+    names = list(dict.fromkeys(module.opcodes))
+    place = {name: i for i, name in enumerate(names)}
+    code = np.array([place[opcode] for opcode in module.opcodes], np.int64)
+    rows = len(module)
+    elements, sizes = module.shapes.elements[:rows], module.shapes.bytes[:rows]
+    known = module.operands.values >= 0
+    read = np.bincount(module.operands.owner[known], sizes[module.operands.values[known]], rows)
+
+    def of(group: frozenset[str]) -> Array:
+        return np.array([name in group for name in names], np.bool_)[code]
+
+    stated = module.shapes.type[:rows] > 0
+    unknown = np.where(of(ELEMENTWISE | FREE | MOVES) & stated, 0.0, UNKNOWN)
+    return Costs(
+        unknown + np.where(of(ELEMENTWISE - TRANSCENDENTAL), elements, 0),
+        unknown + np.where(of(TRANSCENDENTAL), elements, 0),
+        unknown + np.where(of(FREE), 0, sizes + read),
+    )
+
+
+def in_order(module: Module) -> Iterator[int]:
+    """The computations, each after those that it calls; those that are in a circle in any order."""
+    calls = module.called
+    begins = calls.first[module.members].tolist()
+    alone = np.diff(calls.first[module.members]) == 0
+    yield from np.flatnonzero(alone).tolist()
+    state = bytearray(alone.tobytes())
+    for start in range(len(state)):
+        stack = [(start, begins[start])] if not state[start] else []
+        while stack:
+            computation, at = stack.pop()
+            state[computation] = 1
+            end = begins[computation + 1]
+            while at < end and (calls.values[at] < 0 or state[calls.values[at]]):
+                at += 1
+            if at < end:
+                stack += [(computation, at + 1), (int(calls.values[at]), begins[calls.values[at]])]
+            else:
+                yield computation

@@ -1,0 +1,251 @@
+"""Which events of TPUs, GPUs and the CPU ran which instruction of an XLA program.
+
+On a TPU each event of the line of ops is one; on a GPU all kernels that name it (``hlo_op``) are; on the CPU events
+of host threads name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
+from ...formats.xspace.hlo.fields import Messages
+from ...formats.xspace.hlo.module import Module
+from ...model.events.intervals import union
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...model.xla_instructions import instructions
+from ...runtime.arrays import Array, distinct
+from . import hlo_text
+from .cost import Costs, costs
+from .op import COMPUTED, NONE, PARTLY, STATED, UNKNOWN, XlaOp
+
+_PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "custom-call"})
+_LOOKED = 1000
+"""So many instructions of a fusion are looked at for a product."""
+_LONG = 2000
+"""Texts of instructions are cut here."""
+
+
+@dataclass
+class Ran:
+    """What ran on one device."""
+
+    begin: Array
+    end: Array
+    op: Array
+    """int64[events]: which op, or -1."""
+    ops: list[XlaOp]
+    busy: tuple[Array, Array]
+    """Everything on the device, disjoint."""
+    line: Array | None = None
+    """int64[events]: events that may nest; None where none do."""
+    kernel: Array | None = None
+    """int64[events]: code of the kernel's name on a GPU."""
+
+
+@per_host
+def program_costs(host: Host, program: int) -> Costs:
+    """What each instruction of one of the host's programs costs."""
+    return costs(host.modules[program])
+
+
+class Maker:
+    """Makes an op of each program and instruction; costs of a program are worked out when one of its ops is made."""
+
+    def __init__(self, host: Host):
+        self.host, self._modules = host, host.modules
+        self._costs: dict[int, Costs] = {}
+        self._names: dict[str, list[int]] = {}
+        for program, module in self._modules.items():
+            self._names.setdefault(module.name, []).append(program)
+
+    def op(self, program: int, module: str, name: str) -> XlaOp:
+        """The op, with what its program says about it for one execution."""
+        if program not in self._modules and len(self._names.get(module, [])) == 1:
+            program = self._names[module][0]
+        found = self._modules.get(program)
+        row = found.row(name) if found else -1
+        made = XlaOp(program, found.name if found else module, name)
+        if found and row >= 0:
+            self._describe(made, found, row)
+        return made
+
+    def _describe(self, op: XlaOp, module: Module, row: int) -> None:
+        if op.program not in self._costs:
+            self._costs[op.program] = program_costs(self.host, op.program)
+        found = self._costs[op.program]
+        op.opcode, op.category = module.opcodes[row], module.category(row)
+        telling = module.telling(row)
+        op.op_name, op.source = module.op_names[telling], module.sources.line(telling)
+        op.stack, op.original = tuple(stack(module, telling)), module.deduplicated[row]
+        if module.shapes.type[row]:
+            # Programs are shared without their shapes.
+            op.text, op.dtype = hlo_text.text(module, row)[:_LONG], _dtype(module, row)
+        if op.control or op.transfer:
+            op.cost = NONE
+            return
+        op.flops, op.transcendentals, op.bytes = (
+            None if not np.isfinite(figure[row]) else float(figure[row])
+            for figure in (found.flops, found.transcendentals, found.bytes)
+        )
+        op.model_flops, op.hbm_bytes = op.flops, op.bytes
+        op.cost = COMPUTED if op.flops is not None else PARTLY if op.bytes is not None else UNKNOWN
+
+
+def stack(module: Module, row: int) -> Iterator[str]:
+    """``file:line:column`` of an instruction's frames, innermost first, until they are as long as texts may be."""
+    size = 0
+    for frame in (frame.place for frame in module.sources.stack(row)):
+        size += len(frame)
+        if size > 2 * _LONG:
+            return
+        yield frame
+
+
+def _dtype(module: Module, row: int) -> str:
+    """Of the operands of a product, also of one inside a fusion; else of the result."""
+    for each in (row, *_fused_products(module, row)):
+        operands = module.operands[each]
+        if module.opcodes[each] in _PRODUCTS and operands and operands[0] >= 0:
+            return module.shapes.dtype(operands[0])
+    inside = module.shapes.children[row]
+    return module.shapes.dtype(inside[0] if inside else row)
+
+
+def _fused_products(module: Module, row: int) -> list[int]:
+    if module.opcodes[row] != "fusion" or not module.called[row] or module.called[row][0] < 0:
+        return []
+    begin, end = module.members[module.called[row][0] : module.called[row][0] + 2].tolist()
+    looked = range(begin, min(end, begin + _LOOKED))
+    return [each for each in looked if module.opcodes[each] in ("dot", "convolution")][:1]
+
+
+def on_tpu(host: Host, plane: Plane) -> Ran:
+    """What ran on a TensorCore; its clock and its own counts go before anything else."""
+    lines = np.array([name == vocabulary.XLA_OPS for name in plane.lines.name], np.bool_)
+    rows = np.flatnonzero(lines[plane.events.line])
+    names, code = np.unique(plane.events.name[rows], return_inverse=True)
+    maker = Maker(host)
+    stated = {name: _metadata(plane, name) for name in _STATED}
+    main = _main_memory(plane)
+    ops = [_stated(maker, plane, stated, int(name)) for name in names]
+    for op, name in zip(ops, names.tolist(), strict=True):
+        if op.cost == STATED:
+            op.hbm_bytes = main.get(name, op.bytes)
+    begin, end = _device_times(plane, rows)
+    line = plane.events.line[rows].astype(np.int64)
+    return Ran(begin, end, code.reshape(-1), ops, union(begin, end), line)
+
+
+def _device_times(plane: Plane, rows: Array) -> tuple[Array, Array]:
+    """int64[k] ps each: begin and end by the device's own clock where it states them for all, else as recorded."""
+    begin, time = (plane.numbers(f"device_{name}_ps", rows, -1) for name in ("offset", "duration"))
+    if len(rows) and min(begin.min(), time.min()) >= 0:
+        return begin, begin + time
+    return plane.events.begin[rows], plane.events.end[rows]
+
+
+_STATED = (
+    *("program_id", "flops", "model_flops", "bytes_accessed", "hlo_category", "tf_op", "source", "source_stack"),
+    "deduplicated_name",
+)
+
+
+def _metadata(plane: Plane, stat: str) -> dict[int, str | float]:
+    column = plane.metadata_stat(stat)
+    texts = column.strings
+    values = [text or number for text, number in zip(texts, column.numbers.tolist(), strict=True)]
+    return dict(zip(column.owner.tolist(), values, strict=True))
+
+
+_HBM = 1
+"""The main memory among those of XLA's ``MemoryAccessBreakdown``."""
+
+
+def _main_memory(plane: Plane) -> dict[int, float]:
+    """Bytes of the main memory that one execution accesses, by metadata row, as ``memory_access_breakdown`` states."""
+    column = plane.metadata_stat("memory_access_breakdown")
+    texts = [np.frombuffer(column.stats.bytes(row), np.uint8) for row in column.row.tolist()]
+    ends = np.cumsum([len(each) for each in texts], dtype=np.int64)
+    begins = ends - np.array([len(each) for each in texts], np.int64)
+    together = np.concatenate(texts) if texts else np.empty(0, np.uint8)
+    owner, accesses = Messages.read(together, begins, ends, (1,)).inside(1, (2, 3))
+    sizes = np.where(accesses.numbers(2) == _HBM, accesses.numbers(3), 0)
+    sums = np.bincount(owner, sizes, len(column))
+    return dict(zip(column.owner.tolist(), sums.tolist(), strict=True))
+
+
+def _stated(maker: Maker, plane: Plane, stated: dict[str, dict[int, str | float]], name: int) -> XlaOp:
+    """An op of a TPU: what its events' metadata states goes before what is worked out."""
+
+    def said(stat: str) -> str:
+        return str(stated[stat].get(name) or "")
+
+    op = maker.op(int(stated["program_id"].get(name, -1)), "", plane.display_names[name])
+    op.text, op.on = plane.names[name][:_LONG], "TensorCore"
+    op.category = said("hlo_category") or op.category
+    op.op_name = said("tf_op").rstrip(":") or op.op_name
+    op.source, op.original = said("source") or op.source, said("deduplicated_name") or op.original
+    op.stack = tuple(said("source_stack").split("\n")) if said("source_stack") else op.stack
+    op.opcode = op.opcode or op.category
+    if name in stated["flops"] and not (op.control or op.transfer):
+        op.flops, op.bytes = float(stated["flops"][name]), float(stated["bytes_accessed"].get(name, 0))
+        op.model_flops = float(stated["model_flops"].get(name) or op.flops)
+        op.cost = STATED
+    return op
+
+
+def on_gpu(host: Host, plane: Plane) -> Ran:
+    """What ran on a GPU, also kernels and copies of no XLA program."""
+    rows = np.flatnonzero(host.on_streams(plane))
+    begin, end = plane.events.begin[rows], plane.events.end[rows]
+    op, ops = _named(Maker(host), plane)
+    return Ran(begin, end, op[rows], ops, union(begin, end), kernel=plane.events.name[rows].astype(np.int64))
+
+
+def on_cpu(host: Host) -> list[tuple[str, Ran]]:
+    """By device ordinal: XLA takes a host's CPU as several devices where it is told to."""
+    plane = host.cpu
+    if plane is None or not plane.has_stat(vocabulary.HLO_OP):
+        return []
+    op, ops = _named(Maker(host), plane)
+    rows = np.flatnonzero(op >= 0)
+    ordinal = plane.numbers("device_ordinal", rows, 0)
+    run = plane.numbers(vocabulary.RUN_ID, rows, -1)
+    # Ops of one run overlap on the threads of a pool; without a run those of a thread can nest.
+    _, line = combine(run, np.where(run < 0, plane.events.line[rows], 0))
+    found = []
+    for device in distinct(ordinal).tolist():
+        mine = ordinal == device
+        begin, end = plane.events.begin[rows[mine]], plane.events.end[rows[mine]]
+        own = [replace(each) for each in ops]
+        found.append((f"CPU:{device}", Ran(begin, end, op[rows[mine]], own, union(begin, end), line[mine])))
+    return found
+
+
+def _named(maker: Maker, plane: Plane) -> tuple[Array, list[XlaOp]]:
+    """int64[events]: the op that an event names, or -1; and the ops."""
+    column, module = plane.stat(vocabulary.HLO_OP), plane.stat(vocabulary.HLO_MODULE)
+    codes, texts = instructions(maker.host, plane)
+    codes = codes[column.owner]
+    module_codes, modules = module.codes
+    module_of = np.full(len(plane.events), -1, np.int64)
+    module_of[module.owner] = module_codes
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    owner_module = module_of[column.owner]
+    example, code = combine(program, owner_module, codes)
+    place: dict[tuple[int, str, str], int] = {}
+    of_kind = np.full(len(example), -1, np.int64)
+    for kind, i in enumerate(example.tolist()):
+        said = modules[owner_module[i]] if owner_module[i] >= 0 else ""
+        key = int(program[i]), said, texts[codes[i]].rpartition("::")[2]
+        if key[2]:
+            of_kind[kind] = place.setdefault(key, len(place))
+    answer = np.full(len(plane.events), -1, np.int64)
+    answer[column.owner] = of_kind[code]
+    return answer, [maker.op(*key) for key in place]

@@ -1,0 +1,213 @@
+"""A program's memory over its schedule: the simulated heap of temporaries beside what is there all the time.
+
+An allocation is there all the time if it is a parameter, a constant, or may be a result. The others are temporary, and
+what the program's heap traces tell. Allocations of called computations take no part. Bytes are padded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...formats.xspace.hlo.buffers import ALLOC, FREE, SHARE, Assignment
+from ...formats.xspace.hlo.module import Module
+from ...runtime import cancellation
+from ...runtime.arrays import Array
+
+_SPACES = 16
+"""Memory spaces that are looked at; devices have a handful."""
+PARAMETER, OUTPUT, CONSTANT, TEMPORARY = "parameter", "output", "constant", "temporary"
+
+
+@dataclass
+class Block:
+    """A buffer of the heap from when it comes to when it goes, in positions of the trace."""
+
+    buffer: int
+    begin: int
+    end: int
+    size: int
+    offset: int = 0
+    """Within the memory of temporaries."""
+
+
+@dataclass
+class Fixed:
+    """An allocation that is there all the time."""
+
+    allocation: int
+    buffer: int
+    """What it holds at the peak; -1 where that is not known."""
+    size: int
+    kind: str
+    others: int
+    """Other buffers that lie there at other times."""
+
+
+@dataclass
+class Heap:
+    """The memory of a program in one memory space; sizes in bytes."""
+
+    curve: list[int] = field(default_factory=list)
+    """In use before each event of the trace, and after the last one."""
+    instructions: list[str] = field(default_factory=list)
+    """Of each event; empty for the end."""
+    frees: list[bool] = field(default_factory=list)
+    """Whether the event gives memory back; of the end, too."""
+    peak: int = 0
+    """Where in the curve it is the most."""
+    blocks: list[Block] = field(default_factory=list)
+    fixed: list[Fixed] = field(default_factory=list)
+    total: int = 0
+    """Of all allocations: more than the peak where memory is fragmented."""
+
+    def live(self, position: int) -> list[int]:
+        """Places in ``blocks`` of what is alive at a position of the curve."""
+        return [i for i, block in enumerate(self.blocks) if block.begin < position <= block.end]
+
+    def without(self, places: Sequence[int]) -> int:
+        """The most in use at once if some of the blocks were not."""
+        # Of damaged programs sizes sum to more than 64 bits hold.
+        change = np.zeros(len(self.curve) + 1)
+        blocks = [self.blocks[place] for place in places]
+        sizes = [block.size for block in blocks]
+        np.add.at(change, [min(block.begin + 1, len(self.curve)) for block in blocks], sizes)
+        np.subtract.at(change, [min(block.end + 1, len(self.curve)) for block in blocks], sizes)
+        return int((np.array(self.curve, float) - np.cumsum(change)[:-1]).max(initial=0.0))
+
+    @property
+    def fixed_bytes(self) -> int:
+        """Of what is there all the time."""
+        return sum(each.size for each in self.fixed)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most in use at once."""
+        return max(self.curve, default=0)
+
+    def bytes_of(self, kind: str) -> int:
+        """Of parameters, outputs or constants; temporaries at the peak."""
+        if kind == TEMPORARY:
+            return self.peak_bytes - self.fixed_bytes
+        return sum(each.size for each in self.fixed if each.kind == kind)
+
+
+def colors(assignment: Assignment) -> list[int]:
+    """The memory spaces in which the program has allocations, ascending."""
+    found = assignment.allocations
+    answer: list[int] = np.unique(found.color[~found.thread_local])[:_SPACES].tolist()
+    return answer
+
+
+def heap(module: Module, color: int = 0) -> Heap:
+    """The memory of a program in one space; empty where it says nothing about it."""
+    assignment = module.assignment
+    allocations = assignment.allocations
+    mine = (allocations.color == color) & ~allocations.thread_local
+    answer = Heap(total=int(allocations.size[mine].sum()))
+    answer.fixed = _fixed(module, np.flatnonzero(mine & allocations.indefinite))
+    fixed = answer.fixed_bytes
+    traces = assignment.traces
+    for events in _traces_of(assignment, color):
+        _simulate(answer, assignment, events, fixed)
+        answer.instructions += [*(traces.instructions[event] for event in events), ""]
+        answer.frees += [*(traces.kind[events.start : events.stop] == FREE).tolist(), True]
+        cancellation.check()
+    if not answer.curve:
+        temporary = int(allocations.size[mine & ~allocations.indefinite].sum())
+        answer.curve = [fixed + temporary] if mine.any() else []
+        answer.instructions, answer.frees = [""] * len(answer.curve), [True] * len(answer.curve)
+    answer.peak = answer.curve.index(max(answer.curve)) if answer.curve else 0
+    _place(answer, assignment)
+    return answer
+
+
+def _traces_of(assignment: Assignment, color: int) -> list[range]:
+    """The events of each trace whose first buffer lies in a memory space."""
+    traces, colors = assignment.traces, assignment.buffers.color
+    begin, end = traces.first[:-1], traces.first[1:]
+    some = begin < end
+    begin, end = begin[some], end[some]
+    buffer = traces.buffer[begin]
+    mine = buffer >= 0
+    mine[mine] = colors[buffer[mine]] == color
+    return [range(*each) for each in zip(begin[mine].tolist(), end[mine].tolist(), strict=True)]
+
+
+def _simulate(answer: Heap, assignment: Assignment, events: range, fixed: int) -> None:
+    """Run one trace; positions go on from where the curve ends."""
+    traces, sizes = assignment.traces, assignment.buffers.size
+    root: dict[int, int] = {}
+    users: dict[int, int] = {}
+    block_of: dict[int, int] = {}
+    used = 0
+    for event in events:
+        position = len(answer.curve)
+        answer.curve.append(fixed + used)
+        kind, buffer, shared = (int(each[event]) for each in (traces.kind, traces.buffer, traces.shared))
+        if buffer < 0:
+            continue
+        owner = root.get(shared, shared) if kind == SHARE else root.get(buffer, buffer)
+        if kind == FREE:
+            users[owner] = users.get(owner, 0) - 1
+            if users[owner] == 0:
+                block = answer.blocks[block_of[owner]]
+                block.end, used = position, used - block.size
+            continue
+        if kind == ALLOC:
+            owner = buffer
+        if kind not in (ALLOC, SHARE) or owner < 0:
+            continue
+        root[buffer] = owner
+        users[owner] = max(users.get(owner, 0), 0) + 1
+        if users[owner] == 1:
+            size = int(sizes[owner])
+            block_of[owner] = len(answer.blocks)
+            answer.blocks.append(Block(buffer, position, -1, size))
+            used += size
+    for block in answer.blocks:
+        block.end = len(answer.curve) if block.end < 0 else block.end
+    answer.curve.append(fixed + used)
+
+
+def _fixed(module: Module, rows: Array) -> list[Fixed]:
+    assignment = module.assignment
+    allocations = assignment.allocations
+    found = []
+    for row in rows.tolist():
+        buffers = [buffer for buffer in allocations.buffers[row] if buffer >= 0]
+        kind = CONSTANT if allocations.constant[row] else PARAMETER if allocations.parameter[row] else OUTPUT
+        held = _held(module, row, kind, buffers)
+        found.append(Fixed(row, held, int(allocations.size[row]), kind, max(len(buffers) - 1, 0)))
+    return found
+
+
+def _held(module: Module, allocation: int, kind: str, buffers: list[int]) -> int:
+    """What an allocation holds at the peak: as the program says, else its parameter, else what its result ends in."""
+    assignment = module.assignment
+    stated = [buffer for buffer in assignment.peaks.get(allocation, []) if buffer >= 0]
+    if stated:
+        return stated[0]
+    rows = {buffer: int(assignment.buffers.instruction[buffer]) for buffer in buffers}
+    if kind == OUTPUT:
+        root = int(module.roots[module.entry]) if len(module.roots) else -1
+        ends = {root, *(module.operands[root] if root >= 0 and module.opcodes[root] == "tuple" else [])}
+    else:
+        ends = {row for row in rows.values() if row >= 0 and module.opcodes[row] in ("parameter", "constant")}
+    right = [buffer for buffer, row in rows.items() if row in ends]
+    return next(iter(right or buffers), -1)
+
+
+def _place(answer: Heap, assignment: Assignment) -> None:
+    """Where each block lies, by the allocations of temporaries stacked upon one another."""
+    allocations = assignment.allocations
+    base = 0
+    place: dict[int, int] = {}
+    for row in np.flatnonzero(~allocations.indefinite & ~allocations.thread_local).tolist():
+        for buffer, offset in zip(allocations.buffers[row], allocations.offsets[row], strict=True):
+            place.setdefault(buffer, base + offset)
+        base += int(allocations.size[row])
+    for block in answer.blocks:
+        block.offset = place.get(block.buffer, 0)

@@ -1,0 +1,212 @@
+"""HLO instructions as text, in the way that XLA prints them: name, shape, opcode, operands and what matters beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...formats.xspace.hlo.module import Module
+from ...runtime import cancellation
+from ...runtime.regex import regex
+
+_OPERANDS = 40
+"""Operands that are written out,"""
+_WHOLE = 10_000
+"""and in the text of a program."""
+_CALLS = {
+    "fusion": ("calls",),
+    "while": ("condition", "body"),
+    "conditional": (),
+    "select-and-scatter": ("select", "scatter"),
+}
+"""How the computations that an opcode calls are called; those of others are applied."""
+
+
+class Style(NamedTuple):
+    """How an instruction is written."""
+
+    mark: str = "%"
+    """Before names."""
+    types: bool = True
+    """Whether operands have their shapes before them."""
+    whole: bool = False
+    """Whether all operands are written, and what the backend decided."""
+    metadata: bool = False
+    """Whether where it comes from is written, too."""
+
+
+_LINE = Style()
+SHORT, LONG = Style(mark="", types=False, whole=True), Style(types=False, whole=True)
+"""Of whole programs, as XLA prints them."""
+
+
+def text(module: Module, row: int, style: Style = _LINE) -> str:
+    """``%dot.1 = f32[8,8]{1,0} dot(f32[8,4]{1,0} %a, f32[4,8]{1,0} %b), lhs_contracting_dims={1}, …``."""
+    opcode = module.opcodes[row]
+    head = (
+        f"{style.mark}{module.names[row]} = {module.shapes.text(row)} {opcode}({_inside(module, row, opcode, style)})"
+    )
+    return ", ".join([head, *_attributes(module, row, opcode, style)])
+
+
+def program(module: Module, style: Style) -> Iterator[str]:
+    """The lines of a program: its computations, the one it begins with last, each in the order in which it runs."""
+    entry = module.entry
+    parameters, result = _signature(module, entry)
+    layout = f"{{({', '.join(shape for _, shape in parameters)})->{result}}}"
+    scheduled = ", is_scheduled=true" if module.schedule else ""
+    yield f"HloModule {module.name}{scheduled}, entry_computation_layout={layout}\n\n"
+    for computation in [*(i for i in range(len(module.computation_names)) if i != entry), entry]:
+        if computation < 0:
+            continue
+        cancellation.check()
+        yield _heading(module, computation, style, "ENTRY " if computation == entry else "")
+        root = int(module.roots[computation])
+        members = range(*module.members[computation : computation + 2].tolist())
+        for row in module.schedule.get(computation, members):
+            if row in members:
+                yield f"  {'ROOT ' if row == root else ''}{text(module, row, style)}\n"
+        yield "}\n\n"
+
+
+def _signature(module: Module, computation: int) -> tuple[list[tuple[str, str]], str]:
+    """Names and shapes of a computation's parameters, and the shape of its result."""
+    members = range(*module.members[computation : computation + 2].tolist()) if computation >= 0 else range(0)
+    parameters = [row for row in members if module.opcodes[row] == "parameter"]
+    parameters.sort(key=lambda row: int(module.parameter_numbers[row]))
+    root = int(module.roots[computation]) if computation >= 0 else -1
+    shapes = [(module.names[row], module.shapes.text(row)) for row in parameters]
+    return shapes, module.shapes.text(root) if root >= 0 else "()"
+
+
+def _heading(module: Module, computation: int, style: Style, entry: str) -> str:
+    name = f"{entry}{style.mark}{module.computation_names[computation]}"
+    if not style.mark:
+        return f"{name} {{\n"
+    parameters, result = _signature(module, computation)
+    given = ", ".join(f"{each}: {_bare(shape)}" for each, shape in parameters)
+    return f"{name} ({given}) -> {_bare(result)} {{\n"
+
+
+def _bare(shape: str) -> str:
+    """A shape without its layouts."""
+    return _LAYOUT.sub("", shape)
+
+
+_LAYOUT = regex(r"\{[^{}]*\}")
+
+
+def _inside(module: Module, row: int, opcode: str, style: Style) -> str:
+    if opcode == "parameter":
+        return str(module.parameter_numbers[row])
+    if opcode == "constant":
+        return module.literals[row]
+    operands = module.operands[row]
+    shown = operands[: _WHOLE if style.whole else _OPERANDS]
+    given = [
+        f"{f'{module.shapes.text(each)} ' if style.types else ''}{style.mark}{module.names[each]}" if each >= 0 else "?"
+        for each in shown
+    ]
+    return ", ".join(given + ([f"… {len(operands) - len(shown)} more"] if len(operands) > len(shown) else []))
+
+
+def _attributes(module: Module, row: int, opcode: str, style: Style) -> list[str]:
+    found = [*_dimensions(module, row, opcode)]
+    if opcode == "get-tuple-element":
+        found.append(f"index={module.tuple_indices[row]}")
+    if module.channels[row]:
+        found.append(f"channel_id={module.channels[row]}")
+    if module.directions[row]:
+        found.append(f"direction={module.directions[row]}")
+    dots = module.contractions
+    for name, lists in (
+        ("lhs_batch_dims", dots.lhs_batch),
+        ("lhs_contracting_dims", dots.lhs),
+        ("rhs_batch_dims", dots.rhs_batch),
+        ("rhs_contracting_dims", dots.rhs),
+    ):
+        if lists[row]:
+            found.append(f"{name}={{{_comma(lists[row])}}}")
+    windows = module.windows[row]
+    if windows:
+        found.append(f"window={{{_window(windows)}}}")
+    found += _convolution(module, row, opcode)
+    if module.fusion_kinds[row]:
+        found.append(f"kind={module.fusion_kinds[row]}")
+    found += _calls(module, row, opcode, style)
+    if module.targets[row]:
+        found.append(f'custom_call_target="{module.targets[row]}"')
+    if sharding := module.shardings[row]:
+        found.append(f"sharding={sharding}")
+    if style.metadata:
+        found += _metadata(module, row)
+    if style.whole and module.configs[row]:
+        found.append(f"backend_config={module.configs[row]}")
+    return found
+
+
+def _comma(numbers: Sequence[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _dimensions(module: Module, row: int, opcode: str) -> Iterator[str]:
+    dimensions = module.dimensions[row]
+    if opcode == "iota":
+        yield f"iota_dimension={(dimensions or [0])[0]}"
+    elif dimensions or opcode in ("broadcast", "reduce", "transpose"):
+        yield f"dimensions={{{_comma(dimensions)}}}"
+    slices = module.slices[row]
+    if slices:
+        texts = [f"[{begin}:{end}{f':{step}' if step != 1 else ''}]" for begin, end, step in slices]
+        yield f"slice={{{', '.join(texts)}}}"
+    if module.slice_sizes[row]:
+        yield f"dynamic_slice_sizes={{{_comma(module.slice_sizes[row])}}}"
+    if module.fft_lengths[row]:
+        yield f"fft_length={{{_comma(module.fft_lengths[row])}}}"
+
+
+def _convolution(module: Module, row: int, opcode: str) -> Iterator[str]:
+    numbers = module.convolutions
+    spatial = numbers.kernel_spatial[row], numbers.input_spatial[row], numbers.output_spatial[row]
+    if not (opcode == "convolution" or spatial[0]):
+        return
+    kernel_in, kernel_out, batch, feature, out_batch, out_feature = numbers.places[:, row].tolist()
+    image = _labels({batch: "b", feature: "f"}, spatial[1])
+    kernel = _labels({kernel_in: "i", kernel_out: "o"}, spatial[0])
+    yield f"dim_labels={image}_{kernel}->{_labels({out_batch: 'b', out_feature: 'f'}, spatial[2])}"
+    for name, groups in zip(("feature", "batch"), module.convolution_groups, strict=True):
+        if groups[row] > 1:
+            yield f"{name}_group_count={groups[row]}"
+
+
+def _labels(named: dict[int, str], spatial: Sequence[int]) -> str:
+    """Which dimension is what: ``bf01``."""
+    places = named | {dimension: str(i) for i, dimension in enumerate(spatial)}
+    return "".join(places[place] for place in sorted(places))
+
+
+def _calls(module: Module, row: int, opcode: str, style: Style) -> list[str]:
+    called = [f"{style.mark}{module.computation_names[each]}" if each >= 0 else "?" for each in module.called[row]]
+    if opcode == "conditional":
+        return [f"branch_computations={{{', '.join(called)}}}"] if called else []
+    order = reversed(called) if opcode == "while" else called
+    return [f"{name}={each}" for name, each in zip(_CALLS.get(opcode, ("to_apply",)), order, strict=False)]
+
+
+def _metadata(module: Module, row: int) -> Iterator[str]:
+    said = {"op_type": module.op_types[row], "op_name": module.op_names[row], "source": module.sources.line(row)}
+    known = " ".join(f'{name}="{value}"' for name, value in said.items() if value)
+    if known:
+        yield f"metadata={{{known}}}"
+
+
+def _window(windows: list[list[int]]) -> str:
+    """``size=3x3 stride=2x2 pad=1_1x1_1``, without what is as always."""
+    sizes, strides, lows, highs, dilations, bases = zip(*windows, strict=True)
+    pads = [f"{low}_{high}" for low, high in zip(lows, highs, strict=True)]
+    said = [("size", sizes, None), ("stride", strides, 1), ("pad", pads, "0_0"), ("lhs_dilate", bases, 1)]
+    return " ".join(
+        f"{name}={'x'.join(map(str, values))}"
+        for name, values, usual in [*said, ("rhs_dilate", dilations, 1)]
+        if any(value != usual for value in values)
+    )

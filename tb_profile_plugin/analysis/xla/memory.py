@@ -1,0 +1,194 @@
+"""What a program's memory is made of: at its peak, by source line, over its schedule; and all programs of a host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...formats.xspace.hlo import config
+from ...formats.xspace.hlo.module import Module
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime import cancellation
+from .heap import CONSTANT, OUTPUT, PARAMETER, TEMPORARY, Heap, colors, heap
+
+_NOT_KNOWN = "not known"
+_LINES = 50
+"""Of so many lines it is worked out what the peak would be without them."""
+_SCOPED, _VMEM = "used_scoped_memory_configs", 1
+
+
+class Program(NamedTuple):
+    """Memory of a program in one memory space, in bytes."""
+
+    program: int
+    name: str
+    title: str
+    color: int
+    peak: int
+    parameters: int
+    outputs: int
+    temporaries: int
+    """At the peak."""
+    constants: int
+    total: int
+    """Of all allocations."""
+    source: str
+    """Line of the result's op; may be empty."""
+
+
+@per_host(keep=True)
+def program_memories(host: Host) -> list[Program]:
+    """Of every program and memory space that it says something about, by peak descending."""
+    found = [_program(module, color) for module in host.modules.values() for color in colors(module.assignment)]
+    return sorted(found, key=lambda each: (-each.peak, each.title, each.color))
+
+
+def _program(module: Module, color: int) -> Program:
+    cancellation.check()
+    simulated = heap(module, color)
+    root = int(module.roots[module.entry]) if len(module.roots) else -1
+    results = [row for row in [root, *(module.operands[root] if root >= 0 else [])] if row >= 0]
+    return Program(
+        module.program_id,
+        module.name,
+        module.title,
+        color,
+        simulated.peak_bytes,
+        simulated.bytes_of(PARAMETER),
+        simulated.bytes_of(OUTPUT),
+        simulated.bytes_of(TEMPORARY),
+        simulated.bytes_of(CONSTANT),
+        simulated.total,
+        next((line for line in map(module.sources.line, map(module.telling, results)) if line), ""),
+    )
+
+
+class Held(NamedTuple):
+    """What is alive at the peak."""
+
+    buffer: int
+    """Row of the logical buffer; -1 where it is not known."""
+    name: str
+    """The instruction that defines it."""
+    kind: str
+    size: int
+    unpadded: int | None
+    """What its shape takes without padding."""
+    shape: str
+    category: str
+    op_name: str
+    source: str
+    begin: int
+    end: int
+    """Position in the curve from which on it is alive, and that at which it no longer is."""
+    others: int
+    """Other values that use the same memory at other times."""
+
+
+class Detail(NamedTuple):
+    """The memory of one program in one memory space."""
+
+    program: Program
+    heap: Heap
+    position: int
+    """Of the curve: the moment of which ``held`` tells."""
+    held: Sequence[Held]
+    """What is alive then, by size descending."""
+    names: Sequence[str]
+    """Instruction of each block."""
+
+
+def detail(module: Module, color: int, position: int | None = None) -> Detail:
+    """See `Detail`; without a position, at the peak."""
+    simulated = heap(module, color)
+    shown = simulated.peak if position is None else min(position, max(len(simulated.curve) - 1, 0))
+    end = len(simulated.curve)
+    held = [_held(module, each.buffer, each.kind, each.size, 0, end, each.others) for each in simulated.fixed]
+    for place in simulated.live(shown):
+        block = simulated.blocks[place]
+        held.append(_held(module, block.buffer, TEMPORARY, block.size, block.begin + 1, block.end + 1, 0))
+    names = [_name(module, block.buffer) for block in simulated.blocks]
+    ordered = sorted(held, key=lambda each: (-each.size, each.name))
+    return Detail(_program(module, color), simulated, shown, ordered, names)
+
+
+def _name(module: Module, buffer: int) -> str:
+    row = int(module.assignment.buffers.instruction[buffer]) if buffer >= 0 else -1
+    return module.names[row] if row >= 0 else ""
+
+
+def _held(module: Module, buffer: int, kind: str, size: int, begin: int, end: int, others: int) -> Held:
+    buffers = module.assignment.buffers
+    row = int(buffers.instruction[buffer]) if buffer >= 0 else -1
+    shape = int(buffers.shape[buffer]) if buffer >= 0 else -1
+    if row < 0:
+        return Held(buffer, "", kind, size, None, "", "", "", "", begin, end, others)
+    unpadded = int(module.shapes.bytes[shape]) if shape >= 0 and module.shapes.bytes[shape] <= size else None
+    telling = module.telling(row)
+    said = module.category(row), module.op_names[telling], module.sources.line(telling)
+    text = module.shapes.text(shape) if shape >= 0 else ""
+    return Held(buffer, module.names[row], kind, size, unpadded, text, *said, begin, end, others)
+
+
+def scoped(module: Module) -> tuple[int, str]:
+    """Bytes of a TPU's VMEM that an instruction keeps for itself, and which one does so most; 0 where none does.
+
+    As the backend says in its configuration: ``used_scoped_memory_configs`` of memory space 1.
+    """
+    largest, name = 0, ""
+    for row in range(len(module)):
+        text = module.configs[row]
+        found = config.parsed(text).get(_SCOPED) if _SCOPED in text else None
+        own = [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        sizes = [config.whole(each.get("size")) or 0 for each in own if config.whole(each.get("memory_space")) == _VMEM]
+        if max(sizes, default=0) > largest:
+            largest, name = max(sizes), module.names[row]
+    return largest, name
+
+
+def times(simulated: Heap, begins: Mapping[str, float]) -> list[float]:
+    """From when on each position of the curve holds, by when instructions begin; empty where no begin is known.
+
+    Memory is taken when an instruction begins, and given back when the next one does.
+    """
+    told = zip(simulated.instructions, simulated.frees, strict=True)
+    known = [None if free else begins.get(name) for name, free in told]
+    latest = max((each for each in known if each is not None), default=None)
+    if latest is None:
+        return []
+    found, soonest = [], latest
+    for each in reversed(known):
+        soonest = soonest if each is None else min(soonest, each)
+        found.append(soonest)
+    return [0.0, *found[:0:-1]]
+
+
+def by_source(module: Module, found: Detail) -> list[tuple[str, int, int, int | None]]:
+    """(source line, bytes, values, bytes saved) of what is alive, by bytes descending.
+
+    Saved is by how much the peak would be lower if the line's temporaries were recomputed or lay elsewhere; None of
+    lines without any, and of those that have little.
+    """
+    sums: dict[str, tuple[int, int]] = {}
+    for each in found.held:
+        line = each.source or ("arguments" if each.kind == PARAMETER else _NOT_KNOWN)
+        size, count = sums.get(line, (0, 0))
+        sums[line] = size + each.size, count + 1
+    ordered = sorted(((line, *each) for line, each in sums.items()), key=lambda each: (-each[1], each[0]))
+    blocks, peak = _blocks_of_lines(module, found.heap), found.heap.peak_bytes
+    saved = {line: peak - found.heap.without(blocks[line]) for line, *_ in ordered[:_LINES] if line in blocks}
+    return [(line, size, count, saved.get(line)) for line, size, count in ordered]
+
+
+def _blocks_of_lines(module: Module, simulated: Heap) -> dict[str, list[int]]:
+    """Places of the temporaries of each source line."""
+    lines: dict[int, str] = {}
+    found: dict[str, list[int]] = {}
+    instructions = module.assignment.buffers.instruction
+    for place, block in enumerate(simulated.blocks):
+        row = int(instructions[block.buffer])
+        if row not in lines:
+            lines[row] = (module.sources.line(module.telling(row)) if row >= 0 else "") or _NOT_KNOWN
+        found.setdefault(lines[row], []).append(place)
+    return found

@@ -1,0 +1,101 @@
+"""Ops of XLA programs as a tree: by program, category, scope of their names, or line of source code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .op import XlaOp
+from .roofline import Bound, Sums
+
+PROGRAM, CATEGORY, PROVENANCE, SOURCE = "program", "category", "provenance", "source"
+_NOWHERE = "(source not known)"
+_NO_SCOPE = "(no name)"
+_DEEP = 24
+"""Scopes of a name beyond so many are one."""
+WIDEST = 200
+"""Children beyond so many are one node."""
+
+
+@dataclass
+class Node:
+    """A group of ops, or one op."""
+
+    name: str
+    sums: Sums = field(default_factory=Sums)
+    children: dict[str, Node] = field(default_factory=dict)
+    op: XlaOp | None = None
+    """The op of a leaf, or the largest of copies of one op."""
+    bound: Bound | None = None
+    copies: bool = False
+    """Whether its children are copies of one op."""
+
+    def sorted(self) -> list[Node]:
+        """The children by self time; the smallest of very many as one."""
+        ordered = sorted(self.children.values(), key=lambda node: (-node.sums.self_ps, node.name))
+        if len(ordered) <= WIDEST + 1:
+            return ordered
+        rest = ordered[WIDEST:]
+        more = Node(f"{len(rest)} more")
+        for node in rest:
+            more.sums.merge(node.sums)
+        return [*ordered[:WIDEST], more]
+
+
+def tree(ops: Sequence[XlaOp], bounds: Sequence[Bound], group_by: str) -> Node:
+    """All ops under one root, whose sums are the same for every grouping."""
+    root = Node(f"by_{group_by}")
+    path = _PATHS[group_by]
+    for op, bound in zip(ops, bounds, strict=True):
+        node = root
+        node.sums.add(op, bound)
+        for name in path(op):
+            node = node.children.setdefault(name, Node(name))
+            node.sums.add(op, bound)
+        if group_by in (PROGRAM, CATEGORY):
+            original = op.original or op.name
+            node = node.children.setdefault(f"{op.program}/{original}", Node(original, copies=True))
+            node.sums.add(op, bound)
+        leaf = node.children.setdefault(f"{op.program}/{op.module}/{op.name}", Node(op.name))
+        leaf.sums.add(op, bound)
+        leaf.op, leaf.bound = op, bound
+    _fold(root)
+    return root
+
+
+def _fold(root: Node) -> None:
+    """Groups of copies with one member are that member; larger ones are named after the largest."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        for key, child in list(node.children.items()):
+            members = child.sorted()
+            if child.copies and len(members) == 1:
+                node.children[key] = members[0]
+            elif child.copies:
+                child.op, child.name = members[0].op, f"{members[0].name} and its duplicate(s)"
+        waiting.extend(node.children.values())
+
+
+def _by_scope(op: XlaOp) -> list[str]:
+    parts = [part for part in op.op_name.split("/") if part]
+    return [*parts[:_DEEP], *(["/".join(parts[_DEEP:])] if len(parts) > _DEEP else [])] or [_NO_SCOPE]
+
+
+def _by_source(op: XlaOp) -> list[str]:
+    file = op.source.rpartition(":")[0] or op.source
+    return [file, op.source] if file else [_NOWHERE]
+
+
+def program_name(op: XlaOp) -> str:
+    """Name and id, as the existing plugin writes them; the name alone where no id is known."""
+    return op.module if op.program == -1 else f"{op.module}({op.program % (1 << 64)})"
+
+
+_PATHS: dict[str, Callable[[XlaOp], list[str]]] = {
+    PROGRAM: lambda op: [program_name(op), op.category or op.opcode or "unknown"],
+    CATEGORY: lambda op: [op.category or op.opcode or "unknown"],
+    PROVENANCE: _by_scope,
+    SOURCE: _by_source,
+}
+GROUPINGS = tuple(_PATHS)

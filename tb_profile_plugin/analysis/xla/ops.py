@@ -1,0 +1,81 @@
+"""The ops of XLA programs that ran: how often, how long, and what they cost, on TPUs, GPUs and the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...formats.columns.codes import combine
+from ...model.devices.capabilities import Capabilities, capabilities
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from ..self_times import nested_times
+from .executed import Ran, on_cpu, on_gpu, on_tpu
+from .op import COSTS, XlaOps, merged
+
+
+@per_host(keep=True)
+def xla_ops(host: Host) -> XlaOps:
+    """The ops of all XLA programs that ran on the host's devices, else on the host itself."""
+    tables = [_measured(host, name, peaks, each) for name, peaks, each in devices(host) if len(each.begin)]
+    found = merged(tables) if tables else XlaOps(programs=len(host.modules))
+    programs = dict.fromkeys(op.program for op in found.ops)
+    modules = [host.modules[program] for program in programs if program in host.modules]
+    found.damaged = [module.title for module in modules if module.damaged]
+    found.cut = [module.title for module in modules if module.cut]
+    return found
+
+
+def devices(host: Host) -> list[tuple[str, Capabilities, Ran]]:
+    """Name of each device, what it can do, and what ran on it."""
+    if not host.devices:
+        return [(name, Capabilities(0, 0, 0, 0), each) for name, each in on_cpu(host)]
+    read = on_gpu if host.gpus else on_tpu
+    return [
+        (plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane), read(host, plane)) for plane in host.devices
+    ]
+
+
+def _measured(host: Host, device: str, peaks: Capabilities, ran: Ran) -> XlaOps:
+    known = ran.op >= 0
+    op, begin, end = ran.op[known], ran.begin[known], ran.end[known]
+    size = len(ran.ops)
+    counts = np.bincount(op, minlength=size)
+    if ran.line is None:
+        totals = np.zeros(size, np.int64)
+        np.add.at(totals, op, end - begin)
+        figures = np.stack((counts, totals, totals), 1)
+    else:
+        order = np.lexsort((-end, begin, ran.line[known]))
+        lines = np.append(np.flatnonzero(np.append(True, np.diff(ran.line[known][order]) != 0)), len(order))
+        figures, _ = nested_times(
+            lines.astype(np.int64), begin[order], (end - begin)[order], op[order].astype(np.int32), size
+        )
+    runs = counts if ran.kernel is None else executions(op, ran.kernel[known], size)
+    for i, each in enumerate(ran.ops):
+        each.executions, each.total_ps, each.self_ps = int(runs[i]), int(figures[i, 1]), int(figures[i, 2])
+        each.kernels = int(counts[i]) if ran.kernel is not None else 0
+        for name in COSTS:
+            one = getattr(each, name)
+            setattr(each, name, None if one is None else one * each.executions)
+    busy = int((ran.busy[1] - ran.busy[0]).sum())
+    table = XlaOps([each for each in ran.ops if each.executions], [(device, peaks)], busy, programs=len(host.modules))
+    table.window_ps = int(ran.busy[1].max() - ran.busy[0].min())
+    return table
+
+
+def executions(op: Array, kernel: Array, ops: int) -> Array:
+    """int64[ops]: an execution may take several kernels; the median of how often each of them ran, rounded up.
+
+    Kernels that lost their op, or that run twice in an execution, do not matter then.
+    """
+    example, code = combine(op, kernel)
+    counts, owner = np.bincount(code, minlength=len(example)), op[example]
+    order = np.lexsort((counts, owner))
+    first = np.searchsorted(owner[order], np.arange(ops + 1))
+    low, high = first[:-1], first[1:]
+    last = max(len(order) - 1, 0)
+    middle = counts[order][np.minimum((low + high) // 2, last)]
+    answer: Array = np.where(high > low, middle, 0)
+    return answer

@@ -1,0 +1,171 @@
+"""What ops could take at best: the longer of their arithmetic at the device's peak and their bytes at its bandwidth.
+
+An op's bound time adds up over ops, and what it takes beyond is the time that could be saved. Both are None where the
+op's cost or the device's peaks are not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...model.devices.capabilities import Capabilities
+from ...model.names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
+from .op import COMPUTED, STATED, XlaOp
+
+COMPUTE, MEMORY, LATENCY, UNKNOWN = "Compute", "HBM", "Latency", "Unknown"
+TRANSFER, INTERCONNECT = "Transfer", "Interconnect"
+"""What holds an op up. Latency: it is so short that neither is near; transfer: it begins or awaits one; interconnect:
+it exchanges data with other devices, whose links no capture describes."""
+
+_PS = 1e12
+_NEAR = 0.05
+_SHORT_PS = 10_000_000
+"""An execution shorter than 10 µs that uses less than 5 % of everything is held up by its launch."""
+IMPOSSIBLE = 1.02
+"""Above so much of a peak a cost or the peak is wrong."""
+
+_TYPES = {"bf16": BF16, "f16": FP16, "f32": FP32, "f64": FP64, "c64": FP32, "c128": FP64, "s8": INT8, "u8": INT8}
+_PRODUCTS = {"dot", "convolution", "fusion", "custom-call"}
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Of one device; empty and 0 where not known."""
+
+    device: str = ""
+    flops: dict[str, float] = field(default_factory=dict)
+    """FLOP/s by type."""
+    bandwidth: float = 0.0
+    """Bytes per second of its main memory."""
+    on_chip: dict[str, float] = field(default_factory=dict)
+    """Bytes per second of memories on the chip."""
+    host_link: dict[str, float] = field(default_factory=dict)
+    """Bytes per second to the host's memory."""
+    given: bool = False
+    """Whether the user gave some of them."""
+
+    @property
+    def best(self) -> float | None:
+        """The highest FLOP/s of 16-bit numbers, else of any."""
+        return self.flops.get(BF16) or self.flops.get(FP16) or max(self.flops.values(), default=0.0) or None
+
+    def kind(self, op: XlaOp) -> str:
+        """The type whose peak an op could reach; products of 32 bits may take the short way of tensor cores."""
+        kind = FP8 if op.dtype.startswith("f8") else _TYPES.get(op.dtype, FP32)
+        if kind == FP32 and op.opcode in _PRODUCTS and TF32 in self.flops:
+            kind = TF32
+        return kind if kind in self.flops else next((each for each in (BF16, FP16) if each in self.flops), kind)
+
+    def of(self, op: XlaOp) -> float | None:
+        """FLOP/s that an op could reach by its type; None where no peak is known."""
+        return self.flops.get(self.kind(op)) or self.best
+
+    def ridge(self) -> float | None:
+        """FLOPs per byte from which on arithmetic is the limit, for 16-bit numbers."""
+        return self.best / self.bandwidth if self.best and self.bandwidth else None
+
+
+def peaks_of(devices: Sequence[tuple[str, Capabilities]], tflops: float = 0.0, gigabytes: float = 0.0) -> Peaks:
+    """Of the first device; given TFLOP/s (for all types) and GB/s go before what is known of it."""
+    name, can = devices[0] if devices else ("", Capabilities(0, 0, 0, 0))
+    flops = dict.fromkeys(can.peak_flops or (FP32,), tflops * 1000000000000.0) if tflops else can.peak_flops
+    bandwidth, given = gigabytes * 1e9 or can.memory_bandwidth, bool(tflops or gigabytes)
+    return Peaks(name, flops, bandwidth, can.on_chip, can.host_link, given)
+
+
+class Bound(NamedTuple):
+    """How an op stands to the peaks, over all its executions."""
+
+    compute_ps: float | None
+    memory_ps: float | None
+    bound_ps: float | None
+    """The longer of both; what the op takes at best."""
+    by: str
+
+    def efficiency(self, op: XlaOp) -> float | None:
+        """Share of the roofline that it reaches; None where not known."""
+        return self.bound_ps / op.total_ps if self.bound_ps is not None and op.total_ps else None
+
+    def wasted_ps(self, op: XlaOp) -> float | None:
+        """Self time beyond what it takes at best, never negative."""
+        return None if self.bound_ps is None else max(op.self_ps - self.bound_ps, 0.0)
+
+
+def bound(op: XlaOp, peaks: Peaks) -> Bound:
+    """See `Bound`. What costs nothing, as what only runs other ops, has none: its time is spent on something else."""
+    if op.control:
+        return Bound(None, None, None, UNKNOWN)
+    if op.transfer or op.collective:
+        return Bound(None, None, None, INTERCONNECT if op.collective else TRANSFER)
+    peak = peaks.of(op)
+    compute = op.flops / peak * _PS if op.flops is not None and peak else 0.0 if op.flops == 0 else None
+    memory = op.hbm_bytes / peaks.bandwidth * _PS if op.hbm_bytes is not None and peaks.bandwidth else None
+    memory = 0.0 if op.hbm_bytes == 0 else memory
+    if op.cost not in (STATED, COMPUTED) or compute is None or memory is None:
+        return Bound(compute, memory, None, UNKNOWN)
+    longest = max(compute, memory)
+    if not longest:
+        return Bound(compute, memory, None, UNKNOWN)
+    if not op.executions:
+        return Bound(compute, memory, longest, UNKNOWN)
+    short = op.total_ps < _SHORT_PS * op.executions and longest < _NEAR * op.total_ps
+    return Bound(compute, memory, longest, LATENCY if short else COMPUTE if compute >= memory else MEMORY)
+
+
+@dataclass
+class Sums:
+    """Figures of several ops together; times in ps."""
+
+    ops: int = 0
+    executions: int = 0
+    self_ps: int = 0
+    known_ps: int = 0
+    """Self time of those whose bound is known."""
+    bound_ps: float = 0.0
+    wasted_ps: float = 0.0
+    flops: float = 0.0
+    """Of those whose FLOPs are known; so with the bytes."""
+    bytes: float = 0.0
+    by: dict[str, int] = field(default_factory=dict)
+    """Self time by what holds the ops up."""
+
+    def add(self, op: XlaOp, found: Bound) -> None:
+        """Take an op in."""
+        self.ops += 1
+        self.executions += op.executions
+        self.self_ps += op.self_ps
+        self.flops += op.flops or 0.0
+        self.bytes += op.hbm_bytes or 0.0
+        self.by[found.by] = self.by.get(found.by, 0) + op.self_ps
+        wasted = found.wasted_ps(op)
+        if wasted is not None and found.bound_ps is not None:
+            self.known_ps += op.self_ps
+            self.bound_ps += found.bound_ps
+            self.wasted_ps += wasted
+
+    def merge(self, other: Sums) -> None:
+        """Take other ops in."""
+        for name in ("ops", "executions", "self_ps", "known_ps", "bound_ps", "wasted_ps", "flops", "bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for by, time in other.by.items():
+            self.by[by] = self.by.get(by, 0) + time
+
+    @property
+    def unknown_ps(self) -> int:
+        """Self time of ops for which nothing says what they take at best."""
+        return self.self_ps - self.known_ps
+
+    @property
+    def mostly(self) -> str:
+        """What holds most of the time up."""
+        return max(self.by, key=lambda name: self.by[name], default=UNKNOWN)
+
+
+def summed(ops: Sequence[XlaOp], bounds: Sequence[Bound]) -> Sums:
+    """All of them together."""
+    sums = Sums()
+    for op, found in zip(ops, bounds, strict=True):
+        sums.add(op, found)
+    return sums

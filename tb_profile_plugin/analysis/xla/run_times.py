@@ -1,0 +1,40 @@
+"""When the instructions of an XLA program run, counted from when its run begins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from .executed import Ran
+from .ops import devices, executions
+
+
+@per_host
+def moments(host: Host, program: int) -> dict[str, float]:
+    """Mean begin in ps, by name, of the instructions that run once in each run of a program; of its first device."""
+    for _, _, ran in devices(host):
+        found = _moments(ran, program)
+        if found:
+            return found
+    return {}
+
+
+def _moments(ran: Ran, program: int) -> dict[str, float]:
+    mine = np.array([op.program == program for op in ran.ops], np.bool_)
+    rows = np.flatnonzero(ran.op >= 0)
+    rows = rows[mine[ran.op[rows]]] if len(mine) else rows[:0]
+    if not len(rows):
+        return {}
+    rows = rows[np.lexsort((ran.begin[rows], ran.op[rows]))]
+    op, begin = ran.op[rows], ran.begin[rows]
+    counts = np.bincount(op, minlength=len(ran.ops))
+    runs_of = counts if ran.kernel is None else executions(op, ran.kernel[rows], len(ran.ops))
+    runs = int(np.bincount(runs_of[runs_of > 0]).argmax())
+    first = np.append(0, np.cumsum(counts))
+    # What runs more or less often lies in a loop or a branch, or was cut by the capture's begin.
+    once = np.flatnonzero((runs_of == runs) & (counts % runs == 0)).tolist()
+    begins = {each: begin[first[each] : first[each + 1] : counts[each] // runs] for each in once}
+    start: Array = np.min(np.stack([*begins.values()]), axis=0)
+    return {ran.ops[each].name: float((found - start).mean()) for each, found in begins.items()}

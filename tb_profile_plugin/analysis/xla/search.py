@@ -1,0 +1,63 @@
+"""Instructions of XLA programs by name, or by words of their name, opcode, framework op or source line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+import numpy as np
+
+from ...formats.xspace.hlo.module import Module
+from ...runtime import cancellation
+
+_COMPARED = 20_000
+"""Names that are looked through for one like another."""
+
+
+def named(module: Module, name: str) -> int:
+    """The instruction of that name, in whatever case, else the result of the computation of that name; -1 for none."""
+    wanted = name.strip().removeprefix("%")
+    row = module.row(wanted)
+    if row >= 0 or not wanted:
+        return row
+    small = wanted.lower()
+    row = next((i for i, each in enumerate(module.names) if each.lower() == small), -1)
+    computations = [each.lower() for each in module.computation_names]
+    return int(module.roots[computations.index(small)]) if row < 0 and small in computations else row
+
+
+def like(module: Module, name: str) -> list[str]:
+    """A few names of instructions that are written much like another."""
+    return get_close_matches(name.strip().removeprefix("%"), module.names[:_COMPARED], 3, 0.6)
+
+
+def search(modules: Iterable[Module], words: str, most: int) -> list[tuple[Module, int]]:
+    """Instructions in whose name, opcode, framework op or source line each word occurs, in whatever case."""
+    wanted = words.lower().split()
+    found: list[tuple[Module, int]] = []
+    for module in modules if wanted else ():
+        cancellation.check()
+        for row in _matching(module, wanted):
+            found.append((module, row))
+            if len(found) >= most:
+                return found
+    return found
+
+
+def _matching(module: Module, words: list[str]) -> Iterator[int]:
+    chosen = np.ones(len(module), np.bool_)
+    for word in words:
+        texts = zip(module.names, module.opcodes, module.op_names, strict=True)
+        inside = [word in f"{name}\n{opcode}\n{op}".lower() for name, opcode, op in texts]
+        chosen &= np.array(inside, np.bool_) | _from(module, word)
+    return iter(np.flatnonzero(chosen).tolist())
+
+
+def _from(module: Module, word: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """bool[n]: instructions one of whose source lines has a word in it."""
+    sources = module.sources
+    frames = [0] + [i + 1 for i, frame in enumerate(sources.locations) if word in str(frame).lower()]
+    stated = [
+        bool(file) and word in f"{file}:{line}".lower() for file, line in zip(sources.files, sources.lines, strict=True)
+    ]
+    return np.array(stated, np.bool_) | (np.isin(sources.frames, frames) & (sources.frames > 0))

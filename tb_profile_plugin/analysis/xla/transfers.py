@@ -1,0 +1,117 @@
+"""Transfers between memories that run beside a TPU's ops, from where one begins to where it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.xspace.hlo.module import Module
+from ...formats.xspace.hlo.shapes import space_name
+from ...model.events.intervals import union
+from ...model.host import Host
+from ...model.per_host import per_host
+
+
+@dataclass
+class Transfer:
+    """One instruction's transfers over all devices; times in ps."""
+
+    program: int
+    module: str
+    name: str
+    """The instruction that begins it."""
+    done: str
+    """The one that waits for it; may be empty."""
+    direction: str
+    """From which memory to which; empty where the program does not say."""
+    count: int
+    bytes: int | None
+    """As the capture states them; None where it does not."""
+    span_ps: int
+    """From begin to end, summed over all of them."""
+
+
+@dataclass
+class Transfers:
+    """All of one or many hosts."""
+
+    found: list[Transfer] = field(default_factory=list)
+    """By bytes descending, then by name."""
+    busy_ps: int = 0
+    """Time in which at least one runs, summed over devices."""
+
+    @property
+    def bytes(self) -> int:
+        """Of all whose bytes are stated."""
+        return sum(each.bytes or 0 for each in self.found)
+
+    @property
+    def bytes_per_second(self) -> float | None:
+        """While at least one runs, of one device; None where nothing was transferred."""
+        return self.bytes / (self.busy_ps / 1e12) if self.busy_ps and self.bytes else None
+
+
+@per_host(keep=True)
+def transfers(host: Host) -> Transfers:
+    """Of all TPUs of the host."""
+    return merged([_on(host, plane) for plane in host.tpus])
+
+
+def merged(tables: Sequence[Transfers]) -> Transfers:
+    """One table of several: those of the same instruction become one."""
+    answer: dict[tuple[int, str, str], Transfer] = {}
+    for each in (each for table in tables for each in table.found):
+        key = each.program, each.name, each.done
+        if key not in answer:
+            answer[key] = Transfer(each.program, each.module, each.name, each.done, each.direction, 0, 0, 0)
+        one = answer[key]
+        one.count, one.span_ps = one.count + each.count, one.span_ps + each.span_ps
+        one.bytes = None if one.bytes is None or each.bytes is None else one.bytes + each.bytes
+    ordered = sorted(answer.values(), key=lambda each: (-(each.bytes or 0), -each.span_ps, each.name))
+    return Transfers(ordered, sum(table.busy_ps for table in tables))
+
+
+def _on(host: Host, plane: Plane) -> Transfers:
+    lines = np.array([name == vocabulary.ASYNC_XLA_OPS for name in plane.lines.name], np.bool_)
+    rows = np.flatnonzero(lines[plane.events.line])
+    begin, end = union(plane.events.begin[rows], plane.events.end[rows])
+    done, texts = plane.stat(vocabulary.HLO_OP).spread_codes(len(plane.events))
+    stated, programs = (
+        dict(zip(each.owner.tolist(), each.numbers.tolist(), strict=True))
+        for each in (plane.metadata_stat("bytes_accessed"), plane.metadata_stat(vocabulary.PROGRAM_ID))
+    )
+    names = plane.events.name[rows]
+    found = []
+    for name in np.unique(names).tolist():
+        mine = rows[names == name]
+        waiting = int(done[mine[0]])
+        start = plane.names[name].partition(" = ")[0].removeprefix("%")
+        program = int(programs.get(name, -1))
+        module = host.modules.get(program)
+        size = stated.get(name)
+        found.append(
+            Transfer(
+                program,
+                module.name if module else "",
+                start,
+                texts[waiting] if waiting >= 0 else "",
+                _direction(module, start) if module else "",
+                len(mine),
+                None if size is None else int(size) * len(mine),
+                int(plane.events.duration[mine].sum()),
+            )
+        )
+    return Transfers(found, int((end - begin).sum()))
+
+
+def _direction(module: Module, start: str) -> str:
+    """A transfer's beginning gives where it goes to and where it comes from, and what it is awaited by."""
+    row = module.row(start)
+    inside = module.shapes.children[row] if row >= 0 else []
+    if len(inside) < 2:
+        return ""
+    to, source = (space_name(int(module.shapes.memory_space[shape])) for shape in inside[:2])
+    return f"{source} → {to}"

@@ -1,0 +1,83 @@
+"""Baselines: digests in a folder, for a repository or an artefact; the last ten of each program on each machine."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from ..analysis.compare.same_program import key
+from ..analysis.digest.record import Digest
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.regex import regex
+
+_LAST = 10
+_FILE = regex(r"[0-9a-f]{8}-\d{4}-[0-9a-f]{16}\.json")
+_NAME = regex(r"[\w.-]{1,80}")
+
+
+def folder(root: Path, name: str) -> Path:
+    """Where the baselines of a name lie; raises `ProblemError` for a name that is no folder's."""
+    if not _NAME.fullmatch(name) or name.strip(".") == "":
+        raise ProblemError(Problem("bad_config", f"{name!r} is no name of a baseline.", "Use letters and digits."))
+    return root / name
+
+
+def read(place: Path, like: Digest) -> list[tuple[str, Digest]]:
+    """The digests there of the same machine and program, the oldest first."""
+    return [(path.stem, Digest.from_json(path.read_bytes(), str(path))) for path in _files(place, key(like))]
+
+
+def others(place: Path) -> bool:
+    """Whether there are baselines at all, be they of other machines."""
+    return bool(_files(place, ""))
+
+
+def _files(place: Path, wanted: str) -> list[Path]:
+    if not place.is_dir():
+        return []
+    named = [path for path in place.iterdir() if _FILE.fullmatch(path.name) and path.name.startswith(wanted)]
+    # A pipe, or a link to a device, would be waited for, or read, for ever.
+    found = [path for path in named if path.is_file()]
+    return sorted(found, key=lambda path: path.name)
+
+
+def write(place: Path, new: list[Digest]) -> list[Path]:
+    """Add digests, and delete those of the same key that are too many; what is there already stays as it is."""
+    place.mkdir(parents=True, exist_ok=True)
+    written = []
+    for digest in new:
+        mine = _files(place, key(digest))
+        if any(path.stem.endswith(digest.id) for path in mine):
+            continue
+        number = int(mine[-1].name.split("-")[1]) + 1 if mine else 1
+        path = place / f"{key(digest)}-{number:04d}-{digest.id}.json"
+        path.write_text(digest.to_json(), encoding="utf-8")
+        written.append(path)
+        for old in [*mine, path][:-_LAST]:
+            old.unlink()
+    return written
+
+
+def without_names(digest: Digest) -> Digest:
+    """The digest with hashes for names of ops, files and programs, which still match those of the same name."""
+
+    def hidden(text: str) -> str:
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12] if text else ""
+
+    def op_hidden(text: str) -> str:
+        return "/".join(hidden(part) for part in text.split("/"))
+
+    ops = [
+        replace(op, name=_kept(op.name, op_hidden), origin=op_hidden(op.origin), module=hidden(op.module), source="")
+        for op in digest.ops
+    ]
+    kernels = [replace(each, op=op_hidden(each.op)) for each in digest.kernels]
+    causes = [replace(each, names=[]) for each in digest.causes]
+    programs = [(hidden(name), mark) for name, mark in digest.programs]
+    return replace(digest, ops=ops, kernels=kernels, causes=causes, programs=programs)
+
+
+def _kept(name: str, hide: object) -> str:
+    assert callable(hide), "it hides names"
+    return name if name.startswith("(") else str(hide(name))

@@ -1,0 +1,63 @@
+"""Two commands by turns on one machine: what drifts meanwhile, such as its temperature, then meets both alike."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.settings import LOGDIR
+from . import machine_load
+
+_PLACE = "{logdir}"
+_ROSE = 0.1
+"""Of the processors: by so much more work of others on one side is told."""
+
+
+def captures(commands: Sequence[str], rounds: int, root: Path, tell: Callable[[str], None]) -> list[list[Path]]:
+    """Run each command so many times, by turns; returns the folders into which each wrote its captures.
+
+    A command learns its folder where it says ``{logdir}``, and by the environment. What other processes took of the
+    machine is told where it was more on one side. Raises `ProblemError` where one fails.
+    """
+    folders: list[list[Path]] = [[] for _ in commands]
+    loads: list[list[float | None]] = [[] for _ in commands]
+    for turn in range(rounds):
+        for which, command in enumerate(commands):
+            folder = root / f"{'ab'[which]}{turn + 1}"
+            folder.mkdir(parents=True)
+            tell(f"Round {turn + 1} of {rounds}: {command}")
+            before = machine_load.now()
+            _run([each.replace(_PLACE, str(folder)) for each in shlex.split(command)], folder)
+            loads[which].append(machine_load.of_others(before, machine_load.now()))
+            folders[which].append(folder)
+    if told := _told(loads):
+        tell(told)
+    return folders
+
+
+def _told(loads: Sequence[Sequence[float | None]]) -> str:
+    """What is to be known of the machine before two sides are held against each other; empty where it was alike."""
+    known = [[each for each in side if each is not None] for side in loads]
+    if not all(known):
+        return ""
+    first, second = (sum(side) / len(side) for side in known)
+    if abs(first - second) < _ROSE:
+        return ""
+    return (
+        f"Other processes took {first:.0%} of the machine beside the first command, {second:.0%} beside the second: "
+        "times differ by that, too. Run again on a quiet machine."
+    )
+
+
+def _run(arguments: list[str], folder: Path) -> None:
+    try:
+        done = subprocess.run(arguments, env=os.environ | {LOGDIR: str(folder)}, check=False)
+    except (OSError, ValueError) as error:
+        raise ProblemError(Problem("command", f"It cannot be run: {error}", where=" ".join(arguments))) from error
+    if done.returncode:
+        remedy = f"It has to write a capture into {_PLACE}, or where {LOGDIR} says."
+        raise ProblemError(Problem("command", f"It ended with {done.returncode}.", remedy, " ".join(arguments)))

@@ -1,0 +1,128 @@
+"""What a side has of a metric, and by how much two sides differ in it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..analysis.compare.change import Pairs, Runs, Spread, log_ratio, spread
+from ..analysis.compare.side import Side, Sides
+from .metrics import Chosen, Metric, find
+from .quantity import COUNT, SHARE
+
+_RATE = "items_per_second"
+_SECOND = 10**12
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a side, or a change of two sides, has of a metric."""
+
+    value: float
+    kind: str
+    """See `quantity`."""
+    spread: Spread | None = None
+    """None for exact metrics, and where nothing tells how it varies."""
+    logarithm: float | None = None
+    """The middle of the interval, where the spread is that of the logarithm of 1 + value."""
+
+
+def metric_of(name: str) -> Metric:
+    """The metric of a name that is known to be one."""
+    return _chosen(name).metric
+
+
+def _chosen(name: str) -> Chosen:
+    found = find(name)
+    assert found, "budgets are of metrics that exist"
+    return found
+
+
+def value_of(name: str, side: Side) -> Measured | None:
+    """Of one side: the mean of what varies, the worst of what does not; None where it does not have it."""
+    metric, choice = _chosen(name)
+    if metric.exact:
+        found = [each for each in (metric.exact(digest, choice) for digest in side.digests) if each is not None]
+        pick = min if metric.higher else max
+        return Measured(pick(found), metric.kind) if found else None
+    own = _captures(name, side)
+    return Measured(math.fsum(own.means) / len(own.means), metric.kind, _own_spread(own)) if own else None
+
+
+def share_of(name: str, side: Side) -> Measured | None:
+    """The same as a share of the step."""
+    whole, part = value_of("step", side), value_of(name, side)
+    if not whole or not part or not whole.value:
+        return None
+    error = part.spread and Spread(part.spread.error / whole.value, part.spread.freedom)
+    return Measured(part.value / whole.value, SHARE, error)
+
+
+def change_of(name: str, base: Side, new: Side, relative: bool, runs: Runs | None) -> Measured | None:
+    """Of the new side against the base; None where one of them does not have it, or a share cannot be told."""
+    if name == "programs":
+        own, other = ({each for digest in side.digests for each in digest.programs} for side in (new, base))
+        return Measured(len(own - other), COUNT)
+    metric, (one, other_one) = metric_of(name), (value_of(name, side) for side in (base, new))
+    if one is None or other_one is None or (relative and not one.value):
+        return None
+    difference, pairs = other_one.value - one.value, Sides(base, new).by_turns
+    if metric.exact:
+        return Measured(difference / one.value if relative else difference, SHARE if relative else one.kind)
+    if relative and name in ("step", _RATE):
+        logarithm, found = log_ratio(base.steps(), new.steps(), runs, pairs)
+        middle = (logarithm + math.log(base.items / new.items)) * (-1 if name == _RATE else 1)
+        return Measured(difference / one.value, SHARE, found, middle)
+    found = _spread(_captures(name, base), _captures(name, new), value_of("step", base), runs, pairs)
+    if not relative:
+        return Measured(difference, one.kind, found)
+    return Measured(difference / one.value, SHARE, found and Spread(found.error / one.value, found.freedom))
+
+
+@dataclass(frozen=True)
+class _Captures:
+    """Of each capture of a side, per item where there are any."""
+
+    means: list[float]
+    variances: list[float | None]
+    freedoms: list[float]
+
+
+def _captures(name: str, side: Side) -> _Captures | None:
+    metric, choice = _chosen(name)
+    assert metric.varying, "it varies"
+    found = [metric.varying(digest, choice) for digest in side.digests]
+    if name != _RATE:
+        means = [float(each.mean) / side.items for each in found]
+        slopes = [1 / side.items] * len(found)
+    elif all(each.total for each in found):
+        means = [float(_SECOND * side.items / each.mean) for each in found]
+        slopes = [float(Fraction(_SECOND * side.items) / each.mean**2) for each in found]
+    else:
+        return None
+    variances = [
+        None if each.variance is None else each.variance * slope**2 for each, slope in zip(found, slopes, strict=True)
+    ]
+    return _Captures(means, variances, [each.freedom for each in found])
+
+
+def _own_spread(own: _Captures) -> Spread | None:
+    """Of one side by itself: of a single capture by its steps, of several by how they differ."""
+    count = len(own.means)
+    if count > 1:
+        mean = math.fsum(own.means) / count
+        variance = math.fsum((each - mean) ** 2 for each in own.means) / (count - 1)
+        return Spread(math.sqrt(variance / count), count - 1.0)
+    (variance_of_it,) = own.variances
+    return None if variance_of_it is None else Spread(math.sqrt(variance_of_it), max(1.0, own.freedoms[0] - 1))
+
+
+def _spread(
+    base: _Captures | None, new: _Captures | None, step: Measured | None, runs: Runs | None, pairs: Pairs | None
+) -> Spread | None:
+    if not (base and new):
+        return None
+    scaled = Runs(runs.deviation * step.value, runs.freedom) if runs and step else None
+    variances, freedoms = [base.variances, new.variances], [base.freedoms, new.freedoms]
+    return spread(base.means, new.means, variances, freedoms, scaled, pairs)

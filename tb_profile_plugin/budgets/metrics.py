@@ -1,0 +1,247 @@
+"""What can be demanded of a session, by name, and what one digest has of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import NamedTuple
+
+from ..analysis.activity.states import State
+from ..analysis.compare.estimate import Estimate, estimate, inflation_of
+from ..analysis.compare.facts import precision
+from ..analysis.compare.student_t import quantile_of
+from ..analysis.diagnosis.catalogue import LABELS
+from ..analysis.digest.record import Digest, DigestKernel, DigestOp
+from .quantity import BYTES, COUNT, SHARE, TIME
+
+Exact = Callable[[Digest, str], float | None]
+Varying = Callable[[Digest, str], Estimate]
+PARTS = tuple(state.name.lower() for state in State)
+"""Ids of parts: what each moment of a step is spent on."""
+_GLOB, _ID = ":<glob>", ".<id>"
+_TAIL, _TAIL_STEPS, _DRAWS = 0.95, 50, 500
+"""Of fewer steps nothing tells how their 95th percentile varies."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """See the module; either of both functions is there, but for `programs`, which two sides have."""
+
+    doc: str
+    kind: str = TIME
+    """See `quantity`; times are ps per step."""
+    exact: Exact | None = None
+    """Of a count, a size or a share, of which a difference is one: None where the capture does not tell it."""
+    varying: Varying | None = None
+    """Of what differs from step to step, and from run to run."""
+    higher: bool = False
+    """Whether more is better, so that a limit is what it may not fall below."""
+    ids: Sequence[str] = ()
+    """What may stand for ``<id>`` in its name."""
+
+
+class Chosen(NamedTuple):
+    """A metric as it was asked for."""
+
+    metric: Metric
+    choice: str
+    """What stood for ``<glob>`` or ``<id>``."""
+
+
+def find(name: str) -> Chosen | None:
+    """The metric of that name; None where there is none."""
+    if name in METRICS and "<" not in name:
+        return Chosen(METRICS[name], "")
+    head, _, rest = name.partition(":")
+    if rest and head + _GLOB in METRICS:
+        return Chosen(METRICS[head + _GLOB], rest)
+    head, _, rest = name.partition(".")
+    found = METRICS.get(head + _ID)
+    return Chosen(found, rest) if found and rest in found.ids else None
+
+
+def there_is(name: str) -> str:
+    """What to ask for where there is no metric of that name: the ids of its kind, the nearest, and all of them."""
+    found = METRICS.get(name.partition(".")[0] + _ID)
+    if found:
+        return f"Ids are {', '.join(found.ids)}."
+    near = get_close_matches(name, METRICS, 1)
+    return (
+        f"{f'Is {near[0]} meant? ' if near else ''}There are {', '.join(METRICS)}; docs/check.md tells what they are."
+    )
+
+
+def _series(of: Callable[[Digest], Sequence[int]]) -> Varying:
+    """Of one time for each step."""
+
+    def told(digest: Digest, _choice: str) -> Estimate:
+        times, warm = of(digest), digest.steps.warm
+        place = {step: i for i, step in enumerate(warm)}
+        return estimate([times[i] for i in warm], [place[i] for i in digest.steps.kept])
+
+    return told
+
+
+def _tail(digest: Digest, _choice: str) -> Estimate:
+    """The 95th percentile, and by resampling neighbours together how it varies."""
+    steps = digest.steps
+    times = [steps.ps[i] for i in steps.warm]
+    value, n = round(quantile_of(sorted(times), _TAIL)), len(times)
+    if n < _TAIL_STEPS:
+        return Estimate(value, 1, None, 1.0, 2.0)
+    chance, block = random.Random(digest.id), max(1, round(n ** (1 / 3)))
+    drawn = []
+    for _ in range(_DRAWS):
+        starts = [chance.randrange(n) for _ in range(-(-n // block))]
+        drawn.append(quantile_of(sorted(times[(at + i) % n] for at in starts for i in range(block)), _TAIL))
+    mean = sum(drawn) / _DRAWS
+    inflation = inflation_of(times)
+    variance = sum((each - mean) ** 2 for each in drawn) / (_DRAWS - 1)
+    return Estimate(value, 1, variance, inflation, max(2.0, n / inflation))
+
+
+def _summed(rows: Callable[[Digest, str], list[tuple[int, int | None]]]) -> Varying:
+    """Of sums over the kept steps, each with its variance."""
+
+    def told(digest: Digest, choice: str) -> Estimate:
+        steps, found = digest.steps, rows(digest, choice)
+        inflation, kept = inflation_of([steps.ps[i] for i in steps.warm]), len(steps.kept)
+        known = [variance for _, variance in found if variance is not None]
+        whole = len(known) == len(found) and len(steps.warm) > 2
+        variance = float(sum(known)) * inflation if whole else None
+        return Estimate(sum(ps for ps, _ in found), kept, variance, inflation, max(2.0, kept / inflation))
+
+    return told
+
+
+def _mean(of: Callable[[Digest, str], Fraction]) -> Varying:
+    """Of what a digest has one value of: only captures tell how it varies."""
+
+    def told(digest: Digest, choice: str) -> Estimate:
+        value = of(digest, choice)
+        return Estimate(value.numerator, value.denominator, None, 1.0, 2.0)
+
+    return told
+
+
+def _ops(digest: Digest, pattern: str) -> list[DigestOp]:
+    paths = [(op, op.origin or op.name) for op in digest.ops]
+    return [op for op, path in paths if fnmatchcase(op.name, pattern) or fnmatchcase(path, pattern)]
+
+
+def _scoped(digest: Digest, pattern: str) -> list[DigestOp]:
+    paths = [(op, (op.origin or op.name).split("/")[:-1]) for op in digest.ops]
+    return [op for op, path in paths if any(fnmatchcase(part, pattern) for part in path)]
+
+
+def _kernels(digest: Digest, pattern: str) -> Fraction:
+    found: list[DigestKernel] = [each for each in digest.kernels if fnmatchcase(each.name, pattern)]
+    return Fraction(sum(each.total_ps for each in found), len(digest.steps.ps))
+
+
+def _cause(digest: Digest, id: str) -> Fraction:
+    return Fraction(sum(each.per_step_ps for each in digest.causes if each.id == id))
+
+
+def _launches(digest: Digest, pattern: str) -> float:
+    return sum(op.launches for op in _ops(digest, pattern)) / len(digest.steps.kept)
+
+
+def _tensor_cores(digest: Digest, _choice: str) -> float | None:
+    whole = sum(kernel.total_ps for kernel in digest.kernels)
+    return sum(kernel.total_ps for kernel in digest.kernels if kernel.tensor_core) / whole if whole else None
+
+
+def _precision(kind: str) -> Exact:
+    def told(digest: Digest, _choice: str) -> float | None:
+        found = precision([digest])
+        return found.get(kind, 0.0) if found else None
+
+    return told
+
+
+def _memory(column: str, per_step: bool = False) -> Exact:
+    def told(digest: Digest, pattern: str) -> float | None:
+        found = [int(getattr(each, column)) for each in digest.memory if fnmatchcase(each.allocator, pattern)]
+        return sum(found) / (len(digest.steps.ps) if per_step else 1) if found else None
+
+    return told
+
+
+METRICS = {
+    "step": Metric("Time from step to step.", varying=_series(lambda digest: digest.steps.ps)),
+    "step.p95": Metric("What 95 % of the steps take at most, those beyond what is typical included.", varying=_tail),
+    "items_per_second": Metric(
+        "Steps per second, or items where the configuration says how many a step works through.",
+        COUNT,
+        varying=_series(lambda digest: digest.steps.ps),
+        higher=True,
+    ),
+    "part.<id>": Metric(
+        "Time of a part, as Why names it.",
+        varying=_summed(lambda digest, id: [(each.sum_ps, each.variance) for each in digest.parts if each.id == id]),
+        ids=PARTS,
+    ),
+    "cause.<id>": Metric("Time of a cause, as Why finds it.", varying=_mean(_cause), ids=tuple(LABELS)),
+    "device.idle": Metric(
+        "Time in which no device works.",
+        varying=_series(
+            lambda digest: [ps - own for ps, own in zip(digest.steps.ps, digest.steps.device_ps, strict=True)]
+        ),
+    ),
+    "op:<glob>": Metric(
+        "Time of ops of that name or origin.",
+        varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _ops(digest, glob)]),
+    ),
+    "scope:<glob>": Metric(
+        "Time of ops within a scope of that name.",
+        varying=_summed(lambda digest, glob: [(op.sum_ps, op.variance) for op in _scoped(digest, glob)]),
+    ),
+    "kernel:<glob>": Metric(
+        "Time of kernels of that name per step of the capture, hidden or not.", varying=_mean(_kernels)
+    ),
+    "hosts.spread": Metric(
+        "How much longer steps take on the slowest host than on the fastest.",
+        varying=_series(lambda digest: digest.steps.spread_ps),
+    ),
+    "tensor_core_share": Metric(
+        "Of the kernels' time, what runs on tensor cores.", SHARE, exact=_tensor_cores, higher=True
+    ),
+    "precision.16": Metric(
+        "Of the compute, what works on 16-bit arrays.", SHARE, exact=_precision("16-bit"), higher=True
+    ),
+    "precision.32": Metric("Of the compute, what works on 32-bit arrays.", SHARE, exact=_precision("32-bit")),
+    "precision.64": Metric("Of the compute, what works on 64-bit arrays.", SHARE, exact=_precision("64-bit")),
+    "launches": Metric(
+        "Ops and kernels that begin in a step: the count that most steps have.",
+        COUNT,
+        lambda digest, _: digest.steps.usual_launches,
+    ),
+    "launches:<glob>": Metric("The same of ops of that name or origin: the mean over the steps.", COUNT, _launches),
+    "compiles": Metric(
+        "Outermost events that trace, lower or compile in steps that count.",
+        COUNT,
+        lambda digest, _: sum(digest.steps.compiles[i] for i in digest.steps.kept),
+    ),
+    "programs": Metric("XLA programs that the other side does not have; only as max-change.", COUNT, lambda *_: None),
+    "memory.peak:<glob>": Metric("The most that an allocator has in use.", BYTES, _memory("peak_bytes")),
+    "memory.growth:<glob>": Metric(
+        "What it has in use at the end beyond the begin, per step.", BYTES, _memory("growth_bytes", per_step=True)
+    ),
+    "memory.fragmentation:<glob>": Metric(
+        "The most of its free memory that is in pieces.", SHARE, lambda digest, glob: _fragmentation(digest, glob)
+    ),
+    "health.errors": Metric(
+        "Findings of the capture itself that are errors.", COUNT, lambda digest, _: len(digest.facts["errors"])
+    ),
+}
+"""By name; a name with ``<glob>`` or ``<id>`` stands for many."""
+
+
+def _fragmentation(digest: Digest, pattern: str) -> float | None:
+    found = [each.fragmentation_ppm for each in digest.memory if fnmatchcase(each.allocator, pattern)]
+    return max(found) / 1e6 if found else None

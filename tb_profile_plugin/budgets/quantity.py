@@ -1,0 +1,59 @@
+"""Times, sizes, shares and counts as people write them: ``12 ms``, ``6 GiB``, ``5%``, ``410``, ``+3%``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..analysis.compare.verdict import percent
+from ..runtime.regex import regex
+from ..runtime.units import duration, memory
+
+TIME, BYTES, SHARE, COUNT = "time", "bytes", "share", "count"
+_UNITS = {
+    "": (COUNT, 1.0),
+    "%": (SHARE, 0.01),
+    "ps": (TIME, 1.0),
+    "ns": (TIME, 1e3),
+    "us": (TIME, 1e6),
+    "µs": (TIME, 1e6),
+    "ms": (TIME, 1e9),
+    "s": (TIME, 1e12),
+    "B": (BYTES, 1.0),
+    "KiB": (BYTES, 2.0**10),
+    "MiB": (BYTES, 2.0**20),
+    "GiB": (BYTES, 2.0**30),
+    "kB": (BYTES, 1e3),
+    "MB": (BYTES, 1e6),
+    "GB": (BYTES, 1e9),
+}
+_WRITTEN = regex(r"([+-]?)([0-9]{1,15}(?:\.[0-9]{1,9})?) *([A-Za-zµ%]{0,3})")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A limit: ps, bytes, a share of 1, or a count."""
+
+    value: float
+    kind: str
+    signed: bool
+    """Whether it was written with a sign, as changes are."""
+
+    @staticmethod
+    def of(text: str) -> Quantity:
+        """What a text says; raises ValueError for one that says nothing."""
+        found = _WRITTEN.fullmatch(text.strip())
+        if not found or found[3] not in _UNITS:
+            raise ValueError(f"{text!r} is no limit such as 12 ms, 6 GiB, 5% or +3%")
+        kind, factor = _UNITS[found[3]]
+        return Quantity(float(found[2]) * factor * (-1 if found[1] == "-" else 1), kind, bool(found[1]))
+
+
+def written(value: float, kind: str) -> str:
+    """For people."""
+    if kind == TIME:
+        return f"{'−' if value < 0 else ''}{duration(abs(value))}"
+    if kind == BYTES:
+        return f"{'−' if value < 0 else ''}{memory(abs(value))}"
+    if kind == SHARE:
+        return percent(value)
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"

@@ -1,0 +1,81 @@
+"""From what the command line names to sides of digests."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from ..runtime.settings import expect
+from ..runtime.terminal import show_progress, warn
+
+if TYPE_CHECKING:
+    from ..analysis.compare.load import Source
+    from ..analysis.compare.side import Side
+    from ..analysis.digest.record import Digest
+    from ..store.result_cache import Kept
+
+
+def add_steps(verb: argparse.ArgumentParser) -> None:
+    """Options of every verb that reads digests."""
+    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+
+
+def share(text: str) -> float:
+    """A share as it is written on the command line."""
+    try:
+        share = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%") from error
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share such as 1%")
+    return share
+
+
+def sides(asked: argparse.Namespace, named: Sequence[Sequence[str]], items: Sequence[int] = ()) -> list[Side]:
+    """The sides of these names; nothing that decodes is imported where all digests are known."""
+    from ..analysis.compare.load import kept_digest, source
+    from ..analysis.compare.side import side
+    from ..store.result_cache import Kept
+
+    kept = Kept(not asked.no_cache)
+    sources = [[source(name, asked.step_event, asked.steps or "typical") for name in names] for names in named]
+    for name, one in zip(chain(*named), chain(*sources), strict=True):
+        if one.older:
+            remedy = "Name each run folder to take more."
+            warn(f"{name} holds {one.older + 1} sessions; only the newest, {one.name}, is taken. {remedy}")
+    found = [[one._replace(digest=kept_digest(one, kept)) for one in names] for names in sources]
+    _expect([one for names in found for one in names])
+    labels = _labels(found, named)
+    return [
+        side([(label, loaded(one, kept, asked.executor)) for label, one in zip(words, names, strict=True)], many)
+        for words, names, many in zip(labels, found, items or [1] * len(found), strict=True)
+    ]
+
+
+def _expect(found: Sequence[Source]) -> None:
+    files = [file for one in found if one.stored and one.digest is None for file in one.stored.files]
+    if files:
+        expect(sum(file.size for file in files), any(file.path.suffix == ".gz" for file in files))
+
+
+def loaded(one: Source, kept: Kept, executor: str) -> Digest:
+    """The digest, with a word on what is being read."""
+    from ..analysis.compare.load import load
+
+    show_progress(f"Reading {one.name} …")
+    try:
+        return load(one, kept, executor)
+    finally:
+        show_progress("")
+
+
+def _labels(found: Sequence[Sequence[Source]], named: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Names of sessions where all differ, else what was asked for."""
+    names = [one.name for names in found for one in names]
+    if len(set(names)) == len(names):
+        return [[one.name for one in names] for names in found]
+    return [list(names) for names in named]

@@ -1,0 +1,169 @@
+"""The verb ``check``: budgets and baselines, with exit codes for continuous integration."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..budgets.sessions import add_steps, sides
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.settings import GITHUB_SUMMARY
+from ..runtime.terminal import say, shown, warn
+from .shared import add_executor, add_memory_limit, output
+
+if TYPE_CHECKING:
+    from ..analysis.compare.side import Side
+    from ..analysis.compare.verdict import Verdict
+    from ..analysis.digest.record import Digest
+    from ..budgets.config import Config
+    from ..budgets.decide import Outcome
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the command's parser."""
+    verbs.add_parser("check", help="hold sessions to budgets and to a baseline", options=_check_options)
+
+
+def _check_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help="what is checked: sessions, digests or reports")
+    verb.add_argument(
+        "--baseline", metavar="SESSION", nargs="+", default=[], help="sessions, digests or reports, not a folder's"
+    )
+    verb.add_argument(
+        "--config", metavar="FILE", type=Path, default=Path("pyproject.toml"), help="default: %(default)s"
+    )
+    verb.add_argument(
+        "--strict", action="store_true", help="what is not proven fails, too, if its estimate is too large"
+    )
+    verb.add_argument("--missing-baseline", choices=("fail", "pass"), default="fail", help="default: %(default)s (4)")
+    verb.add_argument("--update-baseline", action="store_true", help="keep what was checked as a baseline")
+    verb.add_argument("--force", action="store_true", help="even if a budget is broken")
+    verb.add_argument("--no-names", action="store_true", help="baselines hold hashes instead of names of ops")
+    verb.add_argument("--junit", metavar="FILE", type=Path)
+    verb.add_argument("--markdown", metavar="FILE", type=Path)
+    verb.add_argument("--json", metavar="FILE", type=Path)
+    verb.add_argument("--github", action="store_true", help="annotations and a summary for GitHub's runner")
+    verb.add_argument("--init", action="store_true", help="print a configuration for a session instead")
+    verb.add_argument(
+        "--ab", metavar="COMMAND", nargs=2, help="run both by turns, and check the second against the first"
+    )
+    verb.add_argument("--rounds", metavar="N", type=int, default=4, help="how often each (default: %(default)s)")
+    add_steps(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_check)
+
+
+def _check(asked: argparse.Namespace) -> int:
+    from ..analysis.compare.engine import compare
+    from ..analysis.compare.verdict import verdict
+    from ..budgets.config import load
+    from ..budgets.decide import BROKEN, decide, exit_code
+
+    if bool(asked.sessions) == bool(asked.ab) or (asked.ab and asked.baseline):
+        raise ProblemError(Problem("usage", "Give sessions to check, or two commands with --ab."))
+    if asked.init:
+        return _init(asked)
+    config = load(asked.config)
+    with ExitStack() as until_then:
+        new, base = _interleaved(asked, until_then) if asked.ab else _named(asked, config)
+    new, base = replace(new, items=config.items_per_step), base and replace(base, items=config.items_per_step)
+    outcomes = decide(config, new, base, asked.missing_baseline == "pass")
+    result = exit_code(outcomes, asked.strict)
+    _write(asked, config, outcomes, result, verdict(compare(base, new), config.threshold) if base else None)
+    if asked.update_baseline:
+        if result == BROKEN and not asked.force:
+            warn("The baseline stays as it is, since a budget is broken; --force changes it all the same.")
+        else:
+            _update(asked, config, list(new.digests))
+    return result
+
+
+def _interleaved(asked: argparse.Namespace, until_then: ExitStack) -> tuple[Side, Side | None]:
+    import tempfile
+
+    from ..budgets import interleave
+
+    if asked.rounds < 1:
+        raise ProblemError(Problem("usage", "--rounds is 1 or more."))
+    root = Path(until_then.enter_context(tempfile.TemporaryDirectory(prefix="tb-profile-ab-")))
+    folders = interleave.captures(asked.ab, asked.rounds, root, warn)
+    base, new = sides(asked, [[str(each) for each in side] for side in folders])
+    return new, base
+
+
+def _named(asked: argparse.Namespace, config: Config) -> tuple[Side, Side | None]:
+    from ..analysis.compare.side import side
+    from ..budgets import baselines
+
+    found = sides(asked, [asked.sessions, *([asked.baseline] if asked.baseline else [])])
+    if asked.baseline or not config.baseline:
+        return found[0], found[1] if asked.baseline else None
+    place = baselines.folder(asked.config.parent / config.baseline, config.name)
+    known = baselines.read(place, found[0].digests[0])
+    if not known and baselines.others(place):
+        warn(f"{place} holds baselines of other machines or programs only.")
+    return found[0], side(known) if known else None
+
+
+def _update(asked: argparse.Namespace, config: Config, digests: list[Digest]) -> None:
+    from ..budgets import baselines
+
+    if not config.baseline:
+        raise ProblemError(Problem("bad_config", 'The configuration names no folder: baseline = "perf/baselines".'))
+    place = baselines.folder(asked.config.parent / config.baseline, config.name)
+    chosen = [baselines.without_names(each) for each in digests] if asked.no_names else digests
+    for path in baselines.write(place, chosen):
+        warn(f"Wrote {path}")
+
+
+def _write(
+    asked: argparse.Namespace, config: Config, outcomes: list[Outcome], result: int, told: Verdict | None
+) -> None:
+    from ..budgets import output as written
+
+    files: tuple[tuple[Path | None, Callable[[], bytes]], ...] = (
+        (asked.junit, lambda: written.junit(outcomes)),
+        (asked.markdown, lambda: written.markdown(outcomes, config.name, told).encode("utf-8", "replace")),
+        (asked.json, lambda: written.lines(outcomes, result, told).encode("utf-8", "replace")),
+    )
+    for path, content in files:
+        if path:
+            with output(path) as file:
+                file.write(content())
+    sys.stdout.write(written.text(outcomes, told))
+    if asked.github:
+        for line in written.github(outcomes):
+            say(line)
+        summary = os.environ.get(GITHUB_SUMMARY)
+        if summary:
+            with open(summary, "a", encoding="utf-8", errors="replace") as file:
+                file.write(written.markdown(outcomes, config.name, told))
+
+
+def _init(asked: argparse.Namespace) -> int:
+    """Exact budgets as they are now; times are left to people, since one capture tells nothing of how runs differ."""
+    from ..budgets.measure import value_of
+    from ..budgets.quantity import BYTES
+    from ..budgets.quantity import written as shown_as
+
+    (found,) = sides(asked, [asked.sessions])
+    say("[tool.tb-profile.check]")
+    say('baseline = "perf/baselines"')
+    memories = sorted({each.allocator for digest in found.digests for each in digest.memory})
+    for metric in ("launches", "compiles", "health.errors", *(f"memory.peak:{name}" for name in memories)):
+        measured = value_of(metric, found)
+        if measured:
+            limit = shown_as(measured.value * 1.02, BYTES) if measured.kind == BYTES else f"{measured.value:.0f}"
+            for line in ("", "[[tool.tb-profile.check.budget]]", f"metric = {json.dumps(metric)}", f'max = "{limit}"'):
+                sys.stdout.write(f"{shown(line)}\n")
+    for line in ("", "[[tool.tb-profile.check.budget]]", 'metric = "step"', 'max-change = "+5%"'):
+        say(line)
+    return 0

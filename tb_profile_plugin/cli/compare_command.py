@@ -1,0 +1,148 @@
+"""The verbs that judge and look back: each returns its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..budgets.sessions import add_steps, loaded, share, sides
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.terminal import warn
+from . import check_command
+from .shared import add_executor, add_memory_limit, count, output
+
+if TYPE_CHECKING:
+    from ..analysis.digest.record import Digest
+
+_SIDE = (
+    "a logdir (its newest session), a run folder, a capture, a digest's file or a report; #steps=10-40 chooses steps"
+)
+
+
+def add(verbs: Any) -> None:
+    """Add the verbs to the command's parser."""
+    verbs.add_parser(
+        "compare", help="say whether one side is faster than the other, by how much, and why", options=_compare_options
+    )
+    verbs.add_parser(
+        "trend", help="look back over a logdir's sessions: since when are steps slower, and why", options=_trend_options
+    )
+    check_command.add(verbs)
+
+
+def _compare_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("sessions", metavar="SESSION", nargs="*", help=f"base and new: {_SIDE}")
+    verb.add_argument("--base", metavar="SESSION", nargs="+", default=[], help="several captures of the base")
+    verb.add_argument("--new", metavar="SESSION", nargs="+", default=[], help="several captures of the new side")
+    verb.add_argument("--items", metavar="A=N,B=M", type=_items, default=(1, 1), help="what a step works through")
+    verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
+    verb.add_argument("--top", metavar="N", type=count, default=15, help="ops in text (default: %(default)s)")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_steps(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_compare)
+
+
+def _trend_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--match", metavar="GLOB", default="*", help="only sessions of such names (default: all)")
+    verb.add_argument("--threshold", metavar="SHARE", type=share, default=0.01, help="what matters (default: 1%%)")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_steps(verb)
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_trend)
+
+
+def _items(text: str) -> tuple[int, int]:
+    parts = dict(part.partition("=")[::2] for part in text.upper().split(","))
+    try:
+        found = int(parts.pop("A", "1")), int(parts.pop("B", "1"))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512") from error
+    if parts or min(found) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form A=256,B=512")
+    return found
+
+
+def _compare(asked: argparse.Namespace) -> int:
+    from ..analysis.compare.engine import compare
+    from ..analysis.compare.verdict import verdict
+    from ..export.report import compare as report
+
+    if bool(asked.sessions) == bool(asked.base or asked.new) or (asked.sessions and len(asked.sessions) != 2):
+        raise _usage("Give two sessions, or some with --base and some with --new.")
+    if not asked.sessions and not (asked.base and asked.new):
+        raise _usage("Give sessions with --base and with --new.")
+    named = (asked.base, asked.new) if asked.base else ([asked.sessions[0]], [asked.sessions[1]])
+    base, new = sides(asked, named, asked.items)
+    found = compare(base, new)
+    told = verdict(found, asked.threshold)
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: report.text(found, told, asked.top),
+        "markdown": lambda: report.markdown(found, told),
+        "json": lambda: f"{json.dumps(report.nested(found, told), allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    return 0
+
+
+def _usage(message: str) -> ProblemError:
+    return ProblemError(Problem("usage", message))
+
+
+def _trend(asked: argparse.Namespace) -> int:
+    from ..analysis.compare.trend import trend
+    from ..export.report import trend as report
+
+    found = trend(_alike(_digests(asked)), asked.threshold)
+    written: dict[str, Callable[[], str]] = {
+        "text": lambda: report.text(found),
+        "markdown": lambda: report.markdown(found),
+        "json": lambda: f"{json.dumps(report.nested(found), allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    return 0
+
+
+def _digests(asked: argparse.Namespace) -> list[tuple[str, Digest]]:
+    from ..analysis.compare.load import Source
+    from ..store import Logdir
+    from ..store.result_cache import Kept
+
+    kept = Kept(not asked.no_cache)
+    sessions = [
+        each for each in reversed(Logdir(asked.logdir).survey().sessions) if fnmatchcase(each.name, asked.match)
+    ]
+    if not sessions:
+        message = "There is no session here." if asked.match == "*" else "There is no session of such a name."
+        raise ProblemError(Problem("no_sessions", message, where=asked.logdir), 404)
+    digests = []
+    for stored in sessions:
+        one = Source(stored.name, stored, None, "", asked.step_event, asked.steps or "typical")
+        try:
+            digests.append((stored.name, loaded(one, kept, asked.executor)))
+        except ProblemError as error:
+            warn(f"Left out {stored.name}: {error.problem}")
+    if not digests:
+        raise ProblemError(Problem("no_sessions", "None of the sessions can be read.", where=asked.logdir))
+    return digests
+
+
+def _alike(digests: list[tuple[str, Digest]]) -> list[tuple[str, Digest]]:
+    """Those of the program and machine that most are of."""
+    from ..analysis.compare.same_program import alike
+
+    found = alike(digests)
+    if left := len(digests) - len(found):
+        warn(f"{left} of {len(digests)} sessions are left out: other devices, hosts or kinds of steps.")
+    return found

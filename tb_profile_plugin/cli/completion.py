@@ -1,0 +1,49 @@
+"""What shells need to complete the command: its verbs, their options, and the paths that they take."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+from typing import Any
+
+from .shared import output
+
+SHELLS = ("bash", "zsh")
+"""Of those that shtab knows the ones for which it tells the options of verbs."""
+_PATHS = frozenset({"DIR", "FILE", "LOGDIR", "LOGDIR|ADDRESS", "SESSION"})
+"""How arguments that are paths are called in the help."""
+
+
+def add(parser: argparse.ArgumentParser, verbs: Any) -> None:
+    """Let a command with such verbs take ``--print-completion``."""
+    parser.add_argument(
+        "--print-completion",
+        metavar="SHELL",
+        choices=SHELLS,
+        action=_Print,
+        dest=argparse.SUPPRESS,
+        verbs=verbs,
+        help="print what bash or zsh needs to complete this command, and exit",
+    )
+
+
+class _Print(argparse.Action):
+    """Prints the script of a shell, and exits."""
+
+    def __init__(self, verbs: Any, **about: Any):
+        super().__init__(**about)
+        self._verbs = verbs
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: Any, shell: Any, option: str | None = None) -> None:
+        if find_spec("shtab") is None:
+            parser.exit(1, "tb-profile: shtab is not installed. pip install 'tb-profile-plugin[completion]'\n")
+        import shtab
+
+        for verb in self._verbs.choices.values():
+            verb.declare()
+            for action in verb._actions:
+                if action.metavar in _PATHS:
+                    action.complete = shtab.FILE
+        with output(None) as file:
+            file.write(f"{shtab.complete(parser, shell)}\n".encode())
+        parser.exit()

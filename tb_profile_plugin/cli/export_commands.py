@@ -1,0 +1,259 @@
+"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL and to assistants."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.terminal import say, warn
+from .guide import GUIDE
+from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, count, output, size, stored_at
+
+if TYPE_CHECKING:
+    from ..export.frames.frame import Frame
+
+
+def add(verbs: Any) -> None:
+    """Add the verbs to those of ``tb-profile``."""
+    verbs.add_parser(
+        "summary",
+        help="the most important about a session on a page, for a ticket or an assistant",
+        options=_summary_options,
+    )
+    verbs.add_parser(
+        "sql",
+        help="ask of the events, steps, ops, kernels and allocations of sessions with SQL",
+        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "The tables and their columns: --schema. It runs in a process that can open no file.",
+        options=_sql_options,
+    )
+    verbs.add_parser(
+        "report",
+        help="write the pages of a session into one HTML file, redacted, for a colleague",
+        options=_report_options,
+    )
+    verbs.add_parser(
+        "mcp",
+        help="answer an assistant about the sessions of a logdir: MCP on standard input and output",
+        options=_mcp_options,
+    )
+    verbs.add_parser(
+        "guide", help="how to read what tb-profile says, for people and assistants", options=_guide_options
+    )
+    verbs.add_parser("skill", help="install the guide as a skill for assistants", options=_skill_options)
+
+
+def _summary_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--format", choices=("markdown", "json"), default="markdown", help="default: %(default)s")
+    verb.add_argument("--budget", type=_tokens, default=2000, help="tokens of Markdown at most (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_summary)
+
+
+def _sql_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
+    verb.add_argument("--schema", action="store_true", help="only say what the tables hold, with types")
+    verb.add_argument(
+        "--also",
+        metavar="SESSION",
+        action="append",
+        default=[],
+        help="another session, told apart by the column session; may be given again",
+    )
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--format", choices=("text", "csv", "json", "markdown", "parquet"), default="text", help="default: %(default)s"
+    )
+    verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
+    verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_sql)
+
+
+def _report_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
+    verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
+    add_key(verb)
+    verb.add_argument("--title", default="", help="what stands above all, as it is given")
+    verb.add_argument("--notes", metavar="FILE", type=Path, help="a text that stands below the title, as it is")
+    verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_report)
+
+
+def _mcp_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--sql", action="store_true", help="let it ask with SQL, too")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_mcp)
+
+
+def _guide_options(verb: argparse.ArgumentParser) -> None:
+    verb.set_defaults(verb=_guide)
+
+
+def _skill_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("action", choices=("install", "show"))
+    verb.add_argument(
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        default=Path(".claude", "skills"),
+        help="the assistant's folder of skills (default: %(default)s)",
+    )
+    verb.set_defaults(verb=_skill)
+
+
+def _tokens(text: str) -> int:
+    if not (text.isdecimal() and 100 <= int(text) <= 100_000):
+        raise argparse.ArgumentTypeError(f"{text} is no budget: give 100 to 100000")
+    return int(text)
+
+
+def _summary(asked: argparse.Namespace) -> None:
+    from ..export.report import summary
+
+    stored = stored_at(asked.session)
+    found = summary.summary(stored.name, answers(stored, asked, {name: {} for name in summary.QUESTIONS}))
+    written = {
+        "markdown": lambda: summary.markdown(found, asked.budget),
+        "json": lambda: f"{json.dumps(found, allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
+def _sql(asked: argparse.Namespace) -> None:
+    from ..export.frames import display
+    from ..tools.answers import csv
+
+    if asked.schema:
+        _schema(asked)
+        return
+    query = sys.stdin.read() if asked.query == "-" else asked.query
+    if asked.format == "parquet" and not asked.out:
+        raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
+    stored, *more = [stored_at(each) for each in (asked.session, *asked.also)]
+    from ..api import Capture
+
+    also = [Capture(each) for each in more]
+    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds, also)
+    frame, every = result.frame, asked.rows
+    written = {
+        "text": lambda: f"{display.text(frame, every)}\n",
+        "markdown": lambda: display.markdown(frame, every),
+        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+        "json": lambda: f"{json.dumps(frame.records())}\n",
+    }
+    with output(asked.out) as file:
+        if asked.format != "parquet":
+            file.write(written[asked.format]().encode("utf-8", "replace"))
+    if asked.format == "parquet":
+        _write_parquet(frame, asked.out)
+    if result.more:
+        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
+
+
+def _write_parquet(frame: Frame, path: Path) -> None:
+    """Here, of the rows that came back: the process that ran the query can open no file."""
+    import duckdb
+
+    quoted = os.fspath(path).replace("'", "''")
+    with duckdb.connect() as connection:
+        connection.register("result", frame)
+        connection.execute(f"COPY result TO '{quoted}' (FORMAT parquet)")
+
+
+def _schema(asked: argparse.Namespace) -> None:
+    from ..export.frames.frame import Frame
+    from ..export.frames.tables import TABLES
+
+    types = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float64": "DOUBLE"}
+    for table in TABLES.values():
+        say(f"{table.id}: {table.doc}")
+        for field in Frame(table, []).schema:
+            sort = "VARCHAR" if field.kind == "string" else types[field.dtype]
+            say(f"    {field.id:24} {sort:8} {field.doc or field.label}")
+    say("Macros: s(x), ms(x), us(x) of times in ps.")
+
+
+def _report(asked: argparse.Namespace) -> None:
+    if asked.key and asked.as_is:
+        raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
+    stored = stored_at(asked.session)
+    from ..api import Capture
+    from ..export.share import kept_names
+    from ..serve.report import report
+
+    notes = asked.notes.read_text(encoding="utf-8", errors="replace") if asked.notes else ""
+    session = Capture(stored)
+    names = kept_names(session, asked.key) if asked.key else None
+    made = report(session, asked.as_is, asked.max_size, asked.title, notes, names)
+    with output(asked.out) as file:
+        file.write(made.html.encode("utf-8", "replace"))
+    if names:
+        names.write(asked.key)
+    redacted = "Not redacted: names of hosts, users and files are in it." if asked.as_is else "Redacted."
+    say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
+    if made.left_out:
+        warn(f"Left out, because they are large: {', '.join(made.left_out)}. --max-size allows more.")
+
+
+def _mcp(asked: argparse.Namespace) -> None:
+    if find_spec("mcp") is None:
+        remedy = "pip install 'tb-profile-plugin[mcp]'"
+        raise ProblemError(Problem("no_mcp", "The package for the Model Context Protocol is not installed.", remedy))
+    from . import mcp_server
+
+    mcp_server.serve(asked.logdir, asked.sql)
+
+
+def _guide(asked: argparse.Namespace) -> None:
+    with output(None) as file:
+        file.write(GUIDE.read_bytes())
+
+
+_SKILL = """\
+---
+name: tb-profile
+description: Says why training or inference steps of TensorFlow, JAX or PyTorch are slow, what would help, and \
+whether a change made them faster, from profiler captures (*.xplane.pb, *.pt.trace.json). Use it where such captures, \
+a TensorBoard logdir with profiles, or slow steps are spoken of.
+---
+
+"""
+"""What assistants read before they choose it; the rest is the guide."""
+
+
+def _skill(asked: argparse.Namespace) -> None:
+    text = _SKILL.encode() + GUIDE.read_bytes()
+    if asked.action == "show":
+        with output(None) as file:
+            file.write(text)
+        return
+    place = asked.folder / "tb-profile" / "SKILL.md"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = Problem(
+            "unwritable", f"It cannot be made: {error.strerror}.", "Name another folder.", str(place.parent)
+        )
+        raise ProblemError(problem) from error
+    with output(place) as file:
+        file.write(text)
+    say(f"Wrote {place}")

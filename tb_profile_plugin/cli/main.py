@@ -1,0 +1,396 @@
+"""The command ``tb-profile``: 0 for an answer, 1 for a problem (told on stderr), 2 for a wrong call.
+
+Verbs that judge end with codes of their own, see `budgets`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import errno
+import gc
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.settings import MEMORY_LIMIT
+from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
+from ..runtime.version import __version__
+from . import compare_command, completion, export_commands
+from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, output, port, stored_at, written
+
+logger = logging.getLogger(__name__)
+
+_WRONG_CALLS = frozenset(
+    {
+        "usage",
+        "unknown_tool",
+        "unknown_option",
+        "bad_option",
+        "bad_address",
+        "bad_run",
+        "no_table",
+        "bad_query",
+        "bad_config",
+    }
+)
+"""Codes of problems with what was asked, whatever it was asked of."""
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb; returns the exit code."""
+    # numpy's OpenBLAS starts a thread for each processor when it is imported; nothing here multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Most of what is made lives until the answer, and then the process ends: cycles are looked for seldom, not then.
+    gc.set_threshold(200_000)
+    atexit.register(gc.freeze)
+    if sys.stdout is None or sys.stderr is None:
+        # Closed by whoever started this, `>&-`: what is said goes nowhere.
+        sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))
+    asked = _parser().parse_args(arguments)
+    log_to_stderr()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A console that lacks a character shows another instead of ending the command.
+            stream.reconfigure(errors="replace")
+    try:
+        if getattr(asked, "memory_limit", 0):
+            # Where it is read by all, in the processes of an executor, too.
+            os.environ[MEMORY_LIMIT] = str(asked.memory_limit)
+        code: int | None = asked.verb(asked)
+        sys.stdout.flush()
+    except ProblemError as error:
+        warn(f"tb-profile: {error.problem}")
+        return 2 if error.problem.code in _WRONG_CALLS else 1
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # The reader, e.g. head, has enough; the interpreter's own flush at exit must not complain either.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        elif error.filename is None and error.errno in _NO_ROOM:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            warn(f"tb-profile: Standard output cannot be written: {error.strerror}. Write to a place with room.")
+        else:
+            warn(f"tb-profile: {error}")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        logger.exception("This is a fault of tb-profile itself; please report it.")
+        return 1
+    return code or 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="tb-profile", description="Look at profiler captures of TensorFlow, JAX and PyTorch.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True, parser_class=Verb)
+
+    verbs.add_parser(
+        "serve", help="show the pages of a logdir in the browser, without TensorBoard", options=_serve_options
+    )
+    verbs.add_parser(
+        "capture", help="capture from running programs, whose profiler servers are named", options=_capture_options
+    )
+    verbs.add_parser("doctor", help="find out what stands between you and a capture", options=_doctor_options)
+    verbs.add_parser("sessions", help="list the sessions of a logdir, newest first", options=_sessions_options)
+    verbs.add_parser(
+        "tools", help="list the tools, and which have something to show for a session", options=_tools_options
+    )
+    verbs.add_parser("tool", help="print what a tool shows, as JSON", options=_tool_options)
+    verbs.add_parser("why", help="say why steps take as long as they do, and what would help", options=_why_options)
+    compare_command.add(verbs)
+    export_commands.add(verbs)
+    verbs.add_parser(
+        "export", help="write the whole trace for ui.perfetto.dev or chrome://tracing", options=_export_options
+    )
+    verbs.add_parser(
+        "cache", help="what earlier results and fetched captures take, or delete them", options=_cache_options
+    )
+    completion.add(parser, verbs)
+    return parser
+
+
+def _serve_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    verb.add_argument("--port", type=port, default=6007, help="0 takes a free one (default: %(default)s)")
+    verb.add_argument("--hide-capture", action="store_true", help="do not let the page capture")
+    verb.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="answer requests under this name, too, e.g. that of a proxy; may be given again",
+    )
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_serve)
+
+
+def _capture_options(verb: argparse.ArgumentParser) -> None:
+    from ..capture import cli
+
+    cli.declare(verb)
+
+
+def _doctor_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("target", metavar="LOGDIR|ADDRESS", nargs="?", help="a logdir or profiler servers to check, too")
+    verb.set_defaults(verb=_doctor)
+
+
+def _sessions_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("logdir", metavar="LOGDIR", help="a folder, or name:path,name:path for several")
+    verb.set_defaults(verb=_sessions)
+
+
+def _tools_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.set_defaults(verb=_tools)
+
+
+def _tool_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all, or the first)")
+    verb.add_argument(
+        "-o",
+        dest="options",
+        metavar="KEY=VALUE",
+        action="append",
+        type=_option,
+        default=[],
+        help="an option of the tool",
+    )
+    verb.add_argument(
+        "--format",
+        choices=("legacy", "named", "csv"),
+        default="legacy",
+        help="named: tables and facts by name; csv: one table; legacy: as the existing plugin answers (%(default)s)",
+    )
+    verb.add_argument("--table", default="", help="the table that csv writes (default: the first)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_tool)
+
+
+def _why_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument("--steps", default="", help="typical (the default), all, or step numbers such as 5-20")
+    verb.add_argument("--step-event", default="", help="name of the events to count as steps")
+    verb.add_argument("--op", default="", help="say instead what a step would take if this op took another time")
+    verb.add_argument("--factor", type=float, default=0.5, help="with --op: times as long (default: %(default)s)")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.add_argument("--no-cache", action="store_true", help="neither use nor keep earlier results")
+    add_memory_limit(verb)
+    add_executor(verb)
+    verb.set_defaults(verb=_why)
+
+
+def _export_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument(
+        "--format",
+        choices=("chrome", "perfetto", "xplane"),
+        default="chrome",
+        help="xplane is the capture itself as its file is, of one host; default: %(default)s (JSON)",
+    )
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--redact",
+        action="store_true",
+        help="for strangers: words other than those of frameworks, compilers and kernels become pseudonyms",
+    )
+    add_key(verb)
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_export)
+
+
+def _cache_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("action", choices=("show", "clear"))
+    verb.set_defaults(verb=_cache)
+
+
+def _option(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} is no KEY=VALUE")
+    return key, value
+
+
+def _serve(asked: argparse.Namespace) -> None:
+    from ..serve.standalone import serve
+
+    serve(
+        asked.logdir,
+        asked.host,
+        asked.port,
+        say,
+        asked.hide_capture,
+        asked.allow_host,
+        not asked.no_cache,
+        asked.executor,
+    )
+
+
+def _doctor(asked: argparse.Namespace) -> None:
+    from ..capture import doctor
+    from ..store import Logdir
+
+    found = doctor.machine()
+    target = asked.target
+    if target and ":" in target and not os.path.exists(target) and "/" not in target.removeprefix("grpc://"):
+        found += doctor.server(target)
+    elif target:
+        survey = Logdir(target).survey()
+        found += doctor.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses)
+    marks = {"info": "ok  ", "warning": "note", "error": "BAD "}
+    for problem in found:
+        say(f"{marks[problem.severity]}  {problem}")
+    bad = sum(problem.severity == "error" for problem in found)
+    if bad:
+        raise ProblemError(Problem("doctor", f"{bad} of {len(found)} checks failed.", "Their remedies stand above."))
+
+
+def _sessions(asked: argparse.Namespace) -> None:
+    from ..store import Logdir
+
+    survey = Logdir(asked.logdir).survey()
+    for stored in survey.sessions:
+        when = datetime.fromtimestamp(stored.modified).strftime("%Y-%m-%d %H:%M:%S")
+        apart = f" of {', '.join(stored.parts)}" if stored.parts else ""
+        say(f"{when}  {stored.size / 1e6:9.2f} MB  {stored.name}  ({', '.join(stored.hosts)}){apart}")
+    if not survey.sessions:
+        for miss in survey.near_misses:
+            place, _, reason = miss.partition(": ")
+            if place in survey.searched:
+                raise ProblemError(Problem("no_logdir", f"Cannot be searched: {reason}.", "Give a folder.", place))
+        warn(f"No sessions in {', '.join(survey.searched)}.")
+        for miss in survey.near_misses:
+            warn(f"  {miss}")
+
+
+def _tools(asked: argparse.Namespace) -> None:
+    stored = stored_at(asked.session)
+    from .. import tools
+    from ..api import Capture
+
+    session, others = Capture(stored), tools.precheck()
+    for tool in tools.find().values():
+        unavailable = tool.unavailable(session, others)
+        say(f"{tool.name}: {tool.doc.splitlines()[0] if tool.doc else tool.title}")
+        for param in tool.params:
+            choices = f" ({', '.join(param.choices)})" if param.choices else ""
+            say(f"    -o {param.name}={param.default}  {param.doc}{choices}")
+        if unavailable:
+            say(f"    nothing to show: {unavailable}")
+
+
+def _export(asked: argparse.Namespace) -> None:
+    if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
+        remedy = "Name a file with --out, or let another program read it."
+        raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
+    if asked.key and not asked.redact:
+        raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
+    stored = stored_at(asked.session)
+    from ..api import Capture
+    from ..export import share
+    from ..timeline import chrome, perfetto
+
+    session = Capture(stored)
+    names = share.kept_names(session, asked.key) if asked.key else None
+    trace: Iterable[bytes | memoryview]
+    if asked.format == "xplane":
+        trace = [share.capture(session, asked.host, asked.redact, names)]
+    else:
+        hosts = share.redacted(session, asked.host, names) if asked.redact else session.each(asked.host)
+        trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+    with output(asked.out) as file:
+        file.writelines(trace)
+    if names:
+        names.write(asked.key)
+
+
+def _why(asked: argparse.Namespace) -> None:
+    if asked.op:
+        _scaled(asked)
+        return
+    from ..export.report import why
+
+    given = {"steps": asked.steps, "step_event": asked.step_event}
+    answer = answers(stored_at(asked.session), asked, {"why": {name: value for name, value in given.items() if value}})[
+        "why"
+    ]
+    written = {
+        "text": lambda: f"{why.text(answer)}\n",
+        "markdown": lambda: why.markdown(answer),
+        "json": lambda: f"{json.dumps(why.nested(answer), allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+
+
+def _scaled(asked: argparse.Namespace) -> None:
+    stored = stored_at(asked.session)
+    from ..api import Capture
+
+    found = Capture(stored).scaled(
+        asked.op, asked.factor, asked.host, steps=asked.steps or "typical", step_event=asked.step_event
+    )
+    text = json.dumps(found.as_json()) if asked.format == "json" else found.sentence.text
+    with output(asked.out) as file:
+        file.write(f"{text}\n".encode("utf-8", "replace"))
+
+
+def _tool(asked: argparse.Namespace) -> None:
+    if any(name == "host" for name, _ in asked.options):
+        raise ProblemError(Problem("unknown_option", "A host is no option of a tool.", "Name it with --host."))
+    question = {asked.name: dict(asked.options)}
+    body = written(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
+    if asked.format == "csv":
+        text = _csv(json.loads(body), asked.table).encode("utf-8", "replace")
+    else:
+        text = body + b"\n"
+    with output(asked.out) as file:
+        file.write(text)
+
+
+def _csv(answer: Any, name: str) -> str:
+    """A table of a named answer; raises `ProblemError` where it has none of that name, or none."""
+    from ..tools.answers import csv
+
+    tables = answer.get("tables", {}) if isinstance(answer, dict) else {}
+    wanted = name or next(iter(tables), "")
+    if wanted not in tables:
+        message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
+        raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
+    return "".join(csv.table(tables[wanted]))
+
+
+def _cache(asked: argparse.Namespace) -> None:
+    from ..store import cache
+
+    if asked.action == "clear":
+        say(f"Deleted {cache.clear() / 1e6:.1f} MB.")
+        return
+    names = {"files": "captures fetched from elsewhere", "results": "results of tools"}
+    say(f"{cache.folder()}, at most {cache.limit() / 2**30:.1f} GiB:")
+    for kind, (count, size) in cache.usage().items():
+        say(f"{count:8} {names[kind]}, {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

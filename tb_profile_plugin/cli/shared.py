@@ -1,0 +1,156 @@
+"""What verbs share: the session at a path, its answers from the cache or worked out, and where a result goes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.settings import MEMORY_LIMIT, expect
+
+if TYPE_CHECKING:
+    from ..store import StoredSession
+
+SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
+
+
+def add_memory_limit(verb: argparse.ArgumentParser) -> None:
+    """Let a verb take ``--memory-limit``."""
+    verb.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=size,
+        default=0,
+        help="what one capture may take, and on a server all that stay decoded, those used last (default: all memory, "
+        f"and 3G); {MEMORY_LIMIT} says the same, in TensorBoard, too",
+    )
+
+
+def add_executor(verb: argparse.ArgumentParser) -> None:
+    """Let a verb take ``--executor``."""
+    verb.add_argument(
+        "--executor",
+        metavar="SPEC",
+        type=_executor,
+        default="",
+        help="what works on the hosts of a session: threads (the default), processes, either with a number "
+        "(processes:4), or a Dask cluster (dask://scheduler:8786)",
+    )
+
+
+def add_key(verb: argparse.ArgumentParser) -> None:
+    """Let a verb that redacts take ``--key``."""
+    verb.add_argument(
+        "--key",
+        metavar="FILE",
+        type=Path,
+        help="keep there, for yourself, what each pseudonym stands for; those that are there already are used again",
+    )
+
+
+def _executor(text: str) -> str:
+    from ..runtime.executors import match
+
+    try:
+        return match(text).string if text else ""
+    except ProblemError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def count(text: str) -> int:
+    """An option's number of rows or the like."""
+    if not (text.isdecimal() and len(text) < 8 and 1 <= int(text) <= 1_000_000):
+        raise argparse.ArgumentTypeError(f"{text} is no such number: give 1 to 1000000")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """An option's port."""
+    number = int(text)
+    if not 0 <= number < 65536:
+        raise argparse.ArgumentTypeError(f"{number} is no port: give 0 to 65535")
+    return number
+
+
+def size(text: str) -> int:
+    """An option's size, such as ``8G``, in bytes."""
+    from ..runtime.memory import size_of
+
+    try:
+        return size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def stored_at(session: str) -> StoredSession:
+    """The session at a path, before anything is imported that decodes: how kernels run depends on how much there is."""
+    from ..store import resolve
+
+    found = resolve(session)
+    expect(found.size, any(file.path.suffix == ".gz" for file in found.files))
+    return found
+
+
+def answers(
+    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """Tools' named answers as `written` has them, read."""
+    return {name: json.loads(body) for name, body in written(stored, asked, questions).items()}
+
+
+def written(
+    stored: StoredSession, asked: argparse.Namespace, questions: Mapping[str, Mapping[str, str]], legacy: bool = False
+) -> dict[str, bytes]:
+    """Tools' JSON data by the tools' names, with these options, from the cache where it was asked for before.
+
+    Where all of it was, nothing that decodes is imported.
+    """
+    from ..store.result_cache import LEGACY, NAMED, Kept, pack, question, to_json, unpack
+
+    kept = Kept(not asked.no_cache)
+    places = {
+        name: question(name, asked.host, options, LEGACY if legacy else NAMED) for name, options in questions.items()
+    }
+    known = {name: unpack(body) for name, what in places.items() if (body := kept.get(stored, *what))}
+    if len(known) == len(questions):
+        return known
+    from ..model.session import Session
+    from ..runtime.executors import executor
+
+    with closing(executor(asked.executor)) as workers, ThreadPoolExecutor(1) as ahead:
+        session = Session(stored, executor=workers)
+        if len(stored.hosts) == 1:
+            # It is read and decoded while what analyses it is imported; who asks for it then is told of any problem.
+            ahead.submit(session.select)
+        from .. import compat, tools
+
+        for name, options in questions.items():
+            if name not in known:
+                tool = tools.get(name)
+                ask = partial(compat.answer, tool) if legacy else tool.run
+                known[name] = to_json(ask(session, asked.host, **options))
+                if kept.enabled and not (tool.streamed or session.unreadable):
+                    kept.put(stored, pack(known[name]), *places[name])
+    return known
+
+
+@contextmanager
+def output(path: Path | None) -> Iterator[BinaryIO]:
+    """Where a result goes: that file or standard output; raises `ProblemError` where the file cannot be written."""
+    if not path:
+        yield sys.stdout.buffer
+        return
+    try:
+        with path.open("wb") as file:
+            yield file
+    except OSError as error:
+        rest = "; what lies there now is not whole" if path.is_file() else ""
+        remedy = f"Name another file{rest}."
+        raise ProblemError(Problem("unwritable", f"Cannot be written: {error.strerror}.", remedy, str(path))) from error

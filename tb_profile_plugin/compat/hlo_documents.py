@@ -1,0 +1,116 @@
+"""A program's graph and text as the existing plugin answers them: not JSON tables, but documents by type and format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+
+from ..analysis.xla import hlo_text
+from ..analysis.xla.neighbourhood import EVERYWHERE, neighbourhood
+from ..export.dot import dot
+from ..formats.xspace.hlo import config
+from ..formats.xspace.hlo.module import Module
+from ..model.host import Host
+from ..runtime.problems import Problem, ProblemError
+from ..tools.graph_viewer import centre
+from .documents import Document
+
+_WIDEST = 9
+_USUAL = "3"
+_LONGEST = 200_000_000
+"""Characters of a program's text."""
+_DEEP = 32
+"""Tuples inside each other that are looked through."""
+_TYPES = ("graph", "short_txt", "long_txt", "pb", "adj_nodes", "custom_call")
+_FORMATS = ("url", "html", "dot")
+
+
+def document(host: Host, given: Mapping[str, str]) -> Document:
+    """See the module; raises `ProblemError` for a type, program or instruction that does not exist."""
+    kind = _one_of("type", given["type"], _TYPES)
+    if not host.modules:
+        remedy = "Capture JAX, PyTorch/XLA, or TensorFlow with jit_compile=True."
+        raise ProblemError(Problem("no_xla_program", "This capture holds no XLA program.", remedy), 404)
+    name = given.get("node_name", "")
+    module, row = centre(host, given.get("module_name") or given.get("program_id", ""), name)
+    if kind == "graph":
+        return _graph(module, row, given)
+    if kind == "pb":
+        return Document(module.blob.tobytes(), "pb")
+    if kind in ("short_txt", "long_txt"):
+        style = hlo_text.SHORT if kind == "short_txt" else hlo_text.LONG
+        style = hlo_text.Style(style.mark, style.types, style.whole, _number(given, "show_metadata", "0") != 0)
+        return Document(_whole(module, style), "txt")
+    return Document((_neighbours(module, row) if kind == "adj_nodes" else _custom_call(module, row)).encode(), "txt")
+
+
+def _graph(module: Module, row: int, given: Mapping[str, str]) -> Document:
+    form = _one_of("format", given.get("format") or "dot", _FORMATS)
+    width = min(max(_number(given, "graph_width", _USUAL), 0), _WIDEST)
+    asked = given.get("node_name", "").removeprefix("%").lower()
+    whole = bool(asked) and asked != module.names[row].lower()
+    every = _number(given, "merge_fusion", "0") == 0
+    found = neighbourhood(module, row, EVERYWHERE if whole else width, every=every)
+    computation = module.computation_names[int(module.computation[row])]
+    around = f"Neighborhood of {width} nodes around {module.names[row]}\n" * (not whole)
+    text = dot(module, found, f"{around}Computation {computation}")
+    if form == "dot":
+        return Document(text.encode(), "dot")
+    title = escape(f"{module.names[row]} of {module.title}")
+    body = f"<!doctype html><meta charset=utf-8><title>{title}</title><h1>{title}</h1><pre>{escape(text)}</pre>\n"
+    return Document(body.encode(), "html")
+
+
+def _whole(module: Module, style: hlo_text.Style) -> bytes:
+    """The text of a program; raises `ProblemError` (413) for one that is longer than anybody can read."""
+    lines, size = [], 0
+    for line in hlo_text.program(module, style):
+        lines.append(line.encode())
+        size += len(line)
+        if size > _LONGEST:
+            message = f"The text of {module.title} would be longer than {_LONGEST // 10**6} MB."
+            raise ProblemError(Problem("too_large", message, "Ask for type=pb, or for parts with type=graph."), 413)
+    return b"".join(lines)
+
+
+def _neighbours(module: Module, row: int) -> str:
+    """Names of operands in their order, and of users; where an element is picked from a tuple, those beyond that."""
+
+    def picked(each: int) -> bool:
+        return each >= 0 and module.opcodes[each] == "get-tuple-element"
+
+    operands = []
+    for operand in module.operands[row]:
+        for _ in range(_DEEP):
+            if picked(operand):
+                operand = (module.operands[operand] or [-1])[0]
+        operands.append(operand)
+    users: dict[int, None] = {}
+    for user in module.users[row]:
+        users |= dict.fromkeys(module.users[user] if picked(user) else [user])
+    names = {"consumer_names": users, "operand_names": operands}
+    return json.dumps({key: [module.names[each] for each in rows if each >= 0] for key, rows in names.items()})
+
+
+def _custom_call(module: Module, row: int) -> str:
+    found = config.inside(config.parsed(module.configs[row]), "custom_call_config")
+    if not found:
+        message = f"{module.names[row]} says nothing about what it calls."
+        raise ProblemError(Problem("no_backend_config", message, "Ask for a custom call."), 404)
+    return json.dumps(found, indent=1)
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise ProblemError(
+            Problem("bad_option", f"{name}={value!r} is not answered.", f"Ask for {', '.join(choices)}.")
+        )
+    return value
+
+
+def _number(given: Mapping[str, str], name: str, usual: str) -> int:
+    value = given.get(name) or usual
+    if not (value.isascii() and value.isdecimal() and len(value) < 10):
+        raise ProblemError(Problem("bad_option", f"{name}={value!r} is no such number.", "Give 0 or more."))
+    return int(value)

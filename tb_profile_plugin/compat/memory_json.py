@@ -1,0 +1,124 @@
+"""The memory profile in the established JSON shape: the protobuf message MemoryProfile as proto3 JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..analysis.ops.memory import Holding, holdings, sampled
+from ..formats.columns import vocabulary
+from ..model.devices.allocations import Allocations, origin
+from ..model.host import Host
+from ..model.per_host import per_host
+from ..tools.answers.answer import Json
+
+_SNAPSHOTS = 1000
+"""Points of the sampled timeline, as the established tool keeps."""
+
+
+def memory_json(host: Host, memories: Sequence[Allocations]) -> dict[str, Json]:
+    """Whole numbers of 64 bits are strings, as proto3 JSON wants them; times are ps on the clock of `Allocations`."""
+    return {
+        "memoryProfilePerAllocator": {each.memory: _memory(each) for each in memories},
+        "numHosts": 1,
+        "memoryIds": [each.memory for each in memories],
+        "version": 1,
+        "hloModules": _modules(host),
+    }
+
+
+def _memory(memory: Allocations) -> dict[str, Json]:
+    peak = memory.peak
+    steps = _step_ids(memory)
+    found = holdings(memory, peak)
+    events = [each.event for each in found if each.event >= 0]
+    place = {event: i for i, event in enumerate(events)}
+    specials = [each for each in found if each.event < 0]
+    in_use = int(memory.in_use[peak])
+    return {
+        "memoryProfileSnapshots": [_snapshot(memory, event, steps) for event in events],
+        "profileSummary": {
+            "peakBytesUsageLifetime": str(memory.peak_in_use.max()),
+            "peakStats": _stats(memory, peak) | {"peakBytesInUse": str(in_use)},
+            "peakStatsTimePs": str(memory.time[peak]),
+            "memoryCapacity": str(in_use + int(memory.free[peak])),
+        },
+        "activeAllocations": [
+            {
+                "snapshotIndex": str(place.get(each.event, -1)),
+                "specialIndex": str(specials.index(each) if each.event < 0 else -1),
+                "numOccurrences": str(each.occurrences),
+            }
+            for each in found
+        ],
+        "specialAllocations": [_special(each, int(steps[peak])) for each in specials],
+        "sampledTimelineSnapshots": [_snapshot(memory, i, steps) for i in sampled(memory, _SNAPSHOTS).tolist()],
+    }
+
+
+def _step_ids(memory: Allocations) -> np.ndarray:
+    """Groups, and for events outside of all the one after the last group before them."""
+    known = np.maximum.accumulate(np.where(memory.group >= 0, np.arange(len(memory)), -1))
+    before = np.where(known >= 0, memory.group[known], -1)
+    return np.where(memory.group >= 0, memory.group, before + 1)
+
+
+def _stats(memory: Allocations, event: int) -> dict[str, Json]:
+    return {
+        "stackReservedBytes": str(memory.stack[event]),
+        "heapAllocatedBytes": str(memory.heap[event]),
+        "freeMemoryBytes": str(memory.free[event]),
+        "fragmentation": float(memory.fragmentation[event]),
+        "peakBytesInUse": str(memory.peak_in_use[event]),
+    }
+
+
+def _snapshot(memory: Allocations, event: int, steps: np.ndarray) -> dict[str, Json]:
+    activity = {
+        "memoryActivity": "ALLOCATION" if memory.allocates[event] else "DEALLOCATION",
+        "requestedBytes": str(memory.requested[event]),
+        "allocationBytes": str(memory.size[event]),
+        "address": str(memory.address[event]),
+        "tfOpName": memory.text("op", event),
+        "stepId": str(steps[event]),
+        "regionType": memory.text("region", event),
+        "dataType": memory.dtype_name(event),
+        "tensorShape": memory.text("shape", event),
+    }
+    stats = _stats(memory, event)
+    return {"timeOffsetPs": str(memory.time[event]), "aggregationStats": stats, "activityMetadata": activity}
+
+
+def _special(holding: Holding, step: int) -> dict[str, Json]:
+    return {
+        "memoryActivity": "ALLOCATION",
+        "requestedBytes": str(holding.requested),
+        "allocationBytes": str(holding.size),
+        "address": "0",
+        "tfOpName": holding.op,
+        "stepId": str(step),
+        "regionType": holding.region,
+        "dataType": holding.dtype,
+        "tensorShape": holding.shape,
+    }
+
+
+@per_host
+def _modules(host: Host) -> list[dict[str, Json]]:
+    """Runs of XLA modules on TPUs."""
+    found: list[dict[str, Json]] = []
+    start = origin(host)
+    for plane in host.tpus:
+        for line, name in enumerate(plane.lines.name):
+            for event in (
+                range(*plane.lines.events(line).indices(len(plane.events))) if name == vocabulary.XLA_MODULES else ()
+            ):
+                begin, end = int(plane.events.begin[event]) - start, int(plane.events.end[event]) - start
+                module = {
+                    "name": plane.names[plane.events.name[event]],
+                    "startTimePs": str(begin),
+                    "endTimePs": str(end),
+                }
+                found.append(module | {"id": str(len(found)), "planeName": plane.name.removeprefix(vocabulary.DEVICE)})
+    return found

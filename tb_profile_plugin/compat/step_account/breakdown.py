@@ -1,0 +1,200 @@
+"""Where the time of each step goes as the existing plugin counts it, in integer picoseconds that sum to the step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...analysis.ops.device_event_kinds import DeviceKind, device_kinds
+from ...formats.columns import Plane, vocabulary
+from ...model.events.steps import OF_TIME, Steps
+from ...model.host import Host, run_window
+from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
+from ...runtime.jit import jit
+from .host_activity import host_activities
+from .parts import Part
+
+_PARTS_OF_KINDS = {
+    DeviceKind.COMPUTE_16: Part.COMPUTE_16,
+    DeviceKind.COMPUTE_32: Part.COMPUTE_32,
+    DeviceKind.COMPUTE_OTHER: Part.COMPUTE_OTHER,
+    DeviceKind.COLLECTIVE: Part.COLLECTIVES,
+    DeviceKind.TO_DEVICE: Part.INPUT_COPY,
+    DeviceKind.FROM_DEVICE: Part.OUTPUT,
+    DeviceKind.ON_DEVICE: Part.DEVICE_TO_DEVICE,
+    DeviceKind.HOST_MEMORY: Part.HOST_OFFLOAD,
+    DeviceKind.ON_HOST: Part.HOST_COMPUTE,
+}
+_PART_OF_KIND = np.array([_PARTS_OF_KINDS[kind] for kind in DeviceKind], np.int64)
+_DEVICE_LINES = (vocabulary.XLA_OPS, vocabulary.FRAMEWORK_OPS, vocabulary.TENSORFLOW_OPS)
+
+
+def parts_of_steps(host: Host, steps: Steps) -> Array:
+    """int64[steps, len(Part)] ps: the partition of the given steps; each row sums to the step's duration.
+
+    Devices count by time, what the host does by the step's own group of events.
+
+    Steps of PyTorch's programs are of time alone: one begins where the work of the one before it ends, which is later
+    than the host goes on to it.
+    """
+    if steps.source in OF_TIME:
+        one_group = np.zeros(len(host.trace), np.int32)
+        return _partition(host, steps.begin, steps.end, np.zeros(1, np.int32), one_group, steps)
+    step_of_group = np.full(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, -1, np.int32)
+    step_of_group[steps.group] = np.arange(len(steps))
+    return _partition(host, steps.begin, steps.end, step_of_group, steps.of_event, steps)
+
+
+def parts_of_capture(host: Host) -> Array:
+    """int64[1, len(Part)] ps: the same of everything recorded, as if it were one step."""
+    begin, end = run_window(host)
+    one_group = np.zeros(len(host.trace), np.int32)
+    return _partition(host, np.array([begin]), np.array([end]), np.zeros(1, np.int32), one_group, None)
+
+
+def _partition(host: Host, begin: Array, end: Array, step_of_group: Array, group: Array, steps: Steps | None) -> Array:
+    devices = _device_timeline(host)
+    first, rows = host_activities(host, steps, step_of_group, group, len(begin))
+    if not group.any():
+        first, rows = _by_time(rows, begin, end)
+    part_ps, _ = _sweep(begin, end, first, rows, devices, len(Part), np.empty((0, 4), np.int64))
+    return part_ps
+
+
+def _swept(begin: Array, end: Array, first: Array, rows: Array, devices: Array) -> tuple[Array, Array]:
+    """(parts, segments) as `_sweep` has them, with room for all: what of it is not written takes no memory."""
+    often = (np.searchsorted(devices[:, 1], end) - np.searchsorted(devices[:, 2], begin, "right")).clip(min=0).sum()
+    room = np.empty((2 * (len(rows) + int(often)) + len(begin), 4), np.int64)
+    part_ps, count = _sweep(begin, end, first, rows, devices, len(Part), room)
+    return part_ps, room[:count]
+
+
+def _by_time(rows: Array, begin: Array, end: Array) -> tuple[Array, Array]:
+    """(first, rows) as `host_activities` gives them: each row for all steps that it overlaps; no two steps do."""
+    low = np.searchsorted(end, rows[:, 1], "right")
+    counts = np.maximum(np.searchsorted(begin, rows[:, 2], "left") - low, 0)
+    first_of_row = np.cumsum(counts) - counts
+    step = np.repeat(low - first_of_row, counts) + np.arange(counts.sum())
+    order = np.argsort(step, kind="stable")
+    first = np.searchsorted(step[order], np.arange(len(begin) + 1)).astype(np.int64)
+    return first, np.ascontiguousarray(np.repeat(rows, counts, axis=0)[order])
+
+
+def _device_timeline(host: Host) -> Array:
+    """int64[k, 3]: (part, begin, end) of what the devices together do, disjoint and in order of time."""
+    nothing = np.empty((0, 3), np.int64)
+    parts = [_device_rows(host, plane) for plane in host.devices]
+    if not parts:
+        return nothing
+    rows = np.concatenate(parts)
+    begin, end = host.window
+    _, segments = _swept(np.array([begin]), np.array([end]), np.array([0, len(rows)]), rows, nothing)
+    return np.ascontiguousarray(segments[segments[:, 1] != Part.OTHER, 1:])
+
+
+def _device_rows(host: Host, plane: Plane) -> Array:
+    lines = host.stream_lines(plane).tolist() if host.gpus else _op_lines(plane)
+    parts = _PART_OF_KIND[device_kinds(host, plane)]
+    picked = [np.arange(len(plane.events))[plane.lines.events(line)] for line in lines]
+    rows = np.concatenate([*picked, np.empty(0, np.int64)])
+    begin, end = plane.events.begin[rows], plane.events.end[rows]
+    return np.stack((parts[rows], begin, end), axis=1)
+
+
+def _op_lines(plane: Plane) -> list[int]:
+    """The lines of a TPU that tell its ops: those of the first of `_DEVICE_LINES` that it has."""
+    names_of = list(plane.lines.name)
+    wanted = next((name for name in _DEVICE_LINES if name in names_of), "")
+    return [line for line, name in enumerate(names_of) if name == wanted]
+
+
+@jit
+def _sweep(
+    step_begin: I64, step_end: I64, first: I64, rows: I64Matrix, devices: I64Matrix, parts: Int, segments: I64Matrix
+) -> tuple[I64Matrix, Int]:
+    """Partition each step: at every moment the smallest part number among what is active, the last where nothing is.
+
+    ``rows`` holds each step's activities (``rows[first[s]:first[s + 1]]``), ``devices`` what counts for all steps. Of
+    the segments, which are so many, those are written for which there is room.
+    """
+    part_ps = np.zeros((len(step_begin), parts), np.int64)
+    count = np.int64(0)
+    active = np.zeros(parts, np.int64)
+    for s in range(len(step_begin)):
+        low = np.searchsorted(devices[:, 2], step_begin[s], "right")
+        high = np.searchsorted(devices[:, 1], step_end[s], "left")
+        size = first[s + 1] - first[s] + max(high - low, 0)
+        edge = np.empty(2 * size, np.int64)
+        change = np.empty(2 * size, np.int8)
+        n = 0
+        for i in range(first[s], first[s + 1]):
+            n = _edges(rows[i], step_begin[s], step_end[s], edge, change, n)
+        for i in range(low, high):
+            n = _edges(devices[i], step_begin[s], step_end[s], edge, change, n)
+        order = _ascending(edge, n)
+        active[:] = 0
+        at, part, told = step_begin[s], parts - 1, np.int64(-1)
+        for k in range(n + 1):
+            until = edge[order[k]] if k < n else step_end[s]
+            if until > at:
+                part_ps[s, part] += until - at
+                if part != told:
+                    told = part
+                    if count < len(segments):
+                        segments[count, 0], segments[count, 1], segments[count, 2] = s, part, at
+                    count += 1
+                if count <= len(segments):
+                    segments[count - 1, 3] = until
+                at = until
+            if k < n:
+                step = np.int64(change[order[k]])
+                changed = abs(step) - 1
+                active[changed] += 1 if step > 0 else -1
+                if active[changed] > 0:
+                    part = min(part, changed)
+                while part < parts - 1 and active[part] == 0:
+                    part += 1
+    return part_ps, count
+
+
+@jit
+def _ascending(keys: I64, size: Int) -> I32:
+    """int32[size]: where the first ``size`` keys stand in ascending order, equal ones as they come.
+
+    A merge sort of the runs that ascend already: each thread's activities are one.
+    """
+    order, other = np.empty(size, np.int32), np.empty(size, np.int32)
+    starts = np.empty(size + 1, np.int32)
+    runs = 0
+    for k in range(size):
+        order[k] = k
+        if k == 0 or keys[k] < keys[k - 1]:
+            starts[runs] = k
+            runs += 1
+    while runs > 1:
+        starts[runs] = size
+        made = 0
+        for run in range(0, runs, 2):
+            low, middle, high = starts[run], starts[run + 1], starts[min(run + 2, runs)]
+            left, right = low, middle
+            for k in range(low, high):
+                if left < middle and (right >= high or keys[order[left]] <= keys[order[right]]):
+                    other[k] = order[left]
+                    left += 1
+                else:
+                    other[k] = order[right]
+                    right += 1
+            starts[made] = low
+            made += 1
+        order, other = other, order
+        runs = made
+    return order
+
+
+@jit
+def _edges(row: I64, low: Int, high: Int, edge: I64, change: I8, n: Int) -> Int:
+    begin, end = max(row[1], low), min(row[2], high)
+    if begin < end:
+        edge[n], change[n] = begin, row[0] + 1
+        edge[n + 1], change[n + 1] = end, -(row[0] + 1)
+        n += 2
+    return n

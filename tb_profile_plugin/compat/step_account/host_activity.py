@@ -1,0 +1,223 @@
+"""What the host's threads do at every moment of a step: work, waiting, Python, by the innermost event that tells."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...analysis.ops.host_ops import kernels_of_single_ops
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
+from ...formats.columns.gather import taken
+from ...model.events import torch_steps
+from ...model.events.steps import Steps
+from ...model.host import Host
+from ...model.names import collectives, host_events, op_names
+from ...model.profiler_options import is_unrecorded
+from ...runtime.arrays import I8, I32, I64, Array, I64Matrix, Int
+from ...runtime.jit import jit
+from .parts import NOTHING, Part
+
+_FRAMES = (
+    *("EagerExecute", "EagerLocalExecute", "KernelAndDeviceFunc::Run", "ThreadpoolListener::StartRegion"),
+    "CollectiveExecutor::RunClosure",
+)
+"""Events that only enclose: what they are part of tells more."""
+
+
+def host_activities(
+    host: Host, steps: Steps | None, step_of_group: Array, group: Array, count: int
+) -> tuple[Array, Array]:
+    """(first, rows): what threads do for each of ``count`` steps, ``rows[first[s]:first[s + 1]]`` in each.
+
+    ``rows`` is int64[k, 3] (part, begin, end), disjoint on each thread; ``group`` is each event's group,
+    ``step_of_group`` the group's step or -1.
+    """
+    plane = host.cpu
+    if plane is None:
+        return np.zeros(count + 1, np.int64), np.empty((0, 3), np.int64)
+    threads = host.trace.rows(plane)
+    spans = host.trace.begin[threads], host.trace.end[threads]
+    step, parts = taken(step_of_group, group[threads]), _parts(host, plane, steps)
+    if steps is not None:
+        _own_by_time(steps, spans[0], parts, step)
+    work = int(Part.KERNEL_LAUNCH), int(Part.HOST_COMPUTE), int(Part.HOST_COLLECTIVES)
+    return _innermost(plane.lines.first_event, *spans, step, parts, count, *work)
+
+
+def _own_by_time(steps: Steps, begin: Array, parts: Array, step: Array) -> None:
+    """Collectives that no link leads to, such as those on threads of gRPC, are part of the step that they begin in."""
+    free = np.flatnonzero(parts == int(Part.HOST_COLLECTIVES))
+    free = free[step[free] < 0]
+    if len(free) and len(steps):
+        order = np.argsort(steps.begin, kind="stable")
+        at = order[np.maximum(np.searchsorted(steps.begin[order], begin[free], "right") - 1, 0)]
+        inside = (steps.begin[at] <= begin[free]) & (begin[free] < steps.end[at])
+        step[free[inside]] = at[inside]
+
+
+def _parts(host: Host, plane: Plane, steps: Steps | None) -> Array:
+    """int8[events of the host's threads]: the `Part` that each event stands for, or `NOTHING`."""
+    told = zip(plane.names, plane.categories, strict=True)
+    by_name = np.array([_host_part(name, category, host) for name, category in told], np.int8)
+    activity: Array = taken(by_name, plane.events.name)
+    if host.devices:
+        launches = plane.stat(vocabulary.CORRELATION_ID).owner
+        activity[launches[activity[launches] == Part.HOST_COMPUTE]] = Part.KERNEL_LAUNCH
+    activity[_collectives(host, plane)] = Part.HOST_COLLECTIVES
+    activity[_root_stages(host, plane)] = Part.INPUT_WAIT
+    activity[kernels_of_single_ops(host)] = Part.HOST_COMPUTE
+    named = plane.stat(vocabulary.STEP_NAME).owner
+    activity[named[activity[named] == Part.HOST_COMPUTE]] = NOTHING
+    if steps is not None and steps.source != "loops":
+        # A loop's iteration begins with an executor, which works; any other marker only encloses.
+        threads = host.trace.rows(plane)
+        inside = (steps.marker >= threads.start) & (steps.marker < threads.stop)
+        activity[steps.marker[inside] - threads.start] = NOTHING
+    return activity
+
+
+def _host_part(name: str, category: str, host: Host) -> int:
+    if category:
+        return _torch_part(name, category)
+    if host_events.is_marker(name) or name.startswith(_FRAMES):
+        return NOTHING
+    if name.startswith(host_events.CALLS):
+        return Part.UNRECORDED if is_unrecorded(host) else Part.WAITING
+    if host_events.is_compiling(name):
+        return Part.COMPILE
+    if collectives.on_host(name):
+        return Part.HOST_COLLECTIVES
+    if host_events.is_waiting(name) or host_events.is_sleeping(name):
+        return Part.WAITING
+    if name.startswith(vocabulary.PYTHON_FRAME):
+        return Part.PYTHON
+    op = op_names.parse(name)
+    if op.category == op_names.TENSORFLOW and op.type.startswith("InfeedEnqueue"):
+        return Part.INPUT_COPY
+    if op.category == op_names.MEMCPY:
+        return Part.INPUT_COPY if op.type == "MemcpyHToD" else Part.HOST_COMPUTE
+    if host_events.asks_for_input(name):
+        return Part.INPUT_WAIT
+    if host.devices and name.startswith("ExecutorState::Process"):
+        return Part.KERNEL_LAUNCH
+    return Part.HOST_COMPUTE
+
+
+def _torch_part(name: str, category: str) -> int:
+    """Of an event of PyTorch's profiler; ranges that a program names are work, but for marks of steps."""
+    if host_events.asks_for_input(name):
+        return Part.INPUT_WAIT
+    if torch_steps.NUMBERED.fullmatch(name) or category == vocabulary.TORCH_INSTANT:
+        return NOTHING
+    if host_events.is_waiting(name) or host_events.is_sleeping(name):
+        return Part.WAITING
+    return Part.PYTHON if name.startswith(vocabulary.PYTHON_FRAME) else Part.HOST_COMPUTE
+
+
+def _collectives(host: Host, plane: Plane) -> Array:
+    """int64[k]: events of XLA:CPU's ops that are collectives by their opcode, whatever they are called."""
+    column = plane.stat(vocabulary.HLO_OP)
+    if not len(column):
+        return column.owner
+    codes, texts = column.codes
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    example, kind = combine(codes, program)
+    found = []
+    for at in example.tolist():
+        module = host.modules.get(int(program[at]))
+        instruction = module.instruction(texts[codes[at]]) if module else None
+        found.append(instruction is not None and collectives.is_category(instruction.opcode))
+    answer: Array = column.owner[np.array(found, bool)[kind]]
+    return answer
+
+
+def _root_stages(host: Host, plane: Plane) -> Array:
+    """Input pipeline stages (``_ipl_stage_name``) in no other stage, and in nothing that waits for a producer."""
+    stages = plane.stat(vocabulary.STAGE_NAME).owner
+    if not len(stages):
+        return stages
+    offset = host.trace.rows(plane).start
+    parent, _ = host.trace.nesting
+    inside = set((stages + offset).tolist()) | set(host.trace.links.target.tolist())
+    roots = []
+    for stage in stages.tolist():
+        above = int(parent[stage + offset])
+        while above >= 0 and above not in inside:
+            above = int(parent[above])
+        if above < 0:
+            roots.append(stage)
+    return np.array(roots, np.int64)
+
+
+@jit
+def _innermost(
+    lines: I64, begin: I64, end: I64, step: I32, part: I8, steps: Int, launch: Int, work: Int, together: Int
+) -> tuple[I64, I64Matrix]:
+    """The state of each line over time, by step: see `host_activities`.
+
+    The innermost event tells, but for three things: what lies in work of a part before ``launch`` belongs to it, work
+    within other work belongs to the smaller part, and work and waiting in a collective (``together``) to that.
+    """
+    # A stretch ends where an event begins or ends. What of these is not written takes no memory.
+    size = 2 * len(begin)
+    out = np.empty(size, np.int32), np.empty(size, np.int8), np.empty(size, np.int64), np.empty(size, np.int64)
+    state, of_step, until = (
+        np.empty(len(begin), np.int8),
+        np.empty(len(begin), np.int32),
+        np.empty(len(begin), np.int64),
+    )
+    count = np.int64(0)
+    for line in range(len(lines) - 1):
+        depth, at, start = 0, np.int64(0), count
+        for i in range(lines[line], lines[line + 1] + 1):
+            closing = i == lines[line + 1]
+            if not closing and (part[i] < 0 or step[i] < 0):
+                continue
+            now = np.int64(0) if closing else begin[i]
+            while depth > 0 and (closing or until[depth - 1] <= now):
+                depth -= 1
+                count = _put(out, start, count, of_step[depth], state[depth], at, until[depth])
+                at = max(at, until[depth])
+            if closing:
+                break
+            own = np.int64(part[i])
+            if depth > 0:
+                outer = np.int64(state[depth - 1])
+                if outer < launch or (own <= work and outer <= work):
+                    own = min(own, outer)
+                elif outer == together and own >= launch:
+                    own = outer
+                if own == outer and step[i] == of_step[depth - 1] and end[i] <= until[depth - 1]:
+                    # It tells nothing new.
+                    continue
+                count = _put(out, start, count, of_step[depth - 1], outer, at, now)
+            state[depth], of_step[depth], until[depth] = own, step[i], end[i]
+            depth += 1
+            at = now
+    out_step, out_part, out_begin, out_end = out
+    first = np.zeros(steps + 1, np.int64)
+    for k in range(count):
+        first[out_step[k] + 1] += 1
+    for s in range(steps):
+        first[s + 1] += first[s]
+    free = first.copy()
+    rows = np.empty((count, 3), np.int64)
+    for k in range(count):
+        place = free[out_step[k]]
+        free[out_step[k]] += 1
+        rows[place, 0], rows[place, 1], rows[place, 2] = out_part[k], out_begin[k], out_end[k]
+    return first, rows
+
+
+@jit
+def _put(out: tuple[I32, I8, I64, I64], start: Int, count: Int, step: Int, part: Int, begin: Int, end: Int) -> Int:
+    """How many stretches there are with this one, which goes on the last from ``start`` on, or may be empty."""
+    if end <= begin:
+        return count
+    out_step, out_part, out_begin, out_end = out
+    last = count - 1
+    if last >= start and out_step[last] == step and out_part[last] == part and out_end[last] == begin:
+        out_end[last] = end
+        return count
+    out_step[count], out_part[count], out_begin[count], out_end[count] = step, part, begin, end
+    return count + 1

@@ -1,0 +1,137 @@
+"""The table of steps that the Overview and the Input Pipeline Analyzer of the existing plugin share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...analysis.steps.step_time import PS_PER_MS, StepTimes, slowest, summary
+from ...model.devices.properties import device_type, hardware_type
+from ...model.host import Host
+from ...runtime.arrays import Array
+from ...tools.answers.answer import Json
+from ...tools.answers.named import Named
+from ..datatable import data_table, head
+from .bottlenecks import Bottleneck, bottlenecks
+from .parts import Part
+from .steps import PARTS, parts_of
+
+_IDS = (
+    "deviceComputeTimeMs",
+    "deviceToDeviceTimeMs",
+    "deviceCollectivesTimeMs",
+    "hostComputeTimeMs",
+    "kernelLaunchTimeMs",
+    "infeedTimeMs",
+    "outfeedTimeMs",
+    "compileTimeMs",
+    "otherTimeMs",
+)
+_COLUMNS = dict(zip(_IDS, PARTS.items(), strict=True))
+"""Column id → label and the parts that it sums; together they sum to the step."""
+
+_SUMMARIES = (
+    "device_compute",
+    "device_to_device",
+    "device_collectives",
+    "host_compute",
+    "kernel_launch",
+    "infeed",
+    "outfeed",
+    "compile",
+    "other",
+)
+"""What the properties call these columns."""
+
+_DOCS = {
+    "steptime_ms_average": "Average time of the complete steps, in ms.",
+    "steptime_ms_standard_deviation": "Sample standard deviation of the complete steps' times, in ms.",
+    "steptime_ms_minimum": "Shortest complete step, in ms.",
+    "steptime_ms_maximum": "Longest complete step, in ms.",
+}
+_LEVELS = {"high": "host", "moderate": "both", "no": "device"}
+
+
+class OldSteps(NamedTuple):
+    """The steps with their parts as the existing plugin has them."""
+
+    steps: StepTimes
+    part_ps: Array
+    """int64[n, len(Part)]."""
+    bottlenecks: dict[str, Bottleneck]
+
+    @property
+    def counted_ps(self) -> Array:
+        """int64[m, len(Part)]: of the steps that averages go over."""
+        answer: Array = self.part_ps[self.steps.counted]
+        return answer
+
+    def ms(self, parts: Sequence[Part]) -> Array:
+        """float64[n]: time in these parts."""
+        answer: Array = self.part_ps[:, list(parts)].sum(axis=1) / PS_PER_MS
+        return answer
+
+    def bottleneck(self, part: str) -> tuple[str, str]:
+        """How much a part holds the steps up, in the words of the old tables, and the statement about it."""
+        level, statement = self.bottlenecks[part]
+        return (_LEVELS.get(level or "", "unknown") if part == "input" else level or "no"), statement
+
+
+def old_steps(answer: Named, hosts: Sequence[Host], options: Mapping[str, str]) -> OldSteps:
+    """The steps that an answer is about."""
+    steps = slowest(hosts, options["step_event"], options["steps"])
+    part_ps = parts_of(steps, hosts, options["step_event"])
+    return OldSteps(steps, part_ps, bottlenecks(part_ps[steps.counted], answer.fact("tf_data")))
+
+
+def step_table(answer: Named, hosts: Sequence[Host], found: OldSteps) -> Json:
+    """One row per step, its parts in ms; properties hold averages, deviations and the bottleneck statements."""
+    columns = [head("stepnum", "Step number", "string", doc="The step as the program names it.")]
+    for key, (label, parts) in _COLUMNS.items():
+        doc = f"Time of the step in: {', '.join(part.name.lower().replace('_', ' ') for part in parts)}."
+        columns.append(head(key, label, unit="ms", doc=doc))
+    columns += [
+        head("tooltip", "tooltip", "string", role="tooltip"),
+        head("stepTimeMs", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        head("incomplete", "Incomplete", "boolean", doc="Cut by the capture's start or end; left out of averages."),
+        head("host", "Host", "string", doc="The host on which this step took longest."),
+        head("begin_ms", "Begin", unit="ms", doc="When the step begins, from the first event on any host shown."),
+    ]
+    sums = {key: found.ms(parts) for key, (_, parts) in _COLUMNS.items()}
+    properties = {
+        "hardware_type": hardware_type(device_type(hosts)),
+        "step_time_graph_column_ids": ",".join(["stepnum", *_COLUMNS, " tooltip"]),
+        "summary_nextstep": _next_step(answer, found),
+        "input_conclusion": found.bottleneck("input")[1],
+    }
+    for name, part in (("all_other", "other"), ("device_collectives", "collectives"), ("kernel_launch",) * 2):
+        statement = found.bottleneck(part)[1]
+        properties |= {f"{name}_bottleneck": statement, f"{name}_statement": statement}
+    for name, times in zip(_SUMMARIES, sums.values(), strict=True):
+        figures = summary(times[found.steps.counted])
+        properties[f"{name}_time_ms_avg"] = f"{figures.average or 0.0:.1f}"
+        properties[f"{name}_time_ms_sdv"] = f"{figures.deviation or 0.0:.1f}"
+    for name, fact in (
+        ("standard_deviation", "deviation"),
+        *((each,) * 2 for each in ("average", "minimum", "maximum")),
+    ):
+        properties[f"steptime_ms_{name}"] = f"{answer.fact(f'step_{fact}_ms') or 0.0:.1f}"
+    return data_table(columns, _rows(answer, [column.tolist() for column in sums.values()]), properties, _DOCS)
+
+
+def _next_step(answer: Named, found: OldSteps) -> str:
+    """Where the Input Pipeline Analyzer sends the reader."""
+    if found.bottleneck("input")[0] not in ("host", "both"):
+        return "Input is not what holds these steps up; you can skip the rest of this page."
+    if answer.fact("tf_data"):
+        return "Look at what the host does for input, below."
+    return "No tf.data pipeline was recorded: build the input with tf.data and capture again to see its parts."
+
+
+def _rows(answer: Named, parts: Sequence[Sequence[float]]) -> list[list[Json]]:
+    steps = answer.rows("steps", "name", "duration_ms", "complete", "host", "begin_ms")
+    text = "Step %s, duration: %.2f ms" + "".join(f"\n-{label}: %.2f ms" for label, _ in reversed(_COLUMNS.values()))
+    return [
+        [name, *values, text % (name, whole, *reversed(values)), whole, not complete, host, begin]
+        for (name, whole, complete, host, begin), values in zip(steps, zip(*parts, strict=True), strict=True)
+    ]

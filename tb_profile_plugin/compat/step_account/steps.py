@@ -1,0 +1,49 @@
+"""The parts of a step as the existing plugin has them: fewer than are told apart here, under its names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...analysis.steps.step_time import StepTimes
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...runtime.arrays import Array
+from .breakdown import parts_of_steps
+from .parts import COMMUNICATION, DEVICE_COMPUTE, INPUT, UNEXPLAINED, Part
+
+PARTS: dict[str, tuple[Part, ...]] = {
+    "Device compute": DEVICE_COMPUTE,
+    "Device to device": (Part.DEVICE_TO_DEVICE, Part.HOST_OFFLOAD),
+    "Device collective communication": COMMUNICATION,
+    "Host compute": (Part.HOST_COMPUTE, Part.WAITING, Part.PYTHON),
+    "Kernel launch": (Part.KERNEL_LAUNCH,),
+    "Input": INPUT,
+    "Output": (Part.OUTPUT,),
+    "Compilation": (Part.COMPILE,),
+    "All others": UNEXPLAINED,
+}
+"""Names of the generic step events, ids 1 to 9, and the parts that they sum."""
+
+
+@per_host(keep=True)
+def step_parts(host: Host, step_event: str = "") -> Array:
+    """int64[steps, len(Part)] ps: what each step of a host consists of."""
+    return parts_of_steps(host, host.steps_in_full(step_event))
+
+
+def parts_of(steps: StepTimes, hosts: Sequence[Host], step_event: str) -> Array:
+    """int64[n, len(Part)] ps: what each of these steps consists of on the host that it is told of."""
+    by_name = {host.name: host for host in hosts}
+    rows = [
+        step_parts(by_name[name], step_event)[place]
+        for name, place in zip(steps.host, steps.place.tolist(), strict=True)
+    ]
+    return np.array(rows, np.int64).reshape(len(rows), len(Part))
+
+
+def percent(part_ps: Array, *parts: Part) -> float:
+    """Share of these parts in the time of the steps (int64[n, len(Part)]), 0–100; 0 without steps."""
+    whole = int(part_ps.sum())
+    return 100.0 * int(part_ps[:, list(parts)].sum()) / whole if whole else 0.0

@@ -1,0 +1,85 @@
+"""Frames behind Arrow's C interface (https://arrow.apache.org/docs/format/CDataInterface), by nanoarrow.
+
+Numbers and the codes of texts are handed on where they stand; made anew are booleans, and where values are unknown,
+because Arrow wants them as bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...runtime.problems import Problem, ProblemError
+from .batches import Batches, Field, Values
+
+
+def schema(frame: Batches) -> Any:
+    """nanoarrow's schema of a frame; units and explanations are the fields' metadata."""
+    na = _nanoarrow()
+    return na.c_schema(na.struct([_typed(field) for field in frame.schema], nullable=False))
+
+
+def stream(frame: Batches) -> Any:
+    """nanoarrow's stream of a frame, which is read once."""
+    na = _nanoarrow()
+    from nanoarrow.c_array_stream import CArrayStream
+
+    batches = []
+    for batch in frame.batches:
+        children = [_array(field, batch[field.id]) for field in frame.schema]
+        length = len(next(iter(batch.values())))
+        batches.append(na.c_array_from_buffers(schema(frame), length, [None], children=children, move=True))
+    return CArrayStream.from_c_arrays(batches, schema(frame), move=True, validate=False)
+
+
+def _nanoarrow() -> Any:
+    try:
+        import nanoarrow
+    except ImportError as error:
+        remedy = "pip install 'tb-profile-plugin[frames]'"
+        raise ProblemError(Problem("no_nanoarrow", "Arrow's interface needs nanoarrow.", remedy)) from error
+    return nanoarrow
+
+
+def _typed(field: Field) -> Any:
+    told = {"unit": field.unit, "doc": field.doc}
+    metadata = {key: value.encode() for key, value in told.items() if value}
+    return _nanoarrow().c_schema(_type(field)).modify(name=field.id, metadata=metadata)
+
+
+def _type(field: Field) -> Any:
+    na = _nanoarrow()
+    if field.kind == "string":
+        return na.dictionary(na.int32(), na.string())
+    return na.bool_() if field.kind == "boolean" else getattr(na, field.dtype)()
+
+
+def _array(field: Field, values: Values) -> Any:
+    from nanoarrow.c_array import CArrayBuilder
+    from nanoarrow.device import cpu
+
+    length = len(values)
+    known = None if values.known is None else _bits(values.known)
+    if values.texts is None:
+        data = _bits(values.data) if field.kind == "boolean" else np.ascontiguousarray(values.data)
+        return _nanoarrow().c_array_from_buffers(_type(field), length, [known, data])
+    codes = values.data if values.known is None else np.where(values.known, values.data, np.int32(0))
+    builder = CArrayBuilder.allocate()
+    builder.init_from_schema(_nanoarrow().c_schema(_type(field)))
+    for place, buffer in enumerate((known, codes)):
+        if buffer is not None:
+            builder.set_buffer(place, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
+    builder.set_length(length)
+    builder.set_null_count(0 if values.known is None else int(length - values.known.sum()))
+    # Checked without its texts: nanoarrow makes room for them, which is filled afterwards.
+    made = builder.finish("none")
+    texts = CArrayBuilder(made.dictionary, cpu())
+    texts.start_appending()
+    texts.append_strings([text.encode("utf-8", "replace").decode() for text in values.texts])
+    texts.finish()
+    return made
+
+
+def _bits(values: Any) -> Any:
+    return np.packbits(values, bitorder="little")

@@ -1,0 +1,164 @@
+"""A table of arrays: declared columns, and their values in batches, of which each is of one host or plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...runtime.arrays import Array, Bool
+from ...runtime.problems import Problem, ProblemError
+from ...tools.answers.answer import Column, Table
+
+Own = TypeVar("Own", bound="Batches")
+
+
+@dataclass(frozen=True)
+class Field(Column):
+    """A column of a frame. Its unit stands behind its name, too: ``begin_ps``."""
+
+    dtype: str = "int64"
+    """Of numbers, as numpy names it."""
+
+
+def text(id: str, label: str, doc: str = "") -> Field:
+    """A column of texts."""
+    return Field(id, label, "string", doc=doc)
+
+
+def truth(id: str, label: str, doc: str = "") -> Field:
+    """A column of booleans."""
+    return Field(id, label, "boolean", doc=doc, dtype="bool")
+
+
+@dataclass(frozen=True)
+class Values:
+    """The n values of a column in one batch."""
+
+    data: Array
+    """Numbers or booleans; of texts int32[n], places in ``texts``."""
+    texts: Sequence[str] | None = None
+    """The distinct texts; None of numbers."""
+    known: Bool | None = None
+    """bool[n]: where there is a value; None where there always is."""
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def take(self, rows: Any) -> Values:
+        """Those rows: a slice, a mask or places."""
+        return Values(self.data[rows], self.texts, None if self.known is None else self.known[rows])
+
+    @property
+    def objects(self) -> Array:
+        """object[n]: Python's values, None where unknown."""
+        found = self.data.astype(object) if self.texts is None else np.array([*self.texts, ""], object)[self.data]
+        if self.known is not None:
+            found[~self.known] = None
+        return found
+
+
+def coded(codes: Array, texts: Sequence[str]) -> Values:
+    """Texts by their places, of which a negative one is unknown; equal texts become one."""
+    place = {each: i for i, each in enumerate(dict.fromkeys(texts))}
+    if len(place) != len(texts):
+        codes = np.array([*(place[each] for each in texts), -1], np.int32)[codes]
+    known = codes >= 0
+    return Values(codes.astype(np.int32, copy=False), list(place), None if known.all() else known)
+
+
+def stated(codes: Array, texts: Sequence[str]) -> Values:
+    """Texts by their places, of which the empty one is unknown, and so is a negative place."""
+    return coded(np.array([*(i if text else -1 for i, text in enumerate(texts)), -1], np.int32)[codes], texts)
+
+
+def repeated(text: str, count: int) -> Values:
+    """The same text in each row."""
+    return Values(np.zeros(count, np.int32), [text])
+
+
+def values(field: Field, given: Sequence[Any]) -> Values:
+    """A list as a column's values, None for unknown ones."""
+    if field.kind == "string":
+        place = {each: i for i, each in enumerate(dict.fromkeys(each for each in given if each is not None))}
+        return coded(np.array([place.get(each, -1) for each in given], np.int32), list(place))
+    known = np.array([each is not None for each in given], bool)
+    data = np.array([0 if each is None else each for each in given], field.dtype)
+    return Values(data, None, None if known.all() else known)
+
+
+class Batches:
+    """A table's declaration and its values.
+
+    It keeps the arrays that it shows alive, not the capture's file. Its values are not to be written to.
+    """
+
+    def __init__(self, table: Table, batches: Sequence[Mapping[str, Values]]):
+        """Each batch has all columns of the table, equally long; the columns are `Field`."""
+        self.table = table
+        self.batches = [batch for batch in batches if len(next(iter(batch.values())))]
+
+    @property
+    def schema(self) -> tuple[Field, ...]:
+        """The columns with their units and what they mean."""
+        return tuple(column for column in self.table.columns if isinstance(column, Field))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return [field.id for field in self.schema]
+
+    def __len__(self) -> int:
+        return sum(len(next(iter(batch.values()))) for batch in self.batches)
+
+    def __getitem__(self, column: str) -> Array:
+        """A column's values, read-only: numbers as they are, without a copy where one batch holds them; Python's
+        objects of texts, and where some value is unknown (None).
+
+        Raises `ProblemError` for a column that does not exist.
+        """
+        if column not in self.columns:
+            remedy = f"It has: {', '.join(self.columns)}."
+            raise ProblemError(Problem("unknown_column", f"{self.table.id} has no column {column!r}.", remedy))
+        found = [batch[column] for batch in self.batches]
+        plain = all(each.texts is None and each.known is None for each in found)
+        parts = [each.data.view() if plain else each.objects for each in found]
+        field = next(field for field in self.schema if field.id == column)
+        empty = np.empty(0, object if field.kind == "string" else field.dtype)
+        joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
+        joined.flags.writeable = False
+        return joined
+
+    def head(self: Own, rows: int = 10) -> Own:
+        """The first rows."""
+        kept = []
+        for batch in self.batches:
+            kept.append({name: each.take(slice(0, max(0, rows))) for name, each in batch.items()})
+            rows -= len(next(iter(batch.values())))
+        return type(self)(self.table, kept)
+
+    def where(self: Own, mask: Array) -> Own:
+        """The rows for which bool[len(self)] is true."""
+        kept, at = [], 0
+        for batch in self.batches:
+            mine = mask[at : at + len(next(iter(batch.values())))]
+            kept.append({name: each.take(mine) for name, each in batch.items()})
+            at += len(mine)
+        return type(self)(self.table, kept)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Row by row as Python's values, None where unknown."""
+        for batch in self.batches:
+            yield from zip(*(batch[name].objects.tolist() for name in self.columns), strict=True)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as values by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
+
+    def largest(self: Own, column: str, count: int) -> Own:
+        """The rows with the largest numbers in a column, in their own order."""
+        mask = np.zeros(len(self), bool)
+        mask[np.argsort(-self[column], kind="stable")[: max(0, count)]] = True
+        return self.where(mask)

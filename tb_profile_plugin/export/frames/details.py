@@ -1,0 +1,159 @@
+"""What stands behind events: what each states, which led to which, and the hosts that recorded them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...formats.columns import Plane, kinds
+from ...formats.columns.tables import StatColumn, Stats
+from ...model import clock
+from ...model.devices.properties import device_count, host_device_type
+from ...model.framework import framework
+from ...model.host import Host, run_window
+from ...model.ranks import rank
+from ...runtime.arrays import Array
+from ...runtime.problems import Problem, ProblemError
+from ...timeline.args import HIDDEN
+from ...timeline.details import word
+from ...tools.answers.answer import Table
+from .batches import Field, Values, coded, repeated, text, values
+from .events import EVENT, HOST
+from .frame import Frame
+
+_MOST = 20_000_000
+"""Rows of args: each takes some 40 bytes."""
+_LETTERS = 10_000
+
+ARGS = Table(
+    "args",
+    "Args",
+    (
+        HOST,
+        EVENT,
+        text("name", "Name", "Of what the event states, as its profiler calls it."),
+        text("text", "Text", "Where it is one."),
+        Field("integer", "Integer", doc="Where it is a whole number."),
+        Field("real", "Real", doc="Where it is another number.", dtype="float64"),
+    ),
+    doc="What each event states, and what all events of its name share.",
+)
+
+ARROWS = Table(
+    "arrows",
+    "Arrows",
+    (
+        HOST,
+        Field("source", "From", doc="Number of the event that leads to the other."),
+        Field("target", "To", doc="Number of the event that it leads to, on another line."),
+        text("kind", "Kind", "What links them: launch, function and executor, run of a program …"),
+    ),
+    doc="Which event led to which, as the Timeline draws it.",
+)
+
+HOSTS = Table(
+    "hosts",
+    "Hosts",
+    (
+        HOST,
+        text("device", "Device", "As people name it; CPU without an accelerator."),
+        Field("devices", "Devices", doc="Accelerators, also those that recorded nothing."),
+        text("framework", "Framework", "tensorflow, jax or pytorch; unknown where nothing tells."),
+        Field("rank", "Rank", doc="In its job; unknown where the capture does not say."),
+        Field("begin_ps", "Begin", unit="ps", doc="Of its run, since the first event on any of the hosts asked for."),
+        Field("duration_ps", "Duration", unit="ps", doc="Of its run."),
+        Field("events", "Events"),
+    ),
+    doc="The hosts of the session.",
+)
+
+
+def args(hosts: Sequence[Host]) -> Frame:
+    """A row for each stat; raises `ProblemError` for more than 20 million."""
+    rows = sum(_count(plane) for host in hosts for plane in host.trace.planes)
+    if rows > _MOST:
+        problem = Problem("query_too_large", f"Events state {rows:,} args.", "Ask of one host: --host.")
+        raise ProblemError(problem)
+    return Frame(
+        ARGS, [batch for host in hosts for first, plane in host.trace.parts for batch in _args(host, first, plane)]
+    )
+
+
+def _count(plane: Plane) -> int:
+    of_name = np.diff(plane.metadata.stats.first)
+    return len(plane.events.stats.name) + int(of_name[plane.events.name].sum())
+
+
+def _args(host: Host, first: int, plane: Plane) -> list[dict[str, Values]]:
+    """The events' own, then those of their names."""
+    shared = plane.metadata.stats
+    low, high = shared.first[plane.events.name], shared.first[plane.events.name + 1]
+    counts = (high - low).astype(np.int64)
+    begin = np.cumsum(counts) - counts
+    at = np.arange(counts.sum()) + np.repeat(low - begin, counts)
+    own = np.arange(len(plane.events.stats.name))
+    return [
+        _batch(host, first, plane, plane.events.stats, own, plane.events.stats.owners(own)),
+        _batch(host, first, plane, shared, at, np.repeat(np.arange(len(counts)), counts)),
+    ]
+
+
+def _batch(host: Host, first: int, plane: Plane, stats: Stats, at: Array, event: Array) -> dict[str, Values]:
+    """Of the stats at these places; bytes and what stands for links are left out."""
+    names = plane.stat_metadata.text.all
+    hidden = np.array([not name or name in HIDDEN for name in names], bool)
+    kept = ~hidden[stats.name[at]] & (stats.kind[at] != kinds.BYTES) & (stats.kind[at] != 0)
+    at, event = at[kept], event[kept]
+    kind, value = stats.kind[at], stats.value[at]
+    places, codes = np.unique(at, return_inverse=True)
+    told, texts = StatColumn(plane, stats, places, places).codes
+    is_text = (kind == kinds.TEXT) | (kind == kinds.REF)
+    # Of unsigned numbers those that no int64 holds are known as reals alone.
+    large = (kind == kinds.UINT) & (value < 0)
+    whole = ((kind == kinds.INT) | (kind == kinds.UINT)) & ~large
+    real = np.where(large, value.view(np.uint64).astype(np.float64), value.view(np.float64))
+    is_real = large | ((kind == kinds.DOUBLE) & np.isfinite(real))
+    return {
+        "host": repeated(host.name, len(at)),
+        "event": Values((event + first).astype(np.int64)),
+        "name": coded(stats.name[at], names),
+        "text": coded(np.where(is_text, told[codes.reshape(-1)], -1), [each[:_LETTERS] for each in texts]),
+        "integer": Values(np.where(whole, value, 0), None, whole),
+        "real": Values(np.where(is_real, real, 0.0), None, is_real),
+    }
+
+
+def arrows(hosts: Sequence[Host]) -> Frame:
+    """The links of each host."""
+    return Frame(ARROWS, [_arrows(host) for host in hosts])
+
+
+def _arrows(host: Host) -> dict[str, Values]:
+    links = host.trace.arrows
+    distinct, codes = np.unique(links.kind, return_inverse=True)
+    return {
+        "host": repeated(host.name, len(links.kind)),
+        "source": Values(links.source.astype(np.int64)),
+        "target": Values(links.target.astype(np.int64)),
+        "kind": coded(codes.reshape(-1), [word(kind) for kind in distinct.tolist()]),
+    }
+
+
+def hosts(found: Sequence[Host]) -> Frame:
+    """A row for each host."""
+    rows = [
+        {
+            "host": host.name,
+            "device": host_device_type(host),
+            "devices": device_count(host),
+            "framework": framework(host) or None,
+            "rank": rank(host).number,
+            "begin_ps": run_window(host)[0] + shift,
+            "duration_ps": run_window(host)[1] - run_window(host)[0],
+            "events": len(host.trace),
+        }
+        for host, shift in zip(found, clock.shifts(found), strict=True)
+    ]
+    fields = Frame(HOSTS, []).schema
+    return Frame(HOSTS, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])

@@ -1,0 +1,182 @@
+"""Every event of a capture, a batch for each plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from ...analysis.ops.event_ops import ops_of_events
+from ...formats.columns import Plane, vocabulary
+from ...model import clock
+from ...model.devices.copies import copies
+from ...model.events.nested import MISSING
+from ...model.host import Host
+from ...model.lanes import kind_of
+from ...runtime.arrays import Array
+from ...tools.answers.answer import Table
+from .batches import Field, Values, coded, repeated, stated, text
+from .frame import Frame
+
+HOST = text("host", "Host", "As its file names it.")
+EVENT = Field("event", "Event", doc="Its number on its host, as the Timeline has it.", dtype="int64")
+STEP = Field("step", "Step", doc="Number of the step that it belongs to; unknown outside of all.")
+
+EVENTS = Table(
+    "events",
+    "Events",
+    (
+        HOST,
+        text("plane", "Plane", "The device, or the host's threads."),
+        text("line", "Line", "The thread, stream or derived timeline."),
+        text("kind", "Kind", "What the line holds: thread, stream, steps, modules, ops or scope."),
+        EVENT,
+        text("name", "Name", "As the Timeline shows it."),
+        Field("begin_ps", "Begin", unit="ps", doc="Since the first event on any of the hosts asked for."),
+        Field("duration_ps", "Duration", unit="ps", doc="As it was recorded."),
+        Field(
+            "parent", "Within", doc="The event of its line that encloses it; unknown where none does.", dtype="int32"
+        ),
+        STEP,
+    ),
+    doc="In order of the file: plane by plane, line by line, outer before inner.",
+)
+
+
+DETAILED = EVENTS._replace(
+    columns=(
+        *EVENTS.columns,
+        Field("thread_id", "Thread", doc="Number of the thread or stream, as the profiler knows it."),
+        Field("self_ps", "Self time", unit="ps", doc="Without the events of its line that it encloses."),
+        text("op", "Op", "That it is, or is a kernel of, as the table ops names it."),
+        text("category", "Category", "What PyTorch's profiler says that it is; of other ops as the table ops has it."),
+        Field("correlation", "Correlation", doc="Number that a launch and what it launched share."),
+        Field("bytes", "Bytes", unit="bytes", doc="That a copy moved, or that it accessed, as the capture states."),
+    ),
+)
+
+
+def events(
+    hosts: Sequence[Host],
+    line: str = "",
+    name: str = "",
+    begin_ps: int | None = None,
+    end_ps: int | None = None,
+    details: bool = False,
+) -> Frame:
+    """The events on lines and with names like these (patterns with ``*``, ``?`` and ``[…]``; all where empty), of which
+    some time lies between two moments, ps. What is asked for is chosen before anything is copied.
+
+    With ``details`` they have columns that must be worked out, too.
+    """
+    shifts = clock.shifts(hosts)
+    window = (begin_ps, end_ps)
+    return Frame(DETAILED if details else EVENTS, [
+        _batch(host, first, plane, shift, rows) | (_details(host, first, plane, rows) if details else {})
+        for host, shift in zip(hosts, shifts, strict=True)
+        for first, plane in host.trace.parts
+        for rows in [_chosen(host, first, plane, line, name, shift, window)]
+    ])  # fmt: skip
+
+
+def step_of(host: Host, events: Array | slice) -> Values:
+    """The number of each event's step."""
+    steps = host.steps_in_full()
+    group = steps.of_event[events]
+    # The last place is of events in no group.
+    number = np.zeros(int(max(steps.of_event.max(initial=-1), steps.group.max(initial=-1))) + 2, np.int64)
+    is_step = np.zeros(len(number), bool)
+    number[steps.group], is_step[steps.group] = steps.number, True
+    return Values(number[group], None, is_step[group])
+
+
+def _chosen(
+    host: Host, first: int, plane: Plane, line: str, name: str, shift: int, window: tuple[int | None, int | None]
+) -> slice | Array:
+    """Rows of the plane: all as a slice, so that columns stay views."""
+    mine = plane.events
+    tests: list[Array] = []
+    if line:
+        tests.append(_like(plane.lines.name, line)[mine.line])
+    if name:
+        tests.append(_like(plane.display_names, name)[mine.name])
+    begin, end = window
+    if begin is not None:
+        tests.append(mine.end + shift > begin)
+    if end is not None:
+        tests.append(mine.begin + shift < end)
+    return np.flatnonzero(np.logical_and.reduce(tests)) if tests else slice(0, len(mine))
+
+
+def _like(texts: Sequence[str], pattern: str) -> Array:
+    return np.array([fnmatchcase(each, pattern) for each in texts], bool)
+
+
+def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array) -> dict[str, Values]:
+    mine = plane.events
+    numbers = np.arange(first, first + len(mine))[rows]
+    parent = host.trace.nesting[0][first : first + len(mine)][rows]
+    kinds = [kind_of(plane, name) for name in plane.lines.name]
+    line, begin = mine.line[rows], mine.begin[rows]
+    return {
+        "host": repeated(host.name, len(line)),
+        "plane": repeated(plane.name, len(line)),
+        "line": coded(line, plane.lines.name),
+        "kind": coded(line, kinds),
+        "event": Values(numbers),
+        "name": coded(mine.name[rows], plane.display_names),
+        "begin_ps": Values(begin + shift if shift else begin),
+        "duration_ps": Values(mine.duration[rows]),
+        "parent": Values(parent, None, parent >= 0),
+        "step": step_of(host, slice(first, first + len(mine)) if isinstance(rows, slice) else rows + first),
+    }
+
+
+def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[str, Values]:
+    op, ops = ops_of_events(host, plane)
+    mine = plane.events
+    categories = [*plane.categories, *(each.category for each in ops)]
+    beside = np.where(op >= 0, op + len(plane.categories), -1)
+    told = np.array([bool(each) for each in plane.categories], bool)[mine.name]
+    correlation = _number(plane, vocabulary.CORRELATION_ID)
+    found = {
+        "thread_id": Values(plane.lines.id[mine.line]),
+        "self_ps": Values(_self_ps(host, slice(first, first + len(mine)))),
+        "op": coded(op, [each.name for each in ops]),
+        "category": stated(np.where(told, mine.name, beside), categories),
+        "correlation": _known(np.where(correlation == MISSING, _number(plane, vocabulary.CORRELATION), correlation)),
+        "bytes": _known(_bytes(host, plane)),
+    }
+    return {name: each.take(rows) for name, each in found.items()}
+
+
+def _known(numbers: Array) -> Values:
+    there = numbers != MISSING
+    return Values(np.where(there, numbers, 0), None, there)
+
+
+def _number(plane: Plane, name: str) -> Array:
+    """int64[events]: the stat of that name, of the event or else of its name; `MISSING` without it."""
+    by_name = plane.metadata_stat(name).spread(len(plane.metadata), MISSING)[plane.events.name]
+    own = plane.stat(name).spread(len(plane.events), MISSING)
+    answer: Array = np.where(own == MISSING, by_name, own)
+    return answer
+
+
+def _bytes(host: Host, plane: Plane) -> Array:
+    found = _number(plane, "bytes_accessed")
+    copied = copies(host).get(plane.name)
+    if copied:
+        sized = copied.size > 0
+        found[copied.row[sized]] = copied.size[sized]
+    return found
+
+
+def _self_ps(host: Host, rows: slice) -> Array:
+    time = host.trace.end[rows] - host.trace.begin[rows]
+    parent = host.trace.nesting[0][rows]
+    # Sums below 2^53 ps, 2.5 hours, are exact.
+    inner = np.bincount(parent[parent >= 0] - rows.start, time[parent >= 0], len(time))
+    answer: Array = np.maximum(0, time - inner.astype(np.int64))
+    return answer

@@ -1,0 +1,28 @@
+"""The tables that SQL can ask of, over one or several sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...tools.answers.answer import Table
+from . import details, events, figures
+from .batches import repeated, text
+from .frame import Frame
+
+_SESSION = text("session", "Session", "Its name, by which sessions that are asked together are told apart.")
+
+TABLES: Mapping[str, Table] = {
+    table.id: table._replace(columns=(_SESSION, *table.columns))
+    for table in (events.DETAILED, details.ARGS, details.ARROWS, *figures.TABLES, details.HOSTS)
+}
+"""By name."""
+
+
+def joined(name: str, found: Sequence[tuple[str, Frame]]) -> Frame:
+    """One of these tables of several sessions, whose names stand before it."""
+    batches = [
+        {"session": repeated(session, len(batch["host"])), **batch}
+        for session, frame in found
+        for batch in frame.batches
+    ]
+    return Frame(TABLES[name], batches)

@@ -1,0 +1,32 @@
+"""Tables of tools' answers as frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...runtime.problems import Problem, ProblemError
+from ...tools.answers.answer import Json, Table
+from .batches import Field, values
+from .frame import Frame
+
+
+def table(answer: Json, name: str = "") -> Frame:
+    """A table of a named answer, the first one with nothing; raises `ProblemError` where it has none of that name."""
+    tables = answer["tables"]
+    wanted = name or next(iter(tables), "")
+    if wanted not in tables:
+        message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
+        raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
+    found = tables[wanted]
+    fields = tuple(_field(column) for column in found["columns"])
+    batch = {field.id: values(field, column["values"]) for field, column in zip(fields, found["columns"], strict=True)}
+    return Frame(Table(wanted, found["label"], fields), [batch] if fields else [])
+
+
+def _field(column: dict[str, Any]) -> Field:
+    """Numbers of which one is no integer are reals."""
+    known = [each for each in column["values"] if each is not None]
+    kind: Any = column["kind"] if column["kind"] in ("string", "boolean") else "number"
+    whole = all(isinstance(each, int) and abs(each) < 2**63 for each in known)
+    dtype = "bool" if kind == "boolean" else "int64" if whole else "float64"
+    return Field(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)

@@ -1,0 +1,34 @@
+"""Answers that are no longer than an assistant can read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ...tools.answers.answer import Json
+
+MOST_BYTES = 24_000
+"""Of an answer."""
+_LETTERS = 300
+"""Of a text in a table."""
+
+
+def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, limit: int) -> str:
+    """JSON with as many of the rows from ``start`` on as fit; ``next`` is where to go on."""
+    start, limit = max(0, start), max(1, limit)
+    shown = [{key: _short(value) for key, value in row.items()} for row in rows[start : start + limit]]
+    while True:
+        end = start + len(shown)
+        text = json.dumps({**head, "rows": shown, "next": end if end < len(rows) else None}, ensure_ascii=False)
+        if len(text.encode("utf-8", "replace")) <= MOST_BYTES or not shown:
+            return cut(text)
+        shown = shown[: len(shown) // 2]
+
+
+def _short(value: Any) -> Any:
+    return f"{value[: _LETTERS - 1]}…" if isinstance(value, str) and len(value) > _LETTERS else value
+
+
+def cut(text: str) -> str:
+    """The text, or as much of it as an answer may have."""
+    return text.encode("utf-8", "replace")[:MOST_BYTES].decode("utf-8", "ignore")

@@ -1,0 +1,90 @@
+"""A stretch of a host's timeline as a drawing that stands still: for a report's first paint, and for print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from ...model.lanes import COUNTER
+from ...runtime.units import duration
+from ...timeline.tiles import Slices, Timeline
+
+_WIDTH, _LEFT, _ROW = 960, 170, 13
+"""Of the drawing, of the names of lanes beside it, and of a row of slices: pixels."""
+_LANES, _ROWS = 12, 4
+_MOST = 1500
+"""Slices; where there are more, neighbours are drawn as one."""
+_LETTER = 6.2
+"""Width of one."""
+_COLOURS = 6
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """One lane as it is drawn."""
+
+    place: int
+    title: str
+    slices: Slices
+    rows: int
+
+
+def picture(timeline: Timeline, begin: int, end: int) -> str:
+    """SVG of the lanes that are busiest between two moments, ps; empty where nothing happens there."""
+    width = _WIDTH - _LEFT
+    lanes = _busiest(timeline, begin, end, width)
+    while sum(len(lane.slices.row) for lane in lanes) > _MOST and width > 1:
+        width //= 2
+        lanes = _busiest(timeline, begin, end, width)
+    if not lanes or end <= begin:
+        return ""
+    parts: list[str] = []
+    top = 0
+    for lane in lanes:
+        parts += _lane(timeline, lane, top, begin, end)
+        top += lane.rows * _ROW + 6
+    axis = f'<text x="{_LEFT}" y="{top + 11}">0</text>'
+    axis += f'<text x="{_WIDTH}" y="{top + 11}" text-anchor="end">{escape(duration(end - begin))}</text>'
+    label = escape(f"Timeline of {duration(end - begin)}, {len(lanes)} lanes")
+    head = f'<svg class="lanes" viewBox="0 0 {_WIDTH} {top + 16}" role="img" aria-label="{label}">'
+    return "".join([head, *parts, axis, "</svg>"])
+
+
+def _busiest(timeline: Timeline, begin: int, end: int, width: int) -> list[_Shown]:
+    """Lanes in their order: those of which the first row is busiest, devices' before threads."""
+    found: list[tuple[tuple[bool, int], _Shown]] = []
+    place = 0
+    for section in timeline.sections:
+        for lane in section.lanes:
+            if lane.kind != COUNTER and len(lane):
+                seen = timeline.slices([(place, _ROWS)], begin, end, width)
+                inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
+                busy = int(inside[seen.row == 0].sum())
+                if busy > 0:
+                    title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
+                    shown = _Shown(place, title, seen, int(seen.row.max()) + 1)
+                    found.append(((section.kind != "device", -busy), shown))
+            place += 1
+    chosen = sorted(found, key=lambda each: each[0])[:_LANES]
+    return sorted((shown for _, shown in chosen), key=lambda shown: shown.place)
+
+
+def _lane(timeline: Timeline, lane: _Shown, top: int, begin: int, end: int) -> Iterator[str]:
+    yield f'<text x="0" y="{top + 10}">{escape(_cut(lane.title, _LEFT - 6))}</text>'
+    scale = (_WIDTH - _LEFT) / (end - begin)
+    columns = (lane.slices.begin, lane.slices.end, lane.slices.row, lane.slices.name)
+    for since, until, row, number in zip(*(column.tolist() for column in columns), strict=True):
+        left, right = (_LEFT + (min(max(time, begin), end) - begin) * scale for time in (since, until))
+        name, y = timeline.names[number], top + row * _ROW
+        width = max(0.5, right - left)
+        yield f'<rect class="c{number % _COLOURS}" x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_ROW - 1}"/>'
+        if width >= 5 * _LETTER:
+            yield f'<text x="{left + 2:.1f}" y="{y + 10}">{escape(_cut(name, width - 4))}</text>'
+
+
+def _cut(text: str, width: float) -> str:
+    letters = max(1, int(width / _LETTER))
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"

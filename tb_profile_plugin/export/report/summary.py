@@ -1,0 +1,220 @@
+"""A session in a page of text: for a ticket, a pull request, an assistant. Bounded, whatever the capture holds.
+
+The JSON is described by docs/summary.schema.json; the Markdown says the same, the most important first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from ...runtime.terminal import shown
+from ...runtime.units import duration
+from ...runtime.version import __version__
+from ...tools.answers.answer import Json
+from ...tools.answers.markdown import code, escaped
+from ...tools.answers.named import Named
+
+VERSION = 1
+QUESTIONS = ("why", "overview_page")
+"""Tools whose answers it is made of."""
+BUDGET = 2000
+"""Tokens that the Markdown takes at most."""
+
+_LETTERS = 4
+"""Of a token, in English."""
+_NAME, _SENTENCE = 120, 400
+"""Letters of names and of sentences; what is longer is cut."""
+_CAUSES, _PARTS, _OPS, _FINDINGS = 5, 8, 10, 8
+
+_METRICS = (
+    ("step_average_ms", "ms", "lower"),
+    ("step_median_ms", "ms", "lower"),
+    ("step_deviation_ms", "ms", "lower"),
+    ("steps_kept", "", None),
+    ("steps_complete", "", None),
+    ("window_ms", "ms", None),
+    ("steps_window_share", "share", "higher"),
+    ("device_busy_share", "share", "higher"),
+    ("host_eager_share", "share", "lower"),
+    ("device_eager_share", "share", "lower"),
+)
+"""Facts of the Overview, their units, and which way is better."""
+_COUNTED = frozenset({"steps_kept", "steps_complete"})
+"""Of these the same program always has the same; all others are measured."""
+
+
+def summary(session: str, answers: dict[str, Json]) -> Json:
+    """The summary of a session by the answers of `QUESTIONS`, as JSON data."""
+    why, overview = Named(answers["why"]), Named(answers["overview_page"])
+    told = answers["why"]["headline"]
+    facts = answers["overview_page"]["facts"]
+    metrics = [
+        {
+            "id": id,
+            "label": facts[id]["label"],
+            "value": facts[id]["value"],
+            "unit": unit,
+            "better": better,
+            "exact": id in _COUNTED,
+        }
+        for id, unit, better in _METRICS
+    ]
+    return {
+        "version": VERSION,
+        "kind": "summary",
+        "made_by": f"tb-profile-plugin {__version__}",
+        "session": _name(session),
+        "verdict": {key: _said(told[key]) for key in ("code", "text", "level", "doubt")},
+        "facts": {
+            "hosts": overview.fact("hosts"),
+            "device": overview.fact("device_type"),
+            "device_recorded": overview.fact("device_recorded"),
+            "steps_are": _said(overview.fact("step_source")),
+        },
+        "metrics": [metric for metric in metrics if metric["value"] is not None],
+        "parts": _parts(overview),
+        "causes": [_cause(row) for row in why.records("causes")[:_CAUSES]],
+        "ops": [_op(row) for row in overview.records("top_ops")[:_OPS]],
+        "findings": _findings(overview),
+        "unknown": [facts[metric["id"]]["label"] for metric in metrics if metric["value"] is None],
+        "left_out": {
+            "causes": max(0, len(why.records("causes")) - _CAUSES),
+            "findings": max(0, len(_noted(overview)) - _FINDINGS),
+        },
+    }
+
+
+def _parts(overview: Named) -> list[dict[str, Any]]:
+    rows = [row for row in overview.records("parts") if row["average_ms"]]
+    rows.sort(key=lambda row: -row["average_ms"])
+    shown = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
+    rest = shown[_PARTS - 1 :]
+    if len(rest) > 1:
+        sums = {key: sum(row[key] or 0 for row in rest) for key in ("average_ms", "share")}
+        return [*shown[: _PARTS - 1], {"id": "others", "label": f"{len(rest)} others", **sums}]
+    return shown
+
+
+def _cause(row: dict[str, Any]) -> dict[str, Any]:
+    figures = {key: row[key] for key in ("id", "label", "share", "confidence")}
+    times = {"per_step_ms": _ms(row["per_step_ps"]), "gain_at_most_ms": _ms(row["gain_ps"])}
+    return figures | times | {"text": _said(row["text"]), "remedy": _said(row["remedy"])}
+
+
+def _op(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("place", "self_ms", "share", "occurrences")} | {"name": _name(row["name"])}
+
+
+def _findings(overview: Named) -> list[dict[str, str]]:
+    return [
+        {"code": note["code"], "severity": note["severity"]} | {key: _said(note[key]) for key in ("message", "remedy")}
+        for note in _noted(overview)[:_FINDINGS]
+    ]
+
+
+def _noted(overview: Named) -> list[dict[str, Any]]:
+    return [note for note in overview.notes if note["severity"] != "info"]
+
+
+def _ms(ps: int | None) -> float | None:
+    return None if ps is None else ps / 1e9
+
+
+def _name(text: str) -> str:
+    return _cut(text, _NAME)
+
+
+def _said(text: str | None) -> str:
+    return _cut(text or "", _SENTENCE)
+
+
+def _cut(text: str, letters: int) -> str:
+    """On one line, without characters that do something, and no longer than that."""
+    plain = shown(text)
+    return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
+
+
+def markdown(found: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
+    """The summary as Markdown of at most so many tokens: what does not fit is left out from the end, which is said.
+
+    ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.shown` keeps them
+    searchable.
+    """
+    room = budget * _LETTERS - len(_MORE.encode()) - 1
+    lines: list[str] = []
+    for head, rows in _sections(found, escape):
+        fitting = []
+        room -= _size(head)
+        for row in rows:
+            room -= _size([row])
+            if room < 0:
+                break
+            fitting.append(row)
+        lines += [*head, *fitting] if fitting else []
+        if len(fitting) < len(rows):
+            return "\n".join([*lines, _MORE]) + "\n"
+    return "\n".join(lines) + "\n"
+
+
+_MORE = "… more with a larger `--budget`."
+_Section = tuple[list[str], list[str]]
+"""Lines that say nothing by themselves, and those below them."""
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(len(line.encode()) + 1 for line in lines)
+
+
+def _sections(found: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
+    verdict, facts = found["verdict"], found["facts"]
+    yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
+    hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
+    seen = "" if facts["device_recorded"] in (True, None) else ", of which nothing was recorded"
+    steps = escape(facts["steps_are"])
+    yield [""], [f"{code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
+    yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
+    parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
+    yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
+    causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row, escape)]
+    yield ["", "### Why, and what would help", ""], causes
+    yield _table(
+        "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, found["ops"])
+    )
+    findings = (f"{each['severity']}: {each['message']} {each['remedy']}" for each in found["findings"])
+    yield ["", "### Doubts", ""], [f"- {escape(each)}" for each in findings]
+    unknown = f"Not known from this capture: {'; '.join(found['unknown'])}. " if found["unknown"] else ""
+    yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME --format named`."]
+
+
+def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> _Section:
+    marks = ["---", *("---:" if side == "r" else "---" for side in sides)]
+    head = ["", f"### {title}", "", f"| {' | '.join(heads)} |", f"|{'|'.join(marks)}|"]
+    return head, [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
+    return metric["label"], figure(metric["value"], metric["unit"]), metric["better"] or ""
+
+
+def _lines(place: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
+    cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
+    won = cause["gain_at_most_ms"]
+    gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
+    yield f"{place}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
+    if cause["remedy"]:
+        yield f"   → {escape(cause['remedy'])}"
+
+
+def _row(op: dict[str, Any]) -> tuple[str, ...]:
+    times = figure(op["self_ms"], "ms"), figure(op["share"], "share")
+    return code(op["name"]), op["place"], *times, f"{op['occurrences']:,}"
+
+
+def figure(value: float | None, unit: str) -> str:
+    """A figure of the summary for people, with its unit; empty where it is unknown."""
+    if value is None:
+        return ""
+    if unit == "ms":
+        return duration(value * 1e9)
+    return f"{100 * value:.1f} %" if unit == "share" else f"{value:,}"

@@ -1,0 +1,69 @@
+"""A history as text for a terminal, as Markdown, and as JSON for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...analysis.compare.trend import Trend, summary, told
+from ...runtime.terminal import shown
+from ...runtime.units import duration
+from ...tools.answers.answer import Json
+from ...tools.answers.markdown import code, escaped
+
+VERSION = 1
+_NO_DATE = "(no date)       "
+_BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def nested(found: Trend) -> Json:
+    """As docs/compare.md describes it."""
+    return {
+        "version": VERSION,
+        "kind": "trend",
+        "between_runs": found.deviation,
+        "points": [
+            {
+                "run": point.name,
+                "origin_ns": point.origin_ns,
+                "sum_ps": point.estimate.total,
+                "kept": point.estimate.kept,
+                "piece": point.piece,
+            }
+            for point in found.points
+        ],
+        "jumps": [
+            {
+                "since": found.points[jump.at].name,
+                "change": jump.change,
+                "confirmed": jump.confirmed,
+                "verdict": jump.verdict and vars(jump.verdict),
+            }
+            for jump in found.jumps
+        ],
+    }
+
+
+def text(found: Trend) -> str:
+    """For a terminal."""
+    return "".join(f"{shown(line)}\n" for line in _text(found))
+
+
+def _text(found: Trend) -> Iterator[str]:
+    yield summary(found)
+    yield from (f"  {told(found, jump)}" for jump in found.jumps)
+    yield ""
+    means = [float(point.estimate.mean) for point in found.points]
+    most = max(means, default=1.0)
+    for point, mean in zip(found.points, means, strict=True):
+        bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / most))]
+        mark = "→" if any(found.points[jump.at] is point for jump in found.jumps) else " "
+        yield f"{mark} {point.began or _NO_DATE}  {bar} {duration(mean):>9}  {point.name}"
+
+
+def markdown(found: Trend) -> str:
+    """For a page or a mail."""
+    lines = [f"**{escaped(summary(found))}**", "", *(f"- {escaped(told(found, jump))}" for jump in found.jumps), ""]
+    lines += ["| session | began | step |", "|---|---|---:|"]
+    for point in found.points:
+        lines.append(f"| {code(point.name)} | {point.began or _NO_DATE} | {duration(float(point.estimate.mean))} |")
+    return "\n".join(lines) + "\n"

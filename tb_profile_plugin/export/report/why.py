@@ -1,0 +1,175 @@
+"""The diagnosis outside of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ...analysis.steps.step_choice import ALL, TYPICAL
+from ...runtime.units import duration
+from ...tools.answers.answer import Json
+from ...tools.answers.markdown import escaped
+from ...tools.answers.named import Named
+
+Row = dict[str, Any]
+
+_SHOWN = 5
+"""Causes, and unusual steps, in text."""
+
+
+def nested(answer: Json) -> Json:
+    """The answer of the tool ``why`` as one object, see docs/answers.md; times are integer ps."""
+    named = Named(answer)
+    return {
+        "headline": {name: answer["headline"][name] for name in ("code", "text", "level")},
+        "accounting": {"window_ps": named.fact("window_ps"), "parts": _parts(named)},
+        "steps": {
+            "rule": named.fact("step_rule"),
+            "count": named.fact("steps_count"),
+            "kept": named.fact("steps_kept"),
+            "chosen": named.fact("steps_chosen"),
+            "typical_ps": named.fact("typical_ps"),
+            "period_ps": named.fact("period_ps"),
+            "coverage": named.fact("coverage"),
+            "tflop_per_s": named.fact("tflop_per_s"),
+            "mfu_share": named.fact("mfu_share"),
+            "unusual": [
+                {"step": row["step"], "ps": row["time_ps"]} | {name: row[name] for name in ("reason", "cause", "why")}
+                for row in named.records("unusual")
+            ],
+        },
+        "devices": [_device(row, named) for row in named.records("devices")],
+        "causes": [_cause(row, named) for row in named.records("causes")],
+        "path": [_without(row, "label") for row in named.records("path")],
+        "scenarios": [_without(row, "label") for row in named.records("scenarios")],
+        "trust": {"violations": named.fact("violations"), "unexplained_share": _unexplained(named)},
+    }
+
+
+def _unexplained(named: Named) -> float:
+    return float(sum(row["share"] for row in named.records("step") if row["id"] == "unexplained"))
+
+
+def _parts(named: Named) -> list[dict[str, Any]]:
+    """In steps by state; elsewhere by place."""
+    times: dict[str, int] = {}
+    for row in named.records("accounting"):
+        id = row["id"] if row["place"] in ("steps", "capture") else _PLACES[row["place"]]
+        times[id] = times.get(id, 0) + row["time_ps"]
+    return [{"id": id, "ps": ps} for id, ps in times.items()]
+
+
+_PLACES = {
+    "between": "between_steps",
+    "before": "before_steps",
+    "after": "after_steps",
+    "profiler": "profiler",
+}
+
+
+def _cause(row: Row, named: Named) -> dict[str, Any]:
+    plain = ("id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text")
+    evidence = [_without(each, "cause") for each in named.records("evidence") if each["cause"] == row["id"]]
+    names = [_without(each, "cause") for each in named.records("names") if each["cause"] == row["id"]]
+    remedy = {"text": row["remedy"] or "", "code": row["code"] or ""}
+    return {name: row[name] for name in plain} | {"remedy": remedy, "names": names, "evidence": evidence}
+
+
+def _device(row: Row, named: Named) -> dict[str, Any]:
+    idle = [each for each in named.records("idle") if (each["host"], each["device"]) == (row["host"], row["device"])]
+    return _without(row) | {"idle": [{"id": each["id"], "ps": each["time_ps"]} for each in idle]}
+
+
+def _without(row: Row, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def text(answer: Json) -> str:
+    """For a terminal."""
+    return "\n".join(_text(Named(answer), answer["headline"]))
+
+
+def _text(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
+    yield headline["text"]
+    if headline["doubt"]:
+        yield f"  {headline['doubt']}"
+    yield ""
+    yield _steps(named)
+    yield from _table("What the wall clock went into", named.records("places"), _wall_clock)
+    yield from _table("Unusual steps", named.records("unusual")[:_SHOWN], _unusual)
+    for row in named.records("causes")[:_SHOWN]:
+        yield ""
+        yield f"{row['rank']}. {row['label']}: {_cost(row)}"
+        yield f"   {row['text']}"
+        if row["remedy"]:
+            yield f"   → {row['remedy']}"
+
+
+def markdown(answer: Json) -> str:
+    """For a page, a pull request, a mail."""
+    return "\n".join(_markdown(Named(answer), answer["headline"])) + "\n"
+
+
+def _markdown(named: Named, headline: Mapping[str, Any]) -> Iterator[str]:
+    yield f"**{escaped(headline['text'])}**"
+    yield ""
+    yield escaped(_steps(named))
+    yield ""
+    yield "| cause | per step | share | at most won | what it is |"
+    yield "|---|---:|---:|---:|---|"
+    for row in named.records("causes"):
+        cells = (row["label"], _time(row["per_step_ps"]), _percent(row["share"]), _time(row["gain_ps"]), row["text"])
+        yield f"| {' | '.join(escaped(cell) for cell in cells)} |"
+    for row in named.records("causes"):
+        if row["remedy"]:
+            yield ""
+            yield f"**{escaped(row['label'])}**: {escaped(row['remedy'])}"
+            if row["code"]:
+                yield f"\n```python\n{row['code']}```"
+
+
+def _steps(named: Named) -> str:
+    if not named.fact("steps_count"):
+        return f"No steps were found in {duration(named.fact('window_ps'))}."
+    typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
+    chosen = str(named.fact("steps_chosen"))
+    how = {TYPICAL: "are typical", ALL: "are complete"}.get(chosen, f"were chosen ({chosen})")
+    return (
+        f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {typical} each, {period} from step to "
+        f"step. Steps are {named.fact('step_rule')}.{_rate(named)}"
+    )
+
+
+def _rate(named: Named) -> str:
+    rate, used = named.fact("tflop_per_s"), named.fact("mfu_share")
+    if not rate:
+        return ""
+    return f" A device does {rate:.3g} TFLOP/s{f', MFU {_percent(used)}' if used else ''}."
+
+
+def _table(title: str, rows: Sequence[Row], line: Any) -> Iterator[str]:
+    if rows:
+        yield ""
+        yield title
+        yield from (f"  {line(row)}" for row in rows)
+
+
+def _wall_clock(row: Row) -> str:
+    return f"{_time(row['time_ps']):>9} {_percent(row['share']):>7}  {row['label']}"
+
+
+def _unusual(row: Row) -> str:
+    return f"{row['step']}: {_time(row['time_ps'])}; {row['why']}"
+
+
+def _cost(row: Row) -> str:
+    gain = f", at most {_time(row['gain_ps'])} can be won" if row["gain_ps"] is not None else ""
+    return f"{_percent(row['share'])}, {_time(row['per_step_ps'])} per step{gain}"
+
+
+def _time(ps: int | None) -> str:
+    return "" if ps is None else duration(ps)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

@@ -1,0 +1,178 @@
+"""Asks a query of the tables of a capture, in a process that is locked down and killed where it goes too far."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from ...runtime.problems import Problem, ProblemError
+from ...tools.answers.answer import Table
+from ..frames.batches import Field, values
+from ..frames.frame import Frame
+from . import wire
+
+ROWS, SECONDS = 10_000, 30.0
+_BYTES = 8 << 20
+_MEMORY = 2 << 30
+"""What a query may take, besides the tables."""
+_QUERY_BYTES = 64 << 10
+_START_S = 60.0
+"""Until the process has looked at the query."""
+_GRACE_S = 2.0
+"""Until it is killed, beyond its time."""
+_PASSED_ON = ("PATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT")
+"""Of the environment: what an interpreter needs, and no credentials."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a query found."""
+
+    frame: Frame
+    more: bool
+    """Whether there are more rows than were asked for, or than 8 MiB hold."""
+
+
+def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS, seconds: float = SECONDS) -> Result:
+    """The rows of one SELECT over these tables, of which those are made whose names stand in it.
+
+    Raises `ProblemError` for any other statement, for a query that DuckDB does not understand, and for one that takes
+    more than 2 GiB or so many seconds.
+    """
+    if find_spec("duckdb") is None or find_spec("nanoarrow") is None:
+        raise ProblemError(Problem("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'"))
+    if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
+        raise _wrong("The query is longer than 64 KiB.")
+    asked = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
+    with _child() as (process, source, sink):
+        with _killed_after(process, _START_S):
+            wire.send(sink, asked)
+            try:
+                refused = _received(source).get("refused")
+            except EOFError:
+                raise _wrong("DuckDB ended over this query.") from None
+        if refused:
+            raise _wrong(refused)
+        named = {word.lower() for word in re.findall(r"\w+", query)}
+        for name, made in tables.items():
+            if name in named:
+                wire.send_frame(sink, name, made())
+        wire.send(sink, None)
+        with _killed_after(process, seconds + _GRACE_S) as killed:
+            try:
+                found = _received(source)
+            except EOFError:
+                raise _failed("time" if killed.is_set() else "process", "", seconds) from None
+    if "failed" in found:
+        raise _failed(found["failed"], found["text"], seconds)
+    return Result(_frame(found), bool(found["more"]))
+
+
+@contextmanager
+def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
+    # It imports from where this process does, and not from where it happens to start.
+    places = [os.path.abspath(place) for place in sys.path]
+    code = f"import sys; sys.path[:] = {places!r}; from {__package__} import child; child.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        cwd=Path(sys.executable).anchor,
+    )
+    assert process.stdin and process.stdout
+    try:
+        yield process, cast(BinaryIO, process.stdout), cast(BinaryIO, process.stdin)
+    except BrokenPipeError:
+        raise _failed("process", "", 0) from None
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            # Of what it did not want to read any more.
+            process.stdin.close()
+
+
+@contextmanager
+def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
+    killed = threading.Event()
+
+    def kill() -> None:
+        killed.set()
+        process.kill()
+
+    clock = threading.Timer(seconds, kill)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield killed
+    finally:
+        clock.cancel()
+
+
+def _received(source: BinaryIO) -> dict[str, Any]:
+    found = wire.receive(source, 4 * _BYTES)
+    return found if isinstance(found, dict) else {}
+
+
+def _wrong(text: str) -> ProblemError:
+    # DuckDB shows the place in the query below its sentences, in lines of its own.
+    sentences = " ".join(re.split(r"\n+LINE \d+:", text)[0].split())
+    return ProblemError(Problem("bad_query", sentences, "`tb-profile sql --schema` says what the tables hold."))
+
+
+def _failed(what: str, text: str, seconds: float) -> ProblemError:
+    if what == "query":
+        return _wrong(text)
+    if what == "time":
+        problem = Problem(
+            "query_too_long", f"The query took longer than {seconds:g} s.", "Ask for less, or allow more."
+        )
+    else:
+        ended = "" if what == "memory" else ", or DuckDB failed over it: its process ended"
+        message = f"The query takes more than 2 GiB of memory{ended}."
+        problem = Problem("query_too_large", message, "Aggregate, or ask for less.")
+    return ProblemError(problem)
+
+
+def _frame(found: dict[str, Any]) -> Frame:
+    columns: Sequence[tuple[str, str]] = found["columns"]
+    # Of columns that have the same name, pandas and others could show one.
+    names = [
+        name if name not in [each for each, _ in columns[:i]] else f"{name}_{i}" for i, (name, _) in enumerate(columns)
+    ]
+    given = [[row[i] for row in found["rows"]] for i in range(len(columns))]
+    fields = tuple(_field(name, sort, column) for name, (_, sort), column in zip(names, columns, given, strict=True))
+    batch = {
+        field.id: values(field, column if field.kind != "string" else [_text(each) for each in column])
+        for field, column in zip(fields, given, strict=True)
+    }
+    label = f"Result, cut after {len(found['rows']):,} rows" if found["more"] else "Result"
+    return Frame(Table("result", label, fields), [batch])
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _field(name: str, sort: str, column: Sequence[Any]) -> Field:
+    """By DuckDB's type: whole numbers that no int64 holds are texts, as is all that is no number."""
+    if sort == "BOOLEAN":
+        return Field(name, name, "boolean", dtype="bool")
+    if sort.endswith("INT") or sort == "INTEGER":
+        fits = all(each is None or -(2**63) <= each < 2**63 for each in column)
+        return Field(name, name) if fits else Field(name, name, "string")
+    if sort in ("DOUBLE", "FLOAT") or sort.startswith("DECIMAL"):
+        return Field(name, name, dtype="float64")
+    return Field(name, name, "string")

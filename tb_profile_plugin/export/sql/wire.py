@@ -1,0 +1,79 @@
+"""What goes between the two processes: JSON behind its length, and tables as JSON with their arrays behind it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ...tools.answers.answer import Table
+from ..frames.batches import Field, Values
+from ..frames.frame import Frame
+
+_LENGTH = struct.Struct("<Q")
+
+
+def send(pipe: BinaryIO, data: Any) -> None:
+    """Write JSON data."""
+    body = json.dumps(data, allow_nan=False).encode()
+    pipe.write(_LENGTH.pack(len(body)))
+    pipe.write(body)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO, most: int) -> Any:
+    """Read JSON data of at most so many bytes; raises EOFError where there is none, or more."""
+    length = _LENGTH.unpack(_exactly(pipe, _LENGTH.size))[0]
+    if length > most:
+        raise EOFError
+    return json.loads(_exactly(pipe, length))
+
+
+def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
+    """Write a table."""
+    batches = [{field.id: batch[field.id] for field in frame.schema} for batch in frame.batches]
+    fields = [[field.id, field.kind, field.dtype] for field in frame.schema]
+    told = [[len(next(iter(batch.values()))), [_told(column) for column in batch.values()]] for batch in batches]
+    send(pipe, {"name": name, "fields": fields, "batches": told})
+    for batch in batches:
+        for column in batch.values():
+            pipe.write(np.ascontiguousarray(column.data).data)
+            if column.known is not None:
+                pipe.write(np.ascontiguousarray(column.known).data)
+    pipe.flush()
+
+
+def receive_frame(pipe: BinaryIO, most: int) -> tuple[str, Frame] | None:
+    """Read a table and its name; None where no more come."""
+    told = receive(pipe, most)
+    if told is None:
+        return None
+    fields = tuple(Field(id, id, kind, dtype=dtype) for id, kind, dtype in told["fields"])
+    batches = [
+        {field.id: column for field, column in zip(fields, _columns(pipe, length, columns), strict=True)}
+        for length, columns in told["batches"]
+    ]
+    return told["name"], Frame(Table(told["name"], told["name"], fields), batches)
+
+
+def _told(column: Values) -> dict[str, Any]:
+    texts = None if column.texts is None else list(column.texts)
+    return {"dtype": column.data.dtype.str, "texts": texts, "known": column.known is not None}
+
+
+def _columns(pipe: BinaryIO, length: int, columns: list[dict[str, Any]]) -> Iterator[Values]:
+    for told in columns:
+        dtype = np.dtype(told["dtype"])
+        data = np.frombuffer(_exactly(pipe, length * dtype.itemsize), dtype)
+        known = np.frombuffer(_exactly(pipe, length), bool) if told["known"] else None
+        yield Values(data, told["texts"], known)
+
+
+def _exactly(pipe: BinaryIO, size: int) -> bytes:
+    found = pipe.read(size)
+    if len(found) < size:
+        raise EOFError
+    return found

@@ -1,0 +1,75 @@
+"""A pool of texts: bytes in one buffer, each text behind its length as a varint; a text is named by where that stands.
+
+The bytes of an XSpace file are such a pool as they are; other formats write one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...runtime.arrays import I64, U8, Bool, Int
+from ...runtime.jit import jit
+from .kinds import BYTES, TEXT
+
+
+@jit
+def varint(buf: U8, pos: Int, end: Int) -> tuple[Int, Int]:
+    """The varint at ``pos`` as the bits of an int64, and where it ends; -1 for its end if it is damaged."""
+    if pos < end and buf[pos] < 128:
+        return np.int64(buf[pos]), pos + 1
+    value = np.int64(0)
+    shift = np.int64(0)
+    while pos < end and shift < 70:
+        byte = np.int64(buf[pos])
+        pos += 1
+        if shift < 64:
+            value |= (byte & 127) << shift
+        if byte < 128:
+            return value, pos
+        shift += 7
+    return value, np.int64(-1)
+
+
+@jit
+def payload(buf: U8, prefix: Int) -> tuple[Int, Int]:
+    """Begin and end of the length-delimited payload whose length prefix stands at ``prefix``."""
+    length, begin = varint(buf, prefix, np.int64(len(buf)))
+    if begin < 0 or length < 0:
+        return prefix, prefix
+    return begin, begin + min(length, np.int64(len(buf)) - begin)
+
+
+@jit
+def mark_spans(begin: I64, end: I64, size: Int, used: Bool) -> None:
+    """Mark the blocks of so many bytes that spans lie in."""
+    for i in range(len(begin)):
+        for block in range(begin[i] // size, (end[i] + size - 1) // size):
+            used[block] = True
+
+
+@jit
+def mark_texts(buf: U8, kind: U8, value: I64, size: Int, used: Bool) -> None:
+    """Mark the blocks of so many bytes that the texts and bytes among these stats lie in, with their lengths."""
+    for i in range(len(kind)):
+        if kind[i] == TEXT or kind[i] == BYTES:
+            _, end = payload(buf, value[i])
+            for block in range(value[i] // size, end // size + 1):
+                used[block] = True
+
+
+def filled(texts: Iterable[str]) -> tuple[U8, dict[str, int]]:
+    """(uint8[n] pool, where each text's length stands in it), for formats that hold no pool of their own."""
+    written = bytearray()
+    places: dict[str, int] = {}
+    for text in dict.fromkeys(texts):
+        places[text] = len(written)
+        content = text.encode()
+        length = len(content)
+        while length > 127:
+            written.append(length & 127 | 128)
+            length >>= 7
+        written.append(length)
+        written += content
+    return np.frombuffer(bytes(written), np.uint8), places

@@ -1,0 +1,400 @@
+"""What a decoded XSpace is: one struct of arrays per kind of thing, strings left in the file until asked for.
+
+Times are absolute picoseconds since `XSpace.origin_ns`, int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...runtime.arrays import Array, Int
+from ...runtime.memo import lazy
+from ...runtime.problems import Problem
+from . import kinds, pool, vocabulary
+from .codes import numbered
+from .lookup import (
+    SECRET,
+    counted,
+    first_equal,
+    first_number,
+    mask_of,
+    number_pairs,
+    ordered,
+    owners,
+    rows_of,
+    whole_numbers,
+)
+from .text import Text
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stats:
+    """Stats of events, of event metadata or of a plane, in file order."""
+
+    buffer: Array
+    first: Array
+    """int32[owners + 1]: rows ``first[i]:first[i + 1]`` belong to owner i."""
+    name: Array
+    """int32[n]: row in the plane's stat metadata."""
+    kind: Array
+    """uint8[n]: `kinds.DOUBLE`, ``UINT``, ``INT``, ``TEXT``, ``BYTES``, ``REF``, or 0 for none."""
+    value: Array
+    """int64[n]: the bits of the number; for text and bytes, where the length prefix stands in the file."""
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of stats of these names."""
+        return rows_of(self.name, self.counts, wanted)
+
+    def owners(self, rows: Array) -> Array:
+        """int64[k]: which owner each of the rows (ascending) belongs to."""
+        answer: Array = owners(self.first, rows)
+        return answer
+
+    def bytes(self, row: int) -> bytes:
+        """The payload of a text or bytes stat; empty for any other kind."""
+        if self.kind[row] not in (kinds.TEXT, kinds.BYTES):
+            return b""
+        begin, end = pool.payload(self.buffer, self.value[row])
+        return self.buffer[begin:end].tobytes()
+
+    def text(self, prefix: Int) -> str:
+        """The text behind the length prefix that stands there in the file."""
+        begin, end = pool.payload(self.buffer, np.int64(prefix))
+        return self.buffer[begin:end].tobytes().decode("utf-8", "replace")
+
+    @lazy
+    def texts(self) -> tuple[Array, Array, list[str]]:
+        """(int64[k] rows that hold text, int64[k] codes, distinct strings), each string decoded once."""
+        rows = np.flatnonzero(self.kind == kinds.TEXT)
+        distinct, codes = numbered(first_equal(self.buffer, self.value[rows], SECRET))
+        return rows, codes, [self.text(prefix) for prefix in distinct.tolist()]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lines:
+    """The lines (threads, streams, derived timelines) of a plane."""
+
+    id: Array
+    """int64[n]; several lines may share one."""
+    display_id: Array
+    """int64[n]; 0 means: as ``id``."""
+    name: Sequence[str]
+    """Display name where there is one."""
+    begin: Array
+    """int64[n], ps: what the events' offsets count from."""
+    first_event: Array
+    """int64[n + 1]: events ``first_event[i]:first_event[i + 1]`` lie on line i."""
+
+    def __len__(self) -> int:
+        return len(self.id)
+
+    def events(self, line: int) -> slice:
+        """The rows of a line's events."""
+        return slice(int(self.first_event[line]), int(self.first_event[line + 1]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Events:
+    """The events of a plane, line after line, in file order."""
+
+    line: Array
+    """int32[n]: row in the plane's lines."""
+    name: Array
+    """int32[n]: row in the plane's event metadata; row 0 is "missing"."""
+    begin: Array
+    """int64[n], ps."""
+    duration: Array
+    """int64[n], ps, never negative."""
+    occurrences: Array
+    """int64[n]: more than 0 for aggregated events, which have no begin."""
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @lazy
+    def counts(self) -> Array:
+        """int64: how many there are of each name, up to the last one that is used."""
+        return counted(self.name, int(self.name.max(initial=-1)) + 1)
+
+    @lazy
+    def order(self) -> tuple[Array, Array]:
+        """(int32[n] events in the order of their names, int64 where those of each name begin)."""
+        answer: tuple[Array, Array] = ordered(self.name, self.counts)
+        return answer
+
+    def named(self, wanted: Sequence[int]) -> Array:
+        """int64[k]: rows of events of these names."""
+        used = [name for name in wanted if name < len(self.counts) and self.counts[name]]
+        if not used:
+            return np.empty(0, np.int64)
+        order, first = self.order
+        found = [order[first[name] : first[name + 1]] for name in used]
+        if len(found) == 1:
+            return found[0].astype(np.int64)
+        mask = np.zeros(len(self), bool)
+        for rows in found:
+            mask[rows] = True
+        return np.flatnonzero(mask)
+
+    @lazy
+    def end(self) -> Array:
+        """int64[n], ps."""
+        return self.begin + self.duration
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EventMetadata:
+    """What events of one name share. Row 0 stands for a missing entry: key 0, empty name."""
+
+    key: Array
+    text: Text
+    display: Text
+    blob: Text
+    stats: Stats
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StatMetadata:
+    """Names of stats. Row 0 stands for a missing entry: key 0, empty name."""
+
+    key: Array
+    text: Text
+
+    @lazy
+    def rows(self) -> dict[int, int]:
+        """Row by key; the last entry of a key wins, as in a protobuf map."""
+        return {int(key): row for row, key in enumerate(self.key.tolist()) if row}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StatColumn:
+    """All occurrences of one stat: parallel arrays of owners, kinds and values."""
+
+    plane: Plane
+    stats: Stats
+    row: Array
+    """int64[k]: rows in ``stats``, ascending."""
+    owner: Array
+    """int64[k]: the event (or metadata entry) that has the stat."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @lazy
+    def numbers(self) -> Array:
+        """int64[k]: integers of either signedness; 0 for another kind of value."""
+        answer: Array = whole_numbers(self.stats.kind, self.stats.value, self.row)
+        return answer
+
+    @property
+    def floats(self) -> Array:
+        """float64[k]: doubles as they are, integers converted, 0.0 for another kind."""
+        value = self.stats.value[self.row]
+        return np.where(self.stats.kind[self.row] == kinds.DOUBLE, value.view(np.float64), self.numbers)
+
+    @lazy
+    def codes(self) -> tuple[Array, list[str]]:
+        """Strings as (int64[k] codes, distinct strings); anything but text or reference is the empty string."""
+        value, kind = self.stats.value[self.row], self.stats.kind[self.row]
+        istext = (kind == kinds.TEXT) | (kind == kinds.BYTES)
+        pair = np.where(kind == kinds.REF, value * 2, np.int64(-1))
+        pair[istext] = first_equal(self.stats.buffer, value[istext], SECRET) * 2 + 1
+        distinct, codes = numbered(pair)
+        strings = [self._string(code) for code in distinct.tolist()]
+        place = {text: i for i, text in enumerate(dict.fromkeys(strings))}
+        return np.array([place[text] for text in strings], np.int64)[codes], list(place)
+
+    def _string(self, code: int) -> str:
+        if code < 0:
+            return ""
+        if code % 2 == 0:
+            metadata = self.plane.stat_metadata
+            return metadata.text.all[metadata.rows.get(code // 2, 0)]
+        return self.stats.text(code // 2)
+
+    @property
+    def strings(self) -> list[str]:
+        """str[k]."""
+        codes, distinct = self.codes
+        return [distinct[code] for code in codes.tolist()]
+
+    def spread_codes(self, size: int) -> tuple[Array, list[str]]:
+        """(int64[size], distinct strings): `codes` at their owners, -1 elsewhere; the last stat of an owner wins."""
+        codes, strings = self.codes
+        answer = np.full(size, -1, np.int64)
+        answer[self.owner] = codes
+        return answer, strings
+
+    def spread(self, size: int, default: int = 0) -> Array:
+        """int64[size]: `numbers` at their owners, ``default`` elsewhere; the first stat of an owner wins."""
+        answer = np.full(size, default, np.int64)
+        answer[self.owner[::-1]] = self.numbers[::-1]
+        return answer
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plane:
+    """One plane: a device, the host, or a source of facts."""
+
+    id: int
+    name: str
+    lines: Lines
+    events: Events
+    metadata: EventMetadata
+    stat_metadata: StatMetadata
+    stats: Stats
+    """The plane's own facts; one owner."""
+
+    @property
+    def names(self) -> list[str]:
+        """Event names by metadata row."""
+        return self.metadata.text.all
+
+    @property
+    def heads(self) -> list[str]:
+        """Of each name as much as is looked at to tell what an event is."""
+        return self.metadata.text.heads
+
+    @lazy
+    def display_names(self) -> list[str]:
+        """Event display names by metadata row; the name where there is none."""
+        return [display or name for display, name in zip(self.metadata.display.all, self.names, strict=True)]
+
+    @lazy
+    def categories(self) -> list[str]:
+        """By metadata row what the profiler says that such events are; empty where it does not say."""
+        column = self.metadata_stat(vocabulary.CATEGORY)
+        told = dict(zip(column.owner.tolist(), column.strings, strict=True))
+        return [told.get(row, "") for row in range(len(self.metadata))]
+
+    @lazy
+    def _stat_rows(self) -> dict[str, list[int]]:
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.stat_metadata.text.all[1:], 1):
+            rows.setdefault(name, []).append(row)
+        return rows
+
+    def named(self, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: rows of the events whose name is wanted, by its head."""
+        return self.events.named([row for row, name in enumerate(self.heads) if wanted(name)])
+
+    def has_stat(self, name: str) -> bool:
+        """Whether the plane knows a stat of that name, used or not."""
+        return name in self._stat_rows
+
+    def stat(self, name: str) -> StatColumn:
+        """The stat of that name on events."""
+        return self._column(self.events.stats, name)
+
+    def metadata_stat(self, name: str) -> StatColumn:
+        """The stat of that name on event metadata."""
+        return self._column(self.metadata.stats, name)
+
+    def facts(self) -> dict[str, Any]:
+        """The plane's own stats as Python values."""
+        everything = np.arange(len(self.stats.name))
+        column = StatColumn(self, self.stats, everything, np.zeros_like(everything))
+        names = self.stat_metadata.text.all
+        return {names[self.stats.name[i]]: value for i, value in enumerate(values(column))}
+
+    def event_facts(self, event: int) -> dict[str, Any]:
+        """The stats of one event as Python values."""
+        rows = np.arange(self.events.stats.first[event], self.events.stats.first[event + 1])
+        column = StatColumn(self, self.events.stats, rows, np.full(len(rows), event))
+        names = self.stat_metadata.text.all
+        return {names[name]: value for name, value in zip(self.events.stats.name[rows], values(column), strict=True)}
+
+    def numbers(self, name: str, events: Array, default: int) -> Array:
+        """int64[k]: the integer stat of that name of each of the events, ``default`` for those without."""
+        stats = self.events.stats
+        wanted = self._chosen(name)
+        answer: Array = first_number(stats.first, stats.name, stats.kind, stats.value, events, wanted, default)
+        return answer
+
+    def number_pairs(self, name: str, beside: str, default: int) -> tuple[Array, Array, Array]:
+        """(events, numbers, others), int32, int64, int64: owners and numbers of a stat, `numbers` of one beside it."""
+        stats = self.events.stats
+        wanted, others = self._chosen(name), self._chosen(beside)
+        count = stats.counts[wanted].sum()
+        return number_pairs(stats.first, stats.name, stats.kind, stats.value, wanted, others, count, default)
+
+    def _chosen(self, name: str) -> Array:
+        """bool: which of the names of events' stats are this one."""
+        return mask_of(self._stat_rows.get(name, []), len(self.events.stats.counts))
+
+    def _column(self, stats: Stats, name: str) -> StatColumn:
+        wanted = self._stat_rows.get(name, [])
+        if not wanted or not len(stats.name):
+            return StatColumn(self, stats, *np.empty((2, 0), np.int64))
+        rows = stats.named(wanted)
+        return StatColumn(self, stats, rows, stats.owners(rows))
+
+
+def values(column: StatColumn) -> Iterator[Any]:
+    """The column's values as int, float, str or bytes; None where a stat holds nothing."""
+    strings = column.strings
+    for i, row in enumerate(column.row.tolist()):
+        kind, value = int(column.stats.kind[row]), int(column.stats.value[row])
+        if kind == kinds.INT:
+            yield value
+        elif kind == kinds.UINT:
+            yield value % (1 << 64)
+        elif kind == kinds.DOUBLE:
+            yield float(column.stats.value[row : row + 1].view(np.float64)[0])
+        elif kind == kinds.BYTES:
+            yield column.stats.bytes(row)
+        else:
+            yield strings[i] if kind else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class XSpace:
+    """A decoded capture of one host."""
+
+    planes: Sequence[Plane]
+    errors: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    hostnames: Sequence[str] = ()
+    origin_ns: int = 0
+    """What all times count from; not 0 only where a capture's own times would not fit into int64 ps."""
+    problems: Sequence[Problem] = ()
+    """What could not be read, and where."""
+    size: int = 0
+    """Bytes that it was decoded from."""
+
+    def plane(self, name: str) -> Plane | None:
+        """The first plane of exactly that name."""
+        return next((plane for plane in self.planes if plane.name == name), None)
+
+    def without_text(self, content: Array, size: int) -> list[tuple[int, int]]:
+        """(begin, end) of runs of blocks of ``size`` bytes in which no text stands: nothing else of the content is read
+        again.
+        """
+        used = np.zeros(len(content) // size + 1, bool)
+        for plane in self.planes:
+            metadata = plane.metadata
+            for text in (metadata.text, metadata.display, metadata.blob, plane.stat_metadata.text):
+                if np.may_share_memory(text.buffer, content):
+                    pool.mark_spans(text.begin, text.end, size, used)
+            for stats in (plane.events.stats, metadata.stats, plane.stats):
+                if np.may_share_memory(stats.buffer, content):
+                    pool.mark_texts(stats.buffer, stats.kind, stats.value, size, used)
+        edges = np.flatnonzero(np.diff(used, prepend=True, append=True)) * size
+        return [(low, high) for low, high in edges.clip(max=len(content)).reshape(-1, 2).tolist() if low < high]
+
+    def prefixed(self, prefix: str) -> list[Plane]:
+        """All planes whose names start so, in file order."""
+        return [plane for plane in self.planes if plane.name.startswith(prefix)]

@@ -1,0 +1,58 @@
+"""Strings that stay bytes of the file until they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...runtime.arrays import Array
+from ...runtime.memo import lazy
+
+LONGEST_HEAD = 4096
+"""Characters of a name that tell what it names: the longest that compilers make of templates come to some thousands.
+
+Names themselves stay whole, as they are what ops and kernels are known, shown, searched and exported by.
+"""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Text:
+    """Strings as byte ranges of the file; damaged UTF-8 shows as replacement characters."""
+
+    buffer: Array
+    begin: Array
+    end: Array
+
+    @staticmethod
+    def of(texts: Sequence[str]) -> Text:
+        """A column of these."""
+        pieces = [text.encode() for text in texts]
+        end = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+        begin = end - np.array([len(piece) for piece in pieces], np.int64)
+        return Text(np.frombuffer(b"".join(pieces), np.uint8), begin, end)
+
+    def __getitem__(self, row: int) -> str:
+        """One of them, decoded by itself."""
+        return self.buffer[int(self.begin[row]) : int(self.end[row])].tobytes().decode("utf-8", "replace")
+
+    @lazy
+    def all(self) -> list[str]:
+        """Every string, decoded once."""
+        raw = self.buffer.data
+        seen: dict[bytes, str] = {}
+        answer = [""] * len(self.begin)
+        rows = np.flatnonzero(self.end > self.begin)
+        for row, begin, end in zip(rows.tolist(), self.begin[rows].tolist(), self.end[rows].tolist(), strict=True):
+            piece = bytes(raw[begin:end])
+            text = seen.get(piece)
+            if text is None:
+                text = seen[piece] = piece.decode("utf-8", "replace")
+            answer[row] = text
+        return answer
+
+    @lazy
+    def heads(self) -> list[str]:
+        """The first `LONGEST_HEAD` characters of each."""
+        return [text if len(text) <= LONGEST_HEAD else text[:LONGEST_HEAD] for text in self.all]

@@ -1,0 +1,114 @@
+"""Traces of PyTorch's profiler (Kineto), and others in Chrome's JSON format: names of files, and bytes → columns.
+
+See `formats` for what a format says of itself, and README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ...runtime.regex import regex
+
+if TYPE_CHECKING:
+    from ..columns import XSpace
+
+_NAME = regex(r"(?P<stem>.+?)(?:\.(?P<span>\d+))?(?P<kind>\.pt\.trace|\.trace)?\.json(?:\.gz)?", re.DOTALL)
+"""``<worker>.<time>.pt.trace.json.gz``, as torch.profiler.tensorboard_trace_handler writes it, and whatever else."""
+_RANK = regex(r"(?:rank|tp)[-_]?\d+", re.IGNORECASE)
+_STATED = regex(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]{0,400}?"rank"\s*:\s*(\d{1,9})\b')
+_TOGETHER_NS = 60 * 10**9
+"""Workers that wrote within so long of each other profiled at the same time."""
+_MILLISECONDS, _NANOSECONDS = 13, 19
+"""Digits of the time in a file's name: ms since 1970 in old versions, ns now."""
+_TRACE = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_EVENT = regex(rb'\s*\[\s*\{[^{}]{0,400}"ph"\s*:')
+
+
+def host_of(name: str) -> str | None:
+    """The worker, e.g. ``node1_4711`` for ``node1_4711.1623143089861.pt.trace.json``; of other JSON the bare name."""
+    match = _NAME.fullmatch(name)
+    return match["stem"] if match else None
+
+
+def is_certain(name: str) -> bool:
+    """JSON may be anything; what calls itself a trace is one."""
+    match = _NAME.fullmatch(name)
+    return bool(match and match["kind"])
+
+
+def is_by_product(name: str) -> bool:
+    """TensorFlow and JAX write ``<host>.trace.json.gz`` beside ``<host>.xplane.pb``."""
+    match = _NAME.fullmatch(name)
+    return not (match and match["kind"] == ".pt.trace")
+
+
+def sessions(names: Iterable[str], run: bool, head: Callable[[str], bytes]) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """A job's workers that profiled at the same time are one session; each span of time is another.
+
+    Files whose names differ in nothing but a rank are workers of one job; a number in a name is a rank where the file
+    states that rank. So are files that PyTorch's handler for TensorBoard names by host and process.
+    """
+    jobs: dict[str, dict[str, list[tuple[int, str]]]] = {}
+    for name in sorted(names):
+        match = _NAME.fullmatch(name)
+        if match:
+            stem, span, kind = match["stem"], int(match["span"] or 0), match["kind"]
+            together = kind == ".pt.trace" or (run and kind)
+            job = "" if together else stem
+            rank = _RANK if _RANK.search(stem) else None if together else _stated_rank(head(name))
+            if rank and rank.search(stem):
+                job = rank.sub("", stem).strip("-_. ")
+            jobs.setdefault(job, {}).setdefault(stem, []).append((span, name))
+    for job, workers in jobs.items():
+        spans = _spans(workers)
+        for i, files in enumerate(spans, 1):
+            yield "/".join(part for part in (job, str(i) if len(spans) > 1 else "") if part), files
+
+
+def _stated_rank(head: bytes) -> re.Pattern[str] | None:
+    """What finds the rank that a file states at its begin in its name."""
+    match = _STATED.search(head)
+    return re.compile(rf"(?<!\d)0*{int(match[1])}(?!\d)") if match else None
+
+
+def _spans(workers: dict[str, list[tuple[int, str]]]) -> list[tuple[str, ...]]:
+    """The files of each span of time: the n-th of every worker if all have as many, else those of about one time."""
+    plain = [_without_copies(files) for files in workers.values()]
+    if len({len(files) for files in plain}) == 1:
+        return [tuple(name for _, name in together) for together in zip(*plain, strict=True)]
+    files = sorted((_ns(span), name) for each in plain for span, name in each)
+    cuts = [i for i, (one, other) in enumerate(pairwise(files), 1) if other[0] - one[0] > _TOGETHER_NS]
+    return [tuple(name for _, name in files[low:high]) for low, high in pairwise([0, *cuts, len(files)])]
+
+
+def _without_copies(files: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Of a file that lies there plain and compressed the plain one, in order of time."""
+    kept = {name.removesuffix(".gz"): (span, name) for span, name in reversed(files)}
+    return sorted(kept.values())
+
+
+def _ns(span: int) -> int:
+    return span * 10**6 if len(str(span)) == _MILLISECONDS else span
+
+
+def reads(head: bytes) -> bool:
+    """Whether it is JSON that holds a trace's members, or a list of events."""
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return bool(begin[:1] == b"{" and _TRACE.search(begin)) or bool(_EVENT.match(begin))
+
+
+def decode(
+    buffer: Any, where: str = "", progress: Callable[[str, float], None] = lambda phase, fraction: None
+) -> XSpace:
+    """The columns of a trace in JSON.
+
+    Never raises for damaged input: what could be read comes back, with `XSpace.problems` telling what is missing.
+    Raises `ProblemError` (422) for what is larger than the memory limit; ends where nobody waits.
+    """
+    # Large, and not needed to find captures.
+    from . import reader
+
+    return reader.decode(buffer, where, progress)

@@ -1,0 +1,103 @@
+"""``[memory]`` events as the stats by which allocators report to XSpace's profilers.
+
+Until torch 1.11 they state neither address nor totals: then totals are summed from the first event on, and a
+deallocation is taken to free the latest allocation of its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...runtime.arrays import I64, Array, Bool
+from ...runtime.jit import jit
+from ..columns import kinds, vocabulary
+from ..columns.codes import combine
+from . import categories
+from .tables import Draft, Stat
+from .view import View
+
+_DEVICES = {0: "CPU", 1: "GPU", 6: "GPU", 12: "XPU", 14: "HPU", 19: "MTIA", 20: "PrivateUse1"}
+"""torch's DeviceType by number: c10/core/DeviceType.h; 1 is CUDA, 6 HIP."""
+
+
+def stats(view: View, host: Draft, op: Array, ops: list[str], capacities: Mapping[str, int]) -> list[Stat]:
+    """Of the allocations among the host's events; ``op`` int64[n] is which of ``ops`` each event lies in, or -1.
+
+    ``capacities`` are bytes of memories by their names: an allocator that reserves more when it needs more has no limit
+    but its device's.
+    """
+    rows = np.flatnonzero(view.role[host.event] == categories.MEMORY)
+    if not len(rows):
+        return []
+    rows = rows[np.argsort(host.begin[rows], kind="stable")]
+    event = host.event[rows]
+    size = view.numbers(event, "Bytes", default=0)
+    kind, number = view.numbers(event, "Device Type", default=0), view.numbers(event, "Device Id")
+    example, memory = combine(kind, number)
+    names = [_name(int(kind[at]), int(number[at])) for at in example.tolist()]
+    address = view.numbers(event, "Addr", default=0)
+    in_use = view.numbers(event, "Total Allocated")
+    capacity = np.array([capacities.get(name, 0) for name in names], np.int64)[memory]
+    if not view.has("Addr"):
+        _guess(memory, size, address)
+    if not view.has("Total Allocated"):
+        in_use = _summed(memory, size, len(names))
+    free = np.where(capacity > 0, np.maximum(capacity - in_use, 0), 0)
+    peak = _peaks(memory, in_use, len(names))
+    whole = {"addr": address, "allocation_bytes": abs(size), "requested_bytes": abs(size), "bytes_allocated": in_use}
+    whole |= {"bytes_available": free, "peak_bytes_in_use": peak}
+    made = [Stat(name, rows, kinds.INT, value.astype(np.int64)) for name, value in whole.items()]
+    made.append(Stat("allocator_name", rows, kinds.TEXT, memory, names))
+    known = op[rows] >= 0
+    return [*made, Stat(vocabulary.TF_OP, rows[known], kinds.TEXT, op[rows[known]], ops)]
+
+
+def _name(kind: int, number: int) -> str:
+    device = _DEVICES.get(kind, f"Device {kind}")
+    return device if number < 0 else f"{device} {number}"
+
+
+def _summed(memory: Array, size: Array, memories: int) -> I64:
+    """int64[n]: what each memory holds more than at its lowest, after each event."""
+    answer = np.zeros(len(size), np.int64)
+    for number in range(memories):
+        mine = memory == number
+        total = np.cumsum(size[mine])
+        answer[mine] = total - min(int(total.min(initial=0)), 0)
+    return answer
+
+
+def _peaks(memory: Array, in_use: Array, memories: int) -> I64:
+    answer = np.zeros(len(in_use), np.int64)
+    for number in range(memories):
+        mine = memory == number
+        answer[mine] = np.maximum.accumulate(in_use[mine])
+    return answer
+
+
+def _guess(memory: Array, size: Array, address: Array) -> None:
+    """Give each allocation an address of its own, and each deallocation that of the latest one of its size."""
+    _, alike = combine(memory, abs(size))
+    _pair(alike.astype(np.int64), size > 0, address)
+
+
+@jit
+def _pair(alike: I64, allocates: Bool, address: I64) -> None:
+    most = np.int64(0)
+    for code in alike:
+        most = max(most, code + 1)
+    top = np.full(most, -1, np.int64)
+    below = np.full(len(alike), -1, np.int64)
+    for i in range(len(alike)):
+        code = alike[i]
+        if allocates[i]:
+            below[i] = top[code]
+            top[code] = i
+            address[i] = i + 1
+        elif top[code] >= 0:
+            address[i] = top[code] + 1
+            top[code] = below[top[code]]
+        else:
+            address[i] = -(i + 1)

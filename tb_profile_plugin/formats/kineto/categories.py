@@ -1,0 +1,83 @@
+"""What the categories and names of PyTorch's events mean; each with its source.
+
+Sources: pytorch/kineto, libkineto/src (``output_json.cpp``, ``ActivityType.cpp``) and its tb_plugin as of April 2026;
+pytorch, torch/profiler and torch/csrc/profiler.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...runtime.regex import regex
+
+OTHER, OP, ANNOTATION, RUNTIME, PYTHON, WORK, DERIVED, OVERHEAD, WINDOW, MEMORY = range(10)
+"""Roles of events: of programs that are not PyTorch; on threads ops, ranges that a program names, calls of a driver and
+Python frames; on devices work and what only tells about it; the profiler's own time; what it recorded; allocations.
+"""
+
+ROLES = {
+    "cpu_op": OP,
+    "operator": OP,
+    "user_annotation": ANNOTATION,
+    "cpu_instant_event": OTHER,
+    "python_function": PYTHON,
+    "cuda_runtime": RUNTIME,
+    "cuda_driver": RUNTIME,
+    "runtime": RUNTIME,
+    "mtia_runtime": RUNTIME,
+    "xpu_runtime": RUNTIME,
+    "xpu_driver": RUNTIME,
+    "glow_runtime": RUNTIME,
+    "privateuse1_runtime": RUNTIME,
+    "privateuse1_driver": RUNTIME,
+    "kernel": WORK,
+    "concurrent_kernel": WORK,
+    "gpu_memcpy": WORK,
+    "memcpy": WORK,
+    "gpu_memset": WORK,
+    "memset": WORK,
+    "mtia_ccp_events": WORK,
+    "hpu_op": WORK,
+    "gpu_user_annotation": DERIVED,
+    "mtia_user_annotation": DERIVED,
+    "cuda_sync": DERIVED,
+    "cuda_event": DERIVED,
+    "cuda_profiler_range": DERIVED,
+    "collective_comm": DERIVED,
+    "overhead": OVERHEAD,
+    "trace": WINDOW,
+}
+"""By category in small letters: those until torch 1.11 begin with capitals."""
+
+MEMORY_EVENT = "[memory]"
+ABOUT_RECORDING = ("Iteration Start: PyTorch Profiler", "Record Window End")
+"""Instants that only say when it was recorded; their times can be far off."""
+
+_ANNOTATED = regex(
+    r"ProfilerStep#|Optimizer\.(?:step|zero_grad)#|enumerate\(Data(?:Loader|Pipe)|(?:nccl|gloo|mpi|ucc|xccl):"
+)
+"""Ranges that torch names itself, which until torch 1.11 have the category of ops."""
+
+FRAME = regex(r"(.+)\((\d+)\): (.*)", re.DOTALL)
+"""A Python frame: file, line, function."""
+MODULE = "nn.Module: "
+"""Begin of a frame that is a module's call."""
+
+
+def role_of(category: str, name: str) -> int:
+    """The role of events of that category and name."""
+    role = ROLES.get(category.lower(), OTHER)
+    if role == OP and _ANNOTATED.match(name):
+        return ANNOTATION
+    return MEMORY if name == MEMORY_EVENT and role in (OTHER, OP) else role
+
+
+def frame_name(name: str) -> str:
+    """A Python frame as Python's tracer of TensorFlow and JAX names it: ``$file.py:12 function``."""
+    found = FRAME.fullmatch(name)
+    return f"${found[1]}:{found[2]} {found[3]}" if found else f"${name}"
+
+
+def module_name(frame: str) -> str:
+    """``Conv2d_3`` of ``nn.Module: Conv2d_3``; empty for another frame."""
+    return frame.removeprefix(MODULE) if frame.startswith(MODULE) else ""

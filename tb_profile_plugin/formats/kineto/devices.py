@@ -1,0 +1,173 @@
+"""The planes of devices: their streams, what ran there and how it was launched, and what is known of the devices."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+from ..columns import kinds, vocabulary
+from ..columns.codes import combine
+from . import categories
+from .tables import Draft, Stat
+from .view import View
+
+_DERIVED_LINE = -559038737 + 300
+"""Ids of lines that only tell about streams are among those that are reserved for such lines."""
+_DERIVED = {1: "Annotations", 2: "Synchronisation", 3: "Counted kernels"}
+"""What such lines are called."""
+_COPY = regex(r"Memcpy (\w)to(\w)|Copy(\w)\w+To(\w)")
+_MEMSET = "Memset"
+_WHERE = regex(r"\((\w+) -> (\w+)\)")
+_SIZES = ("registers per thread", "shared memory", "grid", "block", "est. achieved occupancy %")
+
+
+def drafts(view: View) -> list[Draft]:
+    """One for each device that recorded something; of a capture where none did, one for each that it names."""
+    rows = view.having(categories.WORK, categories.DERIVED)
+    device = view.numbers(rows, "device", default=-1)
+    of_pid = _last_number(view, view.record.pid)
+    device = np.where(device >= 0, device, of_pid[view.record.pid[rows]])
+    found = [_draft(view, rows[device == number], int(number)) for number in np.unique(device).tolist()]
+    stated = view.record.header.get("deviceProperties")
+    properties = [each for each in stated if isinstance(each, dict)] if isinstance(stated, list) else []
+    if not found:
+        found = [_empty(number) for number in range(len(properties))]
+    for draft in found:
+        number = draft.name.removeprefix(vocabulary.GPU)
+        own = [each for each in properties if str(each.get("id")) == number]
+        # Where only some devices are visible to a process, they are numbered anew.
+        own = own or (properties if len(properties) == 1 else [])
+        draft.facts |= _facts(own[0]) if own else {}
+    return found
+
+
+def _empty(number: int) -> Draft:
+    none = np.empty(0, np.int64)
+    return Draft(f"{vocabulary.GPU}{number}", [], none, none, none, none, none, [("", "", "")])
+
+
+def _last_number(view: View, codes: Array) -> Array:
+    """int64[texts]: the number that ends each text, e.g. 7 of ``stream 7``, for those that are used; 0 elsewhere."""
+    answer = np.zeros(len(view.record.pool_place), np.int64)
+    for code in np.unique(codes).tolist():
+        match = re.search(r"-?\d{1,15}$", view.word(code))
+        answer[code] = int(match[0]) if match else 0
+    return answer
+
+
+def _draft(view: View, rows: Array, number: int) -> Draft:
+    record = view.record
+    stream = view.numbers(rows, "stream", default=-(1 << 62))
+    stream = np.where(stream > -(1 << 62), stream, _last_number(view, record.tid)[record.tid[rows]])
+    told = np.where(view.role[rows] == categories.WORK, 0, _derived(view)[record.category[rows]])
+    example, line = combine(told, stream)
+    order = np.lexsort((stream[example], told[example]))
+    line = np.argsort(order)[line]
+    lines: list[tuple[int, str]] = []
+    for i, at in enumerate(example[order].tolist()):
+        name = int(stream[at])
+        if told[at]:
+            lines.append((_DERIVED_LINE + i % 80, f"{_DERIVED[told[at]]} #{name}"))
+        else:
+            lines.append((name, f"Stream #{name}({','.join(_kinds(view, rows[line == i]))})"))
+    draft = view.draft(f"{vocabulary.GPU}{number}", lines, rows, line)
+    draft.stats += [*_kernel_details(view, draft), *_copy_details(view, draft)]
+    return draft
+
+
+def _derived(view: View) -> Array:
+    """int8[texts]: the key of `_DERIVED` for each category of what only tells about streams."""
+    answer = np.full(len(view.record.pool_place), 2, np.int8)
+    for code in np.unique(view.record.category).tolist():
+        category = view.word(code)
+        answer[code] = 1 if "annotation" in category else 3 if category == vocabulary.TORCH_COUNTED else 2
+    return answer
+
+
+def _kinds(view: View, rows: Array) -> list[str]:
+    """What a stream does, as the tracers of CUPTI and ROCm put it into its name."""
+    found = set()
+    for code in np.unique(view.record.name[rows]).tolist():
+        name = view.word(code)
+        match = _COPY.match(name)
+        parts = [part for part in match.groups() if part] if match else []
+        found.add(f"Memcpy{'2'.join(parts)}" if match else "Memset" if name.startswith(_MEMSET) else "Compute")
+    return sorted(found)
+
+
+def _kernel_details(view: View, draft: Draft) -> list[Stat]:
+    """``kernel_details`` as CUPTI's tracer writes them, of all that it ran but copies; empty where none are stated.
+
+    AMD's tracers state no sizes of kernels that a graph launched.
+    """
+    record = view.record
+    kernel = np.array([not _COPY.match(name) and not name.startswith(_MEMSET) for name, _, _ in draft.names], bool)
+    kernels = np.flatnonzero(kernel[draft.named] & (view.role[draft.event] == categories.WORK))
+    if not len(kernels):
+        return []
+    at = np.stack([view.arguments(draft.event[kernels], name) for name in _SIZES])
+    value = np.where(at >= 0, record.value[at], -1)
+    example, code = combine(*value)
+    details = []
+    for i in example.tolist():
+        row = at[:, i].tolist()
+        registers, shared, occupancy = (_number(view, row[place]) for place in (0, 1, 4))
+        parts = [f"regs:{registers:.0f}"] if registers is not None else []
+        parts += [f"static_shared:0 dynamic_shared:{shared:.0f}"] if shared is not None else []
+        parts += [
+            f"{name}:{triple}" for name, place in (("grid", 2), ("block", 3)) if (triple := _triple(view, row[place]))
+        ]
+        parts += [f"occ_pct:{occupancy:.12g}"] if occupancy is not None else []
+        details.append(" ".join(parts))
+    return [Stat(vocabulary.KERNEL_DETAILS, kernels, kinds.TEXT, code, details)]
+
+
+def _number(view: View, row: int) -> float | None:
+    kind = int(view.record.kind[row]) if row >= 0 else 0
+    value = view.record.value[row : row + 1]
+    return float(value[0]) if kind == kinds.INT else float(value.view(np.float64)[0]) if kind == kinds.DOUBLE else None
+
+
+def _triple(view: View, row: int) -> str:
+    """``2,1,1`` of ``[2, 1, 1]``."""
+    if row < 0 or view.record.kind[row] != kinds.TEXT:
+        return ""
+    parts = view.word(int(view.record.value[row])).strip("[] ").split(",")
+    return ",".join(part.strip() for part in parts) if len(parts) == 3 else ""
+
+
+def _copy_details(view: View, draft: Draft) -> list[Stat]:
+    """``memcpy_details`` of the copies that state their bytes."""
+    size = view.numbers(draft.event, "bytes")
+    copies = np.array([bool(_COPY.match(name)) for name, _, _ in draft.names], bool)
+    rows = np.flatnonzero(copies[draft.named] & (size >= 0))
+    example, code = combine(size[rows], draft.named[rows])
+    texts = []
+    for at in rows[example].tolist():
+        places = _WHERE.search(draft.names[int(draft.named[at])][0])
+        between = f"kind_src:{places[1].lower()} kind_dst:{places[2].lower()} " if places else ""
+        texts.append(f"{between}size:{int(size[at])}")
+    return [Stat(vocabulary.MEMCPY_DETAILS, rows, kinds.TEXT, code, texts)] if len(rows) else []
+
+
+def _facts(properties: dict[str, Any]) -> dict[str, Any]:
+    """What a device states about itself, in the terms of XSpace's GPU planes."""
+    name = str(properties.get("name") or "")
+    amd = properties.get("warpSize") == 64 or "AMD" in name
+    wanted = {
+        "compute_cap_major": "computeMajor",
+        "compute_cap_minor": "computeMinor",
+        "core_count": "numSms",
+        "memory_size": "totalGlobalMem",
+    }
+    numbers = {ours: properties.get(theirs) for ours, theirs in wanted.items()}
+    facts: dict[str, Any] = {key: value for key, value in numbers.items() if isinstance(value, int)}
+    if properties.get("computeMajor") is not None:
+        facts["device_vendor"] = "AMD" if amd else "Nvidia"
+    if name:
+        facts["gpu_device_name"] = name
+    return facts

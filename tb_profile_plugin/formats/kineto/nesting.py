@@ -1,0 +1,50 @@
+"""Kernels that look through the columns of a trace: arguments of events, and what encloses what."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import I32, I64, Array, Bool
+from ...runtime.jit import jit
+
+
+@jit
+def argument(first: I64, key: I32, at: I64, wanted: I64) -> I64:
+    """int64[k]: where the first argument of one of these names stands of each event ``at``, or -1."""
+    answer = np.full(len(at), -1, np.int64)
+    for i in range(len(at)):
+        for row in range(first[at[i] + 1] - 1, first[at[i]] - 1, -1):
+            for each in wanted:
+                if key[row] == each:
+                    answer[i] = row
+    return answer
+
+
+@jit
+def innermost(first_event: I64, begin: I64, end: I64, marked: Bool) -> tuple[I64, I64]:
+    """(inside, above), int64[n] each: for each event the innermost marked one of its line in which it begins, which may
+    be itself, or -1; and for each marked one the marked one around it, or -1.
+
+    Events of a line are in order of their begins, outer before inner. Slices that cross are cut by those that began
+    before them.
+    """
+    answer = np.full(len(begin), -1, np.int64)
+    above = np.full(len(begin), -1, np.int64)
+    for line in range(len(first_event) - 1):
+        top = np.int64(-1)
+        for i in range(first_event[line], first_event[line + 1]):
+            while top >= 0 and end[top] < begin[i] + (end[i] > begin[i]):
+                top = above[top]
+            if marked[i]:
+                above[i] = top
+                top = np.int64(i)
+            answer[i] = top
+    return answer, above
+
+
+def matched(values: Array, keys: Array) -> Array:
+    """int64[n]: the place of the last key that equals each value, or -1; int64 both."""
+    order = np.argsort(keys, kind="stable")
+    place = np.searchsorted(keys[order], values, "right") - 1
+    answer = order[place] if len(order) else np.full(len(values), -1)
+    return np.where((place >= 0) & (keys[answer] == values), answer, -1) if len(order) else answer

@@ -1,0 +1,77 @@
+"""Traces in Chrome's format that are not PyTorch's: each process is a plane, each thread a line, and that is all.
+
+Those of TensorFlow and JAX call their processes as XSpace calls its planes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...runtime.arrays import Array
+from ...runtime.problems import Problem
+from ...runtime.regex import regex
+from ..columns import kinds, vocabulary
+from ..columns.codes import combine
+from . import categories
+from .record import Record
+from .tables import Draft
+from .view import View
+
+_WHOLE = regex(r"-?\d{1,18}")
+
+
+def problems(drafts: Sequence[Draft], where: str) -> list[Problem]:
+    """What a trace cannot tell that was made of an XSpace."""
+    if not any(
+        draft.name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) and len(draft.event) for draft in drafts
+    ):
+        return []
+    message = "This trace was made of a capture, whose facts of devices, XLA programs and more are not in it."
+    remedy = "Open the *.xplane.pb that belongs to it, if there is one."
+    return [Problem("derived_trace", message, remedy, where, "info")]
+
+
+def with_numbers(record: Record) -> Record:
+    """The same with whole numbers that are written as texts as numbers: TensorFlow and JAX write all of them so."""
+    written = np.flatnonzero(record.kind == kinds.TEXT)
+    codes, place = np.unique(record.value[written], return_inverse=True)
+    whole = np.array([_WHOLE.fullmatch(record.word(code)) is not None for code in codes.tolist()], bool)
+    number = np.array(
+        [int(record.word(code)) if ok else 0 for code, ok in zip(codes.tolist(), whole, strict=True)], np.int64
+    )
+    kind, value = record.kind.copy(), record.value.copy()
+    chosen = written[whole[place.reshape(-1)]]
+    kind[chosen], value[chosen] = kinds.INT, number[place.reshape(-1)][whole[place.reshape(-1)]]
+    return replace(record, kind=kind, value=value)
+
+
+def drafts(view: View) -> list[Draft]:
+    """The planes, devices first."""
+    rows = view.having(categories.OTHER)
+    processes, threads = view.named("process_name"), view.named("thread_name")
+    record = view.record
+    example, of_row = combine(record.pid[rows])
+    found: dict[str, list[int]] = {}
+    for number, at in enumerate(rows[example].tolist()):
+        pid = int(record.pid[at])
+        name = processes.get((pid, 0), "") or view.word(pid)
+        plane = (
+            name.partition(" ")[0] if name.startswith((vocabulary.DEVICE, vocabulary.HOST_CPU)) else vocabulary.HOST_CPU
+        )
+        found.setdefault(plane, []).append(number)
+    return [_draft(view, name, rows[np.isin(of_row, numbers)], threads) for name, numbers in sorted(found.items())]
+
+
+def _draft(view: View, name: str, rows: Array, threads: dict[tuple[int, int], str]) -> Draft:
+    record = view.record
+    example, line = combine(record.pid[rows], record.tid[rows])
+    lines: list[tuple[int, str]] = []
+    for at in rows[example].tolist():
+        pid, tid = int(record.pid[at]), int(record.tid[at])
+        number = view.word(tid)
+        given = threads.get((pid, tid)) or number or "thread"
+        lines.append((int(number) if number.isdecimal() and len(number) < 19 else len(lines), given))
+    return view.draft(name, lines, rows, line)

@@ -1,0 +1,110 @@
+"""From the bytes of a trace to planes: see `kineto.decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...runtime.arrays import Array
+from ...runtime.problems import Problem
+from ..columns import kinds, vocabulary
+from ..columns.tables import XSpace
+from . import categories, devices, plain, threads
+from .record import Record, read
+from .tables import Draft, Given, planes
+from .view import NOTHING, View, view
+
+_RENAMED = {vocabulary.CORRELATION: vocabulary.CORRELATION_ID, "external id": vocabulary.EXTERNAL_ID}
+_VERSIONS = (
+    "cuda_runtime_version",
+    "cuda_driver_version",
+    "cupti_version",
+    "hip_runtime_version",
+    "hip_driver_version",
+)
+_OPTIONS = ("record_shapes", "profile_memory", "with_stack", "with_modules", "with_flops")
+_PYTORCH = "pytorch"
+
+
+def decode(buffer: Any, where: str, progress: Callable[[str, float], None]) -> XSpace:
+    """As `kineto.decode`."""
+    record = read(buffer, where, lambda phase, fraction: progress(phase, 0.9 * fraction))
+    events = view(record, where)
+    problems = [*record.problems, *events.problems]
+    if np.isin(events.role, (NOTHING, categories.OTHER)).all():
+        record = plain.with_numbers(record)
+        drafts = plain.drafts(events)
+        problems += plain.problems(drafts, where)
+    else:
+        drafts = _drafts(events, problems, where)
+    if not any(len(draft.event) for draft in drafts):
+        message = "The file holds no events." if record.header else "The file is no trace."
+        remedy = "Profile again, and let the program end before you copy the file."
+        problems.append(Problem("empty_capture", message, remedy, where))
+    progress("Decoding", 1.0)
+    given, names, origin = _given(record, events.role), _hostnames(record), events.origin_ns
+    # Large, and not needed any more.
+    del record, events
+    return XSpace(planes(drafts, given), (), (), names, origin, tuple(problems), len(memoryview(buffer)))
+
+
+def _drafts(events: View, problems: list[Problem], where: str) -> list[Draft]:
+    early = threads.too_early(events)
+    if len(early):
+        message = f"{len(early):,} events of devices seem to begin long before their launch, and are left out."
+        problems.append(Problem("impossible_times", message, "", where, "warning"))
+        events.role[early] = NOTHING
+    host = threads.draft(events)
+    found = devices.drafts(events)
+    ops = threads.Ops(events, host)
+    for draft in found:
+        draft.stats += ops.launched(draft)
+    host.stats += [*ops.stats(), *ops.allocations(found)]
+    overhead = threads.overhead(events)
+    none = np.empty(0, np.int64)
+    facts = Draft(vocabulary.METADATA, [], none, none, none, none, none, [("", "", "")], [], _facts(events.record))
+    return [*found, host, *([overhead] if overhead else []), facts]
+
+
+def _given(record: Record, role: Array) -> Given:
+    """The file's stats under the names that the model knows; uses the record up, whose texts become places."""
+    used = np.unique(record.key)
+    names: list[str] = []
+    correlation = -1
+    number = np.full(len(record.pool_place) + 1, -1, np.int32)
+    for code in used.tolist():
+        name = record.word(code)
+        correlation = code if name == vocabulary.CORRELATION else correlation
+        if name:
+            number[code] = len(names)
+            names.append(_RENAMED.get(name, name))
+    key = number[record.key]
+    # What only tells about streams is not what a call of the driver led to.
+    told = np.repeat(role == categories.DERIVED, np.diff(record.first))
+    if correlation >= 0:
+        names.append(vocabulary.CORRELATION)
+        key[told & (record.key == correlation)] = len(names) - 1
+    value: Array = record.value
+    written = record.kind == kinds.TEXT
+    value[written] = record.pool_place[value[written]]
+    return Given(record.first, key, record.kind, value, record.pool, names)
+
+
+def _facts(record: Record) -> dict[str, Any]:
+    """What the trace says about itself, but for names of users, hosts and jobs."""
+    header = record.header
+    facts: dict[str, Any] = {vocabulary.FRAMEWORK: _PYTORCH}
+    facts |= {name: str(header[name]) for name in _VERSIONS if isinstance(header.get(name), int | str)}
+    facts |= {name: 1 for name in _OPTIONS if header.get(name)}
+    told = header.get("distributedInfo")
+    if isinstance(told, dict):
+        facts |= {name: told[name] for name in (vocabulary.RANK, vocabulary.WORLD_SIZE) if type(told.get(name)) is int}
+        facts |= {name: str(told[name]) for name in ("backend", "nccl_version") if told.get(name)}
+    return facts
+
+
+def _hostnames(record: Record) -> tuple[str, ...]:
+    name = record.header.get("host_name")
+    return (name,) if isinstance(name, str) and name else ()

@@ -1,0 +1,203 @@
+"""From drafts of planes to planes: events in order, further stats beside those of the file, one pool for all texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...runtime.arrays import I32, I64, U8, Array
+from ..columns import kinds, pool, vocabulary
+from ..columns.tables import EventMetadata, Events, Lines, Plane, StatMetadata, Stats
+from ..columns.text import Text
+
+
+@dataclass(frozen=True)
+class Stat:
+    """A stat of some events; arrays are of one length."""
+
+    name: str
+    at: Array
+    """int64[k]: rows of the draft's events, each at most once."""
+    kind: int
+    value: Array
+    """int64[k]: bits of numbers; for texts which of `texts`."""
+    texts: Sequence[str] = ()
+
+
+@dataclass
+class Draft:
+    """A plane that is being made."""
+
+    name: str
+    lines: list[tuple[int, str]]
+    """Id and name of each."""
+    event: Array
+    """int64[n]: events of the file, line after line, by begin, outer before inner."""
+    line: Array
+    """int32[n]."""
+    begin: I64
+    """int64[n] ps."""
+    end: I64
+    """int64[n] ps."""
+    named: Array
+    """int32[n]: which of ``names``."""
+    names: list[tuple[str, str, str]]
+    """Name, name that is shown (where it is another) and category."""
+    stats: list[Stat] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def first_event(self) -> I64:
+        """int64[lines + 1]."""
+        return np.searchsorted(self.line, np.arange(len(self.lines) + 1, dtype=np.int32)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Stats of the file's events."""
+
+    first: I64
+    name: I32
+    """int32[m]: which of ``names``; -1 for one that is left out."""
+    kind: U8
+    value: I64
+    """int64[m]: for texts places in ``pool``."""
+    pool: U8
+    names: Sequence[str]
+
+
+def planes(drafts: Sequence[Draft], given: Given) -> list[Plane]:
+    """The planes of these drafts."""
+    names = {name: i for i, name in enumerate(dict.fromkeys(["", *given.names]))}
+    for draft in drafts:
+        for name in [vocabulary.CATEGORY, *(each.name for each in draft.stats), *draft.facts]:
+            names.setdefault(name, len(names))
+    added, places = pool.filled(text for draft in drafts for text in _texts(draft))
+    buffer = np.concatenate((given.pool, added))
+    places = {text: place + len(given.pool) for text, place in places.items()}
+    metadata = StatMetadata(np.arange(len(names), dtype=np.int64), Text.of(list(names)))
+    number = np.array([names[name] for name in given.names] + [-1], np.int32)
+    made = []
+    for i, draft in enumerate(drafts):
+        stats = _stats(draft, given, number, names, buffer, places)
+        made.append(_plane(i, draft, stats, names, metadata, buffer, places))
+    return made
+
+
+def _texts(draft: Draft) -> list[str]:
+    texts = [text for each in draft.stats for text in each.texts]
+    return [*texts, *(name[2] for name in draft.names), *(v for v in draft.facts.values() if isinstance(v, str))]
+
+
+def _stats(
+    draft: Draft, given: Given, number: Array, names: dict[str, int], buffer: U8, places: dict[str, int]
+) -> Stats:
+    """What the file states about the events of a draft, and what was added."""
+    counts = np.diff(given.first)[draft.event]
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    rows = np.arange(first[-1], dtype=np.int32)
+    rows += np.repeat((given.first[draft.event] - first[:-1]).astype(np.int32), counts)
+    owner = np.repeat(np.arange(len(draft.event), dtype=np.int32), counts)
+    name = number[given.name[rows]]
+    if (name < 0).any():
+        kept = name >= 0
+        rows, owner, name = rows[kept], owner[kept], name[kept]
+    # Where each stat comes to stand, those of the file first: columns are large, so they are filled in place.
+    given_counts = np.bincount(owner, minlength=len(draft.event))
+    counts = given_counts.copy()
+    for each in draft.stats:
+        counts[each.at] += 1
+    first = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
+    free = (first[:-1] + given_counts).astype(np.int32)
+    added = []
+    for each in draft.stats:
+        added.append(free[each.at])
+        free[each.at] += 1
+    at = np.arange(len(owner), dtype=np.int32)
+    at += (first[:-1] - (np.cumsum(given_counts) - given_counts)).astype(np.int32)[owner]
+    del owner, free, counts, given_counts
+
+    def filled(column: Array, of: Callable[[Stat], Array | int]) -> Array:
+        answer = np.empty(int(first[-1]), column.dtype)
+        answer[at] = column
+        for each, places in zip(draft.stats, added, strict=True):
+            answer[places] = of(each)
+        return answer
+
+    def values(each: Stat) -> Array:
+        of_text = np.array([places[text] for text in each.texts], np.int64)
+        return of_text[each.value] if each.kind == kinds.TEXT else each.value
+
+    found = [filled(name, lambda each: names[each.name])]
+    del name
+    found += [filled(given.kind[rows], lambda each: each.kind), filled(given.value[rows], values)]
+    return Stats(buffer, first.astype(np.int32), *found)
+
+
+def _plane(
+    number: int,
+    draft: Draft,
+    stats: Stats,
+    names: dict[str, int],
+    metadata: StatMetadata,
+    buffer: U8,
+    places: dict[str, int],
+) -> Plane:
+    first = draft.first_event
+    begins = np.array([draft.begin[i] if i < j else 0 for i, j in pairwise(first.tolist())], np.int64)
+    ids = np.array([id for id, _ in draft.lines], np.int64)
+    lines = Lines(ids, np.zeros(len(ids), np.int64), [name for _, name in draft.lines], begins, first)
+    blank = Text.of([""] * len(draft.names))
+    stated = [(i, places[name[2]]) for i, name in enumerate(draft.names) if name[2]]
+    of_names = Stats(
+        buffer,
+        np.searchsorted([i for i, _ in stated], np.arange(len(draft.names) + 1)).astype(np.int32),
+        np.full(len(stated), names[vocabulary.CATEGORY], np.int32),
+        np.full(len(stated), kinds.TEXT, np.uint8),
+        np.array([place for _, place in stated], np.int64),
+    )
+    known = EventMetadata(
+        np.arange(len(draft.names), dtype=np.int64),
+        Text.of([name for name, _, _ in draft.names]),
+        Text.of([shown for _, shown, _ in draft.names]),
+        blank,
+        of_names,
+    )
+    events = Events(
+        draft.line.astype(np.int32, copy=False),
+        draft.named.astype(np.int32, copy=False),
+        draft.begin,
+        draft.end - draft.begin,
+        np.broadcast_to(np.int64(0), len(draft.event)),
+        stats,
+    )
+    return Plane(number, draft.name, lines, events, known, metadata, _facts(draft.facts, names, buffer, places))
+
+
+def _facts(facts: dict[str, Any], names: dict[str, int], buffer: U8, places: dict[str, int]) -> Stats:
+    kind = [
+        kinds.TEXT if isinstance(v, str) else kinds.DOUBLE if isinstance(v, float) else kinds.INT
+        for v in facts.values()
+    ]
+    value = [places[v] if isinstance(v, str) else _bits(v) for v in facts.values()]
+    return Stats(
+        buffer,
+        np.array([0, len(facts)], np.int32),
+        np.array([names[name] for name in facts], np.int32),
+        np.array(kind, np.uint8),
+        np.array(value, np.int64),
+    )
+
+
+_LEAST, _MOST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
+"""What traces in JSON state beyond these is no number of bytes or cores: it counts as that much."""
+
+
+def _bits(value: float) -> int:
+    if isinstance(value, float):
+        return int(np.float64(value).view(np.int64))
+    return min(max(value, _LEAST), _MOST)

@@ -1,0 +1,224 @@
+"""Distinct texts of a trace, numbered as they appear; in the end written into a pool."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import I32, I64, U8, U64, Array, Int
+from ...runtime.jit import jit
+from ..columns.lookup import SECRET, digest
+from ..columns.text import Text
+
+_BACKSLASH, _QUOTE, _U = 92, 34, 117
+
+
+class Texts:
+    """Texts by number; number 0 is the empty one."""
+
+    def __init__(self, buf: U8):
+        self._buf = buf
+        self._begin, self._end = np.zeros((2, 1 << 10), np.int64)
+        self._slots = np.full(1 << 11, -1, np.int32)
+        self._count = 0
+        self.codes(np.zeros(1, np.int64), np.zeros(1, np.int64))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def codes(self, begin: Array, end: Array) -> I32:
+        """int32[n]: the number of the text between each two places, int64 both, of the file."""
+        codes = np.empty(len(begin), np.int32)
+        done = 0
+        while True:
+            done, self._count = _number(
+                self._buf, begin, end, done, self._begin, self._end, self._count, self._slots, codes, SECRET
+            )
+            if done == len(begin):
+                return codes
+            more = np.zeros(len(self._begin), np.int64)
+            self._begin, self._end = np.concatenate((self._begin, more)), np.concatenate((self._end, more))
+            self._slots = _numbered_again(
+                self._buf, self._begin, self._end, self._count, np.int64(2 * len(self._slots)), SECRET
+            )
+
+    def raw(self, code: int) -> bytes:
+        """A text's bytes as they stand in the file."""
+        return self._buf[self._begin[code] : self._end[code]].tobytes()
+
+    def written(self) -> tuple[U8, I64, Text]:
+        """(pool, place of each text's length in it, the texts in it)."""
+        begin, end = self._begin[: self._count].copy(), self._end[: self._count].copy()
+        pool = np.empty(int((end - begin).sum()) + 5 * len(begin), np.uint8)
+        place = np.empty(len(begin), np.int64)
+        size = _write(self._buf, begin, end, pool, place)
+        pool = pool[:size].copy()
+        return pool, place, Text(pool, begin, end)
+
+
+@jit
+def _number(
+    buf: U8,
+    begin: I64,
+    end: I64,
+    done: Int,
+    known_begin: I64,
+    known_end: I64,
+    count: Int,
+    slots: I32,
+    codes: I32,
+    secret: U64,
+) -> tuple[Int, Int]:
+    """(how far it came, how many are known): stops where one more would not fit."""
+    mask = len(slots) - 1
+    for i in range(done, len(begin)):
+        low, high = begin[i], end[i]
+        place = np.int64(digest(buf, low, high, secret) & np.uint64(mask))
+        while slots[place] >= 0 and not _same(buf, low, high, known_begin[slots[place]], known_end[slots[place]]):
+            place = (place + 1) & mask
+        if slots[place] < 0:
+            if count == len(known_begin):
+                return np.int64(i), count
+            slots[place] = count
+            known_begin[count], known_end[count] = low, high
+            count += 1
+        codes[i] = slots[place]
+    return np.int64(len(begin)), count
+
+
+@jit
+def _numbered_again(buf: U8, begin: I64, end: I64, count: Int, size: Int, secret: U64) -> I32:
+    slots = np.full(size, -1, np.int32)
+    for i in range(count):
+        place = np.int64(digest(buf, begin[i], end[i], secret) & np.uint64(size - 1))
+        while slots[place] >= 0:
+            place = (place + 1) & (size - 1)
+        slots[place] = i
+    return slots
+
+
+@jit
+def _same(buf: U8, begin: Int, end: Int, other: Int, stop: Int) -> bool:
+    if stop - other != end - begin:
+        return False
+    for offset in range(end - begin):
+        if buf[begin + offset] != buf[other + offset]:
+            return False
+    return True
+
+
+@jit
+def _write(buf: U8, begin: I64, end: I64, pool: U8, place: I64) -> Int:
+    """Write all texts behind their lengths; ``begin`` and ``end`` then tell where they stand in the pool.
+
+    Escapes are resolved in strings, which are known by the quote before them; lists and objects stay as they are.
+    """
+    at = np.int64(0)
+    for i in range(len(begin)):
+        low, high = begin[i], end[i]
+        place[i] = at
+        # The length is at most that of the raw text: as many bytes are left for it.
+        room = np.int64(1)
+        while (high - low) >> (7 * room):
+            room += 1
+        head, at = at, at + room
+        begin[i] = at
+        if low > 0 and buf[low - 1] == _QUOTE:
+            at = _unescaped(buf, low, high, pool, at)
+        else:
+            for byte in range(low, high):
+                pool[at] = buf[byte]
+                at += 1
+        end[i] = at
+        length = at - begin[i]
+        for byte in range(room):
+            pool[head + byte] = (length >> (7 * byte)) & 127 | (128 if byte + 1 < room else 0)
+    return at
+
+
+@jit
+def _unescaped(buf: U8, pos: Int, end: Int, pool: U8, at: Int) -> Int:
+    """Write a string's bytes with its escapes resolved; a backslash that begins no escape is one. Returns the end."""
+    while pos < end:
+        byte = np.int64(buf[pos])
+        pos += 1
+        if byte != _BACKSLASH or pos >= end:
+            pool[at] = byte
+            at += 1
+            continue
+        letter = np.int64(buf[pos])
+        if letter == _U:
+            code = _hexadecimal(buf, pos + 1, end)
+            if code >= 0:
+                pos += 5
+                if code >= 0xD800 and code < 0xDC00 and pos + 1 < end and buf[pos] == _BACKSLASH and buf[pos + 1] == _U:
+                    low = _hexadecimal(buf, pos + 2, end)
+                    if low >= 0xDC00 and low < 0xE000:
+                        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00)
+                        pos += 6
+                at = _utf8(code, pool, at)
+                continue
+        meant = _meant(letter)
+        if meant < 0:
+            pool[at] = _BACKSLASH
+        else:
+            pool[at] = meant
+            pos += 1
+        at += 1
+    return at
+
+
+@jit
+def _meant(letter: Int) -> Int:
+    """The byte that a letter behind a backslash stands for, or -1."""
+    if letter == _QUOTE or letter == _BACKSLASH or letter == 47:
+        return letter
+    if letter == 110:
+        return np.int64(10)
+    if letter == 116:
+        return np.int64(9)
+    if letter == 114:
+        return np.int64(13)
+    if letter == 98:
+        return np.int64(8)
+    return np.int64(12) if letter == 102 else np.int64(-1)
+
+
+@jit
+def _hexadecimal(buf: U8, pos: Int, end: Int) -> Int:
+    """The four digits from ``pos`` on, or -1."""
+    if pos + 4 > end:
+        return np.int64(-1)
+    value = np.int64(0)
+    for at in range(pos, pos + 4):
+        byte = np.int64(buf[at])
+        digit = byte - 48
+        if byte >= 65:
+            digit = (byte | 32) - 87
+        if digit < 0 or digit > 15 or (byte < 65 and digit > 9):
+            return np.int64(-1)
+        value = value * 16 + digit
+    return value
+
+
+@jit
+def _utf8(code: Int, pool: U8, at: Int) -> Int:
+    """Write a character; half of a pair stands as a replacement character."""
+    if code >= 0xD800 and code < 0xE000:
+        code = np.int64(0xFFFD)
+    if code < 0x80:
+        pool[at] = code
+        return at + 1
+    if code < 0x800:
+        pool[at] = 0xC0 | (code >> 6)
+        pool[at + 1] = 0x80 | (code & 63)
+        return at + 2
+    if code < 0x10000:
+        pool[at] = 0xE0 | (code >> 12)
+        pool[at + 1] = 0x80 | ((code >> 6) & 63)
+        pool[at + 2] = 0x80 | (code & 63)
+        return at + 3
+    pool[at] = 0xF0 | (code >> 18)
+    pool[at + 1] = 0x80 | ((code >> 12) & 63)
+    pool[at + 2] = 0x80 | ((code >> 6) & 63)
+    pool[at + 3] = 0x80 | (code & 63)
+    return at + 4

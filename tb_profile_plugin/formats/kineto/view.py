@@ -1,0 +1,176 @@
+"""What a trace's events are: their roles, and their times on one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...runtime.arrays import I64, Array
+from ...runtime.memo import lazy
+from ...runtime.problems import Problem
+from ..columns import kinds, vocabulary
+from ..columns.codes import combine
+from . import categories
+from .nesting import argument
+from .record import Record
+from .tables import Draft
+from .tokens import NO_TIME
+
+_HOUR_NS = 3600 * 10**9
+_FAR_NS = 10**15
+"""11 days: the longest that a trace is believed to last."""
+_EPOCH_NS = 10**18
+"""Times from September 2001 on are times of day."""
+_CATEGORIES = {categories.ANNOTATION: vocabulary.TORCH_RANGE, categories.MEMORY: vocabulary.TORCH_INSTANT}
+"""What files until torch 1.11 do not say."""
+_INSTANTS = frozenset(b"iI")
+NOTHING = -1
+"""Role of what is no event: flows, facts, counters, marks of the recording."""
+
+
+@dataclass
+class View:
+    """The events of a trace, by their rows in the record."""
+
+    record: Record
+    role: Array
+    """int8[n]: as in `categories`, or `NOTHING`."""
+    begin: I64
+    """int64[n] ps since ``origin_ns``."""
+    end: I64
+    """int64[n] ps."""
+    origin_ns: int
+    """The first event's time; ns since 1970, 0 where times are no times of day."""
+    problems: list[Problem] = field(default_factory=list)
+
+    def word(self, code: int) -> str:
+        """The text of a number."""
+        return self.record.word(int(code))
+
+    def having(self, *roles: int) -> Array:
+        """int64[k]: events of these roles."""
+        return np.flatnonzero(np.isin(self.role, roles))
+
+    @lazy
+    def _keys(self) -> dict[str, int]:
+        used = np.unique(self.record.key).tolist()
+        return {self.word(code): code for code in used}
+
+    def has(self, *names: str) -> bool:
+        """Whether any event has such an argument."""
+        return any(name in self._keys for name in names)
+
+    def arguments(self, rows: Array, *names: str) -> Array:
+        """int64[k]: where each event's argument of one of these names stands in the record, or -1."""
+        wanted = np.array([self._keys[name] for name in names if name in self._keys], np.int64)
+        if not len(wanted):
+            return np.full(len(rows), -1, np.int64)
+        found: Array = argument(self.record.first, self.record.key, rows, wanted)
+        return found
+
+    def numbers(self, rows: Array, *names: str, default: int = -1) -> Array:
+        """int64[k]: the whole number that is each event's argument of one of these names."""
+        at = self.arguments(rows, *names)
+        answer = np.full(len(rows), default, np.int64)
+        stated = np.flatnonzero(at >= 0)
+        whole = stated[self.record.kind[at[stated]] == kinds.INT]
+        answer[whole] = self.record.value[at[whole]]
+        return answer
+
+    def named(self, what: str) -> dict[tuple[int, int], str]:
+        """Names by process and thread (0 for processes), as ``process_name`` or ``thread_name`` gives them."""
+        record = self.record
+        rows = np.flatnonzero(record.phase == ord("M"))
+        wanted = [code for code in np.unique(record.name[rows]).tolist() if self.word(code) == what]
+        rows = rows[np.isin(record.name[rows], wanted)]
+        at = self.arguments(rows, "name")
+        told = at >= 0
+        told[told] = record.kind[at[told]] == kinds.TEXT
+        tid = record.tid[rows[told]] if what == "thread_name" else np.zeros(int(told.sum()), np.int64)
+        columns = (record.pid[rows[told]], tid, record.value[at[told]])
+        return {(pid, tid): self.word(text) for pid, tid, text in zip(*(c.tolist() for c in columns), strict=True)}
+
+    def draft(
+        self,
+        plane: str,
+        lines: list[tuple[int, str]],
+        rows: Array,
+        line: Array,
+        renamed: Callable[[str, int], tuple[str, str]] = lambda name, variant: (name, ""),
+        variant: Array | None = None,
+    ) -> Draft:
+        """These events as a plane; ``renamed`` gives an event's name and the one that is shown where it is another."""
+        order = np.lexsort((-(self.end[rows] - self.begin[rows]), self.begin[rows], line))
+        rows, line = rows[order], line[order].astype(np.int32)
+        variant = self.role[rows].astype(np.int64) if variant is None else variant[order]
+        example, named = combine(self.record.name[rows], self.record.category[rows], variant)
+        names = [("", "", "")]
+        for at in example.tolist():
+            row = int(rows[at])
+            category = self.word(self.record.category[row])
+            category = _CATEGORIES.get(int(self.role[row]), category)
+            names.append((*renamed(self.word(self.record.name[row]), int(variant[at])), category))
+        return Draft(plane, lines, rows, line, self.begin[rows], self.end[rows], (named + 1).astype(np.int32), names)
+
+
+def view(record: Record, where: str) -> View:
+    """The roles and times of a record's events."""
+    role = _roles(record)
+    begin = record.begin
+    untimed = (role != NOTHING) & (begin == NO_TIME)
+    missing = int(untimed.sum())
+    role[untimed] = NOTHING
+    duration = np.maximum(np.where(record.phase == ord("X"), record.duration, 0), 0)
+    problems = []
+    if missing:
+        message = f"{missing:,} events do not say when they began, and are left out."
+        problems.append(Problem("impossible_times", message, "", where, "warning"))
+    away = _away(role, begin, duration)
+    if away.any():
+        message = f"{int(away.sum()):,} events lie more than an hour outside of what was recorded, and are left out."
+        remedy = "Their timestamps are wrong, as those of the first kernels after a profiler's start can be."
+        problems.append(Problem("impossible_times", message, remedy, where, "warning"))
+        role[away] = NOTHING
+    role[role == categories.WINDOW] = NOTHING
+    kept = role != NOTHING
+    low = int(begin[kept].min()) if kept.any() else 0
+    begin = np.where(kept, begin - low, 0) * 1000
+    end = begin + np.where(kept, np.minimum(duration, _FAR_NS), 0) * 1000
+    base = record.header.get("baseTimeNanoseconds")
+    origin = low + (base if isinstance(base, int) else 0)
+    return View(record, role, begin, end, origin if origin > _EPOCH_NS else 0, problems)
+
+
+def _roles(record: Record) -> Array:
+    """int8[n]; what has neither a duration nor is an instant is `NOTHING`."""
+    example, pair = combine(record.category, record.name)
+    told = [(record.word(int(record.category[at])), record.word(int(record.name[at]))) for at in example.tolist()]
+    found = [categories.role_of(category, name) for category, name in told]
+    mark = [name in categories.ABOUT_RECORDING for _, name in told]
+    spans, instants = record.phase == ord("X"), np.isin(record.phase, list(_INSTANTS))
+    role = np.where(spans | instants, np.array(found, np.int8)[pair], NOTHING).astype(np.int8)
+    role[instants & np.array(mark, bool)[pair]] = NOTHING
+    role[instants & ~np.isin(role, (categories.MEMORY, categories.OTHER))] = NOTHING
+    return role
+
+
+def _away(role: Array, begin: I64, duration: I64) -> Array:
+    """bool[n]: events far outside of what was recorded."""
+    kept: Array = role != NOTHING
+    if not kept.any():
+        return kept
+    sure = role == categories.WINDOW
+    if not sure.any():
+        sure = np.isin(role, (categories.OP, categories.ANNOTATION, categories.RUNTIME))
+    if sure.any():
+        low, high = int(begin[sure].min()) - _HOUR_NS, int((begin + duration)[sure].max()) + _HOUR_NS
+    else:
+        middle = int(np.median(begin[kept]))
+        low, high = middle - _FAR_NS, middle + _FAR_NS
+    if high - low > 3 * _FAR_NS:
+        middle = int(np.median(begin[kept]))
+        low, high = middle - _FAR_NS, middle + _FAR_NS
+    answer: Array = kept & ((begin < low) | (begin > high))
+    return answer

@@ -1,0 +1,237 @@
+"""Files that are no captures, told by how they begin, and what to do instead: one table for all who open files."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
+from typing import NamedTuple
+
+from ..runtime.problems import Problem
+from ..runtime.regex import regex
+
+EXPORTED = b'"exported-by":"tb-profile"'
+"""What our own exports in Chrome's format say of themselves."""
+
+
+class Kind(NamedTuple):
+    """Files of one kind."""
+
+    what: str
+    """As in "This is …, no capture."."""
+    remedy: str
+    is_one: Callable[[bytes], bool]
+    """By the first bytes, inflated."""
+
+
+_PROFILE = "Profile with torch.profiler, or with tb-profile capture."
+_PLANE = {1: 0, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}
+"""Fields of an XPlane, with which an XSpace begins, and how each is written."""
+_VARINT, _BYTES = 0, 2
+_SOONEST = 16
+"""Bytes from which on something is called text …"""
+_LOOKED_AT = 4096
+"""… by so many of them."""
+
+
+def problem_of(head: bytes, where: str = "", is_capture: bool = True, is_read: bool = False) -> Problem | None:
+    """What a file is that is no capture, by its first bytes; None for what may be one, damaged or not.
+
+    ``is_capture`` tells that its name is that of a capture of XLA, so that what reads like another message of protobuf
+    is rather a damaged one; ``is_read`` that a format of texts takes it for its own.
+    """
+    kinds = (*_KINDS, *(() if is_capture else _MESSAGES), *(() if is_read else _PLAIN))
+    suffix = PurePath(where).suffix.lower()
+    kind = _BY_NAME.get(suffix) or next((each for each in kinds if each.is_one(head)), None)
+    return Problem("no_capture", f"This is {kind.what}, no capture.", kind.remedy, where) if kind else None
+
+
+def unknown(where: str) -> Problem:
+    """What to say of a file that nobody recognises."""
+    remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
+    return Problem("no_capture", "This is no capture that tb-profile knows.", remedy, where)
+
+
+def _begins(*marks: bytes) -> Callable[[bytes], bool]:
+    return lambda head: head.startswith(marks)
+
+
+def _matches(pattern: str) -> Callable[[bytes], bool]:
+    found = regex(pattern.encode())
+    return lambda head: found.match(head) is not None
+
+
+def _contains(mark: bytes) -> Callable[[bytes], bool]:
+    return lambda head: mark in head
+
+
+def _is_own_export(head: bytes) -> bool:
+    """Marked, or with processes that are named by host and plane, as older exports have them."""
+    return head.startswith(b'{"displayTimeUnit"') and (
+        EXPORTED in head[:200] or _HOST_AND_PLANE.search(head) is not None
+    )
+
+
+_HOST_AND_PLANE = regex(rb'"process_name","args":\{"name":"[^"/]{1,200} /(?:host|device):')
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether it is printable as far as it goes."""
+    if len(head) < _SOONEST:
+        return False
+    try:
+        # What is cut within a letter ends before it.
+        text = codecs.getincrementaldecoder("utf-8")().decode(head[:_LOOKED_AT])
+    except UnicodeDecodeError:
+        return False
+    return all(each.isprintable() or each in "\t\r\n\f" for each in text)
+
+
+def _is_json(head: bytes) -> bool:
+    begin = head.lstrip()
+    return begin[:1] in (b"{", b"[") and not _TRACES.search(head) and _is_text(head)
+
+
+_TRACES = regex(rb'"(?:traceEvents|schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds|ph)"\s*:')
+
+
+def _first(head: bytes) -> bytes:
+    """What the first field of a message holds; empty if that is not field 1 with a length."""
+    if head[:1] != b"\x0a":
+        return b""
+    length, at = _varint(head, 1)
+    return head[at : at + length]
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int]]:
+    """(number, how it is written) of a message's fields, as far as they can be read."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind not in (_VARINT, _BYTES) or not tag >> 3:
+            return
+        yield tag >> 3, kind
+        value, at = _varint(data, at)
+        at += value if kind == _BYTES else 0
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(data) and shift < 70:
+        value |= (data[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 128:
+            break
+    return value, at
+
+
+def _is_pprof(head: bytes) -> bool:
+    """It begins with the type and unit of its samples, two numbers of the table of texts."""
+    return list(_fields(_first(head))) == [(1, _VARINT), (2, _VARINT)]
+
+
+def _is_program(head: bytes) -> bool:
+    """A program of XLA begins with its name, alone or within the message that holds it."""
+    first = _first(head)
+    inner = _first(first) or first
+    return len(inner) > 1 and inner.isascii() and inner.decode().isprintable()
+
+
+def _is_perfetto(head: bytes) -> bool:
+    """Its packets have fields that planes lack."""
+    found = list(_fields(_first(head)))
+    return (
+        bool(found)
+        and all(_PLANE.get(number) != kind for number, kind in found if number > max(_PLANE))
+        and any(number > max(_PLANE) for number, _ in found)
+    )
+
+
+_KINDS = (
+    Kind(
+        "a copy of a capture that tb-profile exported",
+        "Open the capture itself: devices, programs and steps are not in the copy.",
+        _is_own_export,
+    ),
+    Kind(
+        "an SQLite database, such as nsys export and rocprofv3 write",
+        f"Open it in their own viewers. {_PROFILE}",
+        _begins(b"SQLite format 3\0"),
+    ),
+    Kind("a report of Nsight Compute", f"Open it in Nsight Compute. {_PROFILE}", _begins(b"NVR\0")),
+    Kind(
+        "JSON of rocprofv3",
+        "Record with torch.profiler or JAX's profiler, or let rocprofv3 write pftrace for ui.perfetto.dev.",
+        _matches(r'\A\s*\{\s*"rocprofiler-sdk-tool"'),
+    ),
+    Kind(
+        "a pickle, such as a memory snapshot of PyTorch",
+        "Open snapshots at docs.pytorch.org/memory_viz. For memory here, profile with profile_memory=True.",
+        lambda head: head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"),
+    ),
+    Kind(
+        "a memory timeline of PyTorch",
+        "Open the trace of the same profiler: prof.export_chrome_trace(path), recorded with profile_memory=True.",
+        _matches(r"\A\s*\[\s*\[\s*-?\d+\s*,\s*-?\d+\s*,"),
+    ),
+    Kind(
+        "an execution trace of PyTorch (Chakra), which holds no times",
+        "Open the trace of the profiler: prof.export_chrome_trace(path).",
+        _matches(r'\A\s*\{\s*"schema"\s*:\s*"[^"]{0,40}chakra'),
+    ),
+    Kind("a digest of tb-profile", "Name it to tb-profile compare or tb-profile check.", _begins(b'{\n"causes":')),
+    Kind(
+        "a program of XLA as text",
+        "Open a capture: the programs that ran are in it.",
+        _begins(b"HloModule ", b"hlo_module {"),
+    ),
+    Kind("a zip archive", "Unpack it, and open the capture in it.", _begins(b"PK\x03\x04", b"PK\x05\x06")),
+    Kind("a tar archive", "Unpack it, and open the capture in it.", lambda head: head[257:262] == b"ustar"),
+    Kind(
+        "compressed otherwise than by gzip",
+        "Unpack it first.",
+        _begins(b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\0", b"BZh", b"\x04\x22\x4d\x18"),
+    ),
+    Kind(
+        "a pointer of Git LFS", "Fetch what it points to: git lfs pull.", _begins(b"version https://git-lfs.github.com")
+    ),
+    Kind(
+        "a web page",
+        "Download the file itself: the page may say why that failed.",
+        _matches(r"(?i)\A\s*<(?:!doctype html|html|head|\?xml)"),
+    ),
+    Kind("a program or library", f"Run it. {_PROFILE}", _begins(b"\x7fELF", b"MZ\x90", b"\xcf\xfa\xed\xfe")),
+    Kind(
+        "a picture or document",
+        f"Open the capture that it shows. {_PROFILE}",
+        _begins(b"\x89PNG", b"\xff\xd8\xff", b"%PDF"),
+    ),
+    Kind(
+        "data of a model or an array, without times",
+        _PROFILE,
+        _begins(b"\x89HDF\r\n", b"\x93NUMPY", b"PAR1"),
+    ),
+)
+"""By marks that nothing else begins with, or nearly so."""
+
+_PLAIN = (
+    Kind("JSON without events of a trace", f"Give a trace in Chrome's format. {_PROFILE}", _is_json),
+    Kind("text", f"Give a capture. {_PROFILE}", lambda head: not _TRACES.search(head) and _is_text(head)),
+)
+"""What any reader of texts may take for its own."""
+
+_MESSAGES = (
+    Kind("a profile of pprof", "Open it with pprof: go tool pprof -http=: FILE.", _is_pprof),
+    Kind("a program of XLA", "Open a capture: the programs that ran are in it.", _is_program),
+    Kind(
+        "a trace of Perfetto",
+        "Open it at ui.perfetto.dev, or turn it into JSON: traceconv json FILE trace.json.",
+        _is_perfetto,
+    ),
+)
+"""Messages of protobuf, which have no mark of their own."""
+
+_REPORT = Kind("a report of Nsight Systems", f"Open it in Nsight Systems. {_PROFILE}", lambda head: False)
+_BY_NAME = {".nsys-rep": _REPORT, ".qdrep": _REPORT, ".qdstrm": _REPORT}
+"""What is told by its name alone."""

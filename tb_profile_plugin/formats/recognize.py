@@ -1,0 +1,121 @@
+"""The formats of captures: what a file's name tells, what its content tells, and who reads it.
+
+A format is a folder beside `xspace/` whose ``__init__`` says what `Format` asks for; its `decode` fills the columns.
+The list here is all that others know of formats. Nothing large is imported before a capture is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..runtime.problems import ProblemError
+from . import kineto, other_files, xspace
+
+if TYPE_CHECKING:
+    from .columns import XSpace
+
+Progress = Callable[[str, float], None]
+
+HEAD = 1 << 16
+"""So many bytes of a file's begin tell its format."""
+Head = Callable[[str], bytes]
+"""The first `HEAD` bytes of the file of that name, inflated; empty where they are not at hand."""
+
+
+class Format(Protocol):
+    """What a format's package says of itself."""
+
+    def host_of(self, name: str) -> str | None:
+        """The host that a file name tells; None for a name that no file of this format has."""
+
+    def is_certain(self, name: str) -> bool:
+        """Whether a file of that name, which tells a host, is surely of this format, without a look into it."""
+
+    def is_by_product(self, name: str) -> bool:
+        """Whether profilers also write files of that name beside captures of another format, and out of them."""
+
+    def sessions(self, names: Iterable[str], run: bool, head: Head) -> Iterable[tuple[str, tuple[str, ...]]]:
+        """The files of one folder by session, which may share names; the empty name stands for the folder itself.
+
+        ``run`` tells that the folder is, or is taken for, where one capture of all hosts lies; ``head`` is asked for
+        the begin of a file whose name leaves it open.
+        """
+
+    def reads(self, head: bytes) -> bool:
+        """Whether a file that begins with these bytes (inflated, at most `HEAD`) is of this format."""
+
+    def decode(self, buffer: Any, where: str = "", progress: Progress = ...) -> XSpace:
+        """As `decode` below, of a file of this format."""
+
+
+FORMATS: tuple[Format, ...] = (kineto, xspace)
+"""What tells most by its begin comes first; so does who has a name that several may have."""
+
+
+def host_of(name: str) -> str | None:
+    """The host that a file name tells in the first format that has such names."""
+    return next((host for each in FORMATS if (host := each.host_of(name)) is not None), None)
+
+
+def captures(
+    names: Iterable[str],
+    looks_right: Callable[[str], bool] = lambda name: False,
+    is_empty: Callable[[str], bool] = lambda name: False,
+) -> list[str]:
+    """Of one folder's file names those of captures, sorted; ``looks_right`` is asked where the name leaves it open.
+
+    A capture that ``is_empty`` leaves its place to what was made of it, if that lies beside it.
+    """
+    of_format = [(name, each) for name in sorted(names) if (each := _format_of(name))]
+    made = {each.host_of(name) for name, each in of_format if each.is_by_product(name) and each.is_certain(name)}
+    of_format = [
+        (name, each)
+        for name, each in of_format
+        if each.is_by_product(name) or each.host_of(name) not in made or not is_empty(name)
+    ]
+    firm = [each for name, each in of_format if each.is_certain(name) and not each.is_by_product(name)]
+    return [
+        name
+        for name, each in of_format
+        if (not each.is_by_product(name) or all(other is each for other in firm))
+        and (each.is_certain(name) or looks_right(name))
+    ]
+
+
+def sessions(names: Iterable[str], run: bool, head: Head = lambda name: b"") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sessions that the captures of one folder make up: names below the folder's own, and files."""
+    chosen = list(names)
+    for each in FORMATS:
+        mine = [name for name in chosen if _format_of(name) is each]
+        yield from each.sessions(mine, run, head)
+
+
+def recognised(head: bytes) -> Format | None:
+    """The format of a file that begins so."""
+    return next((each for each in FORMATS if each.reads(head)), None)
+
+
+def is_xspace(content: Any) -> bool:
+    """Whether a capture is an XSpace, or anything that nobody recognises: what is given away and redacted as such."""
+    return (recognised(bytes(memoryview(content)[:HEAD])) or xspace) is xspace
+
+
+def decode(buffer: Any, where: str = "", progress: Progress = lambda phase, fraction: None) -> XSpace:
+    """The columns of a capture, by the format of its content; as an XSpace where no format recognises it.
+
+    Never raises for damaged input; raises `ProblemError` (422) for what is no capture at all, see `other_files`, and
+    for what is larger than the memory limit.
+    """
+    head, name = bytes(memoryview(buffer)[:HEAD]), PurePath(where).name
+    found, named = recognised(head), not name or host_of(name) is not None
+    is_capture, is_text = not name or xspace.host_of(name) is not None, found not in (None, xspace)
+    problem = other_files.problem_of(head, where, is_capture, is_text)
+    if problem or not (found or named):
+        raise ProblemError(problem or other_files.unknown(where), 422)
+    return (found or xspace).decode(buffer, where, progress)
+
+
+def _format_of(name: str) -> Format | None:
+    return next((each for each in FORMATS if each.host_of(name) is not None), None)

@@ -1,0 +1,166 @@
+"""How XLA laid a program's values out in memory: logical buffers, allocations, and the simulated heap, as columns.
+
+Field numbers are those of XLA's ``BufferAssignmentProto``, ``LogicalBufferProto``, ``BufferAllocationProto`` and
+``HeapSimulatorTrace``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ....runtime.arrays import Array
+from .fields import Messages, Ragged
+from .shapes import Shapes
+
+ALLOC, FREE, SHARE = 0, 1, 2
+"""Kinds of events of the simulated heap."""
+
+
+class Program(Protocol):
+    """What is asked of the program whose values these are; `module.Module` is one."""
+
+    @property
+    def shapes(self) -> Shapes:
+        """Shapes of its values."""
+
+    def rows(self, ids: Array) -> Array:
+        """int64[k]: the instructions of these ids; -1 where there is none."""
+
+    def row(self, name: str) -> int:
+        """The instruction of that name; -1 where there is none."""
+
+
+class Buffers(NamedTuple):
+    """Logical buffers: each is an instruction's result or a part of it. Bytes are padded as the device stores them."""
+
+    size: Array
+    """int64[n]."""
+    color: Array
+    """int64[n]: memory space; 0 is the main memory."""
+    instruction: Array
+    """int64[n]: row of the instruction that defines it, -1 where there is none."""
+    shape: Array
+    """int64[n]: its shape, -1 where there is none."""
+    path: Ragged
+    """Which part of the instruction's result it is."""
+    id: Array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Allocations:
+    """Stretches of memory that buffers are assigned to."""
+
+    index: Array
+    """int64[n]: their numbers."""
+    size: Array
+    """int64[n]."""
+    color: Array
+    thread_local: Array
+    """bool[n]: within a called computation; they take no part in the program's memory."""
+    parameter: Array
+    """bool[n]: of the entry computation."""
+    live_out: Array
+    """bool[n]: may be a result of the program."""
+    constant: Array
+    """bool[n]."""
+    tuple: Array
+    """bool[n]: an index table."""
+    buffers: Ragged
+    """The buffers in each; -1 for one that does not exist."""
+    offsets: Ragged
+    """Where in the allocation each of them lies."""
+
+    @property
+    def indefinite(self) -> Array:
+        """bool[n]: there as long as the program runs."""
+        answer: Array = self.parameter | self.live_out | self.constant
+        return answer
+
+
+class Traces(NamedTuple):
+    """Events of the simulated heap, trace after trace."""
+
+    first: Array
+    """int64[traces + 1]: events ``first[i]:first[i + 1]`` are of trace i."""
+    kind: Array
+    buffer: Array
+    """int64[n]: which buffer; -1 for one that does not exist."""
+    shared: Array
+    """int64[n]: whose memory it shares; -1 for none."""
+    instructions: list[str]
+    """Name of the instruction at each event."""
+
+
+class Assignment(NamedTuple):
+    """See the module."""
+
+    buffers: Buffers
+    allocations: Allocations
+    traces: Traces
+    peaks: dict[int, list[int]]
+    """Buffers in an allocation at the program's peak, where the program says which."""
+    damaged: bool
+    cut: bool
+    """Whether it is larger than what is read."""
+
+    @staticmethod
+    def read(message: Messages, program: Program) -> Assignment:
+        """Of a ``BufferAssignmentProto``, whose program it is."""
+        buffers, parts = _buffers(message, program)
+        order = np.argsort(buffers.id, kind="stable")
+        known = buffers.id[order]
+
+        def rows(ids: Array) -> Array:
+            if not len(known):
+                return np.full(len(ids), -1, np.int64)
+            place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+            return np.where(known[place] == ids, order[place], -1)
+
+        _, allocations = message.inside(3, (1, 2, 3, 5, 7, 8, 9, 11, 12))
+        inside, assigned = allocations.inside(9, (1, 2))
+        first = np.append(0, np.cumsum(np.bincount(inside, minlength=len(allocations))))
+        local, parameter, live_out, constant, index = (allocations.numbers(number) > 0 for number in (3, 5, 7, 12, 11))
+        found = Allocations(
+            allocations.numbers(1),
+            allocations.numbers(2).clip(min=0),
+            allocations.numbers(8),
+            local,
+            parameter,
+            live_out,
+            constant,
+            index,
+            Ragged(first, rows(assigned.numbers(1))),
+            Ragged(first, assigned.numbers(2)),
+        )
+        _, traces = message.inside(4, (1,))
+        owner, events = traces.inside(1, (1, 2, 4, 5))
+        begins = np.append(0, np.cumsum(np.bincount(owner, minlength=len(traces))))
+        shared = np.where(events.numbers(1) == SHARE, rows(events.numbers(5)), -1)
+        heap = Traces(begins, events.numbers(1), rows(events.numbers(2)), shared, events.names(4))
+        _, peaks = message.inside(5, (1, 2))
+        lists = peaks.lists(2)
+        at_peak = {
+            index: rows(np.array(lists[i], np.int64)).tolist() for i, index in enumerate(peaks.numbers(1).tolist())
+        }
+        parts = (*parts, message, allocations, assigned, traces, events, peaks)
+        states = any(each.damaged for each in parts), any(each.cut for each in parts)
+        return Assignment(buffers, found, heap, at_peak, *states)
+
+
+def _buffers(message: Messages, program: Program) -> tuple[Buffers, tuple[Messages, ...]]:
+    _, logical = message.inside(1, (1, 2, 3, 4))
+    places = logical.one(3, (2, 3, 4))
+    rows = program.rows(places.numbers(4))
+    names = places.names(2)
+    instruction = np.array(
+        [row if row >= 0 else program.row(name) for row, name in zip(rows.tolist(), names, strict=True)], np.int64
+    )
+    paths = places.lists(3)
+    shape = np.array(
+        [program.shapes.at(row, paths[i]) if row >= 0 else -1 for i, row in enumerate(instruction.tolist())], np.int64
+    )
+    sizes = logical.numbers(2).clip(min=0)
+    return Buffers(sizes, logical.numbers(4), instruction, shape, paths, logical.numbers(1)), (logical, places)

@@ -1,0 +1,51 @@
+"""What a backend decided for an instruction: JSON, or attributes as MLIR writes them (``{heads = 16 : i64, …}``)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ....runtime.regex import regex
+
+_ATTRIBUTE = regex(r"\b(\w+)\s*=\s*(\"[^\"]*\"|[-\w.+]+)")
+_LONG = 1 << 20
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The configuration as a dictionary; empty where it is neither, or longer than a megabyte."""
+    if not text or len(text) > _LONG:
+        return {}
+    try:
+        found = json.loads(text)
+        return found if isinstance(found, dict) else {}
+    except (ValueError, RecursionError):
+        return {name: _value(value) for name, value in _ATTRIBUTE.findall(text)}
+
+
+def inside(config: dict[str, Any], *path: str) -> dict[str, Any]:
+    """A dictionary inside; empty where there is none."""
+    found: Any = config
+    for key in path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def numbers(config: dict[str, Any], key: str) -> list[int]:
+    """A list of whole numbers, which JSON of protobufs writes as texts; without what is none."""
+    found = config.get(key)
+    return [number for number in map(whole, found if isinstance(found, list) else []) if number is not None]
+
+
+def whole(value: Any) -> int | None:
+    """A whole number, written as a number or as a text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        return None
+
+
+def _value(text: str) -> Any:
+    number = whole(text)
+    return text.strip('"') if number is None else number

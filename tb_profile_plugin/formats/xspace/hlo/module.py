@@ -1,0 +1,392 @@
+"""One XLA program: its computations and instructions as columns, read from its proto when they are asked for.
+
+Field numbers are those of XLA's ``HloProto`` (hlo_module 1, buffer_assignment 3), ``HloModuleProto``,
+``HloComputationProto``, ``HloInstructionProto`` and ``OpMetadata``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....runtime import cancellation
+from ....runtime.arrays import Array
+from ....runtime.memo import lazy
+from ...columns.text import Text
+from . import structures
+from .buffers import Assignment
+from .fields import Messages, Ragged
+from .literals import LITERAL, Literals
+from .shapes import Shapes
+from .shardings import SHARDING, Shardings
+from .source import Sources
+
+_FORMATTING = {"transpose", "copy", "reshape", "dynamic-reshape"}
+_FUSIONS = {"kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion", "kCustom": "custom fusion"}
+ELEMENTWISE = frozenset(
+    "abs round-nearest-afz round-nearest-even ceil count-leading-zeros convert bitcast-convert cosine exponential "
+    "exponential-minus-one floor imag is-finite log log-plus-one not negate popcnt real reduce-precision rsqrt "
+    "logistic sign sine sqrt cbrt tan tanh erf add atan2 compare complex divide maximum minimum multiply power "
+    "remainder subtract and or xor shift-left shift-right-arithmetic shift-right-logical stochastic-convert select "
+    "clamp".split()
+)
+"""Opcodes that work on each element by itself."""
+
+_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET = 1, 2, 3, 7, 9, 11, 13, 28
+_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS = 32, 35, 36, 38, 43, 50, 58
+_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION = 14, 17, 20, 26, 63
+_READ = (
+    *(_NAME, _OPCODE, _SHAPE, _METADATA, _PARAMETER, _FUSION, _TUPLE_INDEX, _TARGET),
+    *(_FFT_LENGTH, _ID, _OPERANDS, _CALLED, _CONFIG, _FEATURE_GROUPS, _BATCH_GROUPS),
+    *(structures.WINDOW, structures.CONVOLUTION, structures.DOT),
+    *(structures.GROUPS, structures.DEVICE_LIST, structures.IOTA_LIST),
+    *(_DIMENSIONS, _SLICE, _SLICE_SIZES, _CHANNEL, _DIRECTION, LITERAL, SHARDING),
+)
+"""Fields of an instruction that are read."""
+_SCHEDULE = 7
+
+_LOOKED = 64
+"""So many instructions of a fusion are looked at for its source."""
+
+
+class Instruction(NamedTuple):
+    """One HLO instruction and where it came from."""
+
+    name: str
+    opcode: str
+    category: str
+    """As XLA's op profile groups them, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
+    op_name: str
+    """The framework op's full name, e.g. ``jit(f)/dot_general``; may be empty."""
+    op_type: str
+    source: str
+    """``file:line`` or empty."""
+
+    @property
+    def provenance(self) -> str:
+        """``op_name:op_type``, empty where neither is known."""
+        return f"{self.op_name}:{self.op_type}" if self.op_name or self.op_type else ""
+
+
+class Module:
+    """One XLA program. All columns are by instruction, computation after computation, as the proto has them."""
+
+    def __init__(self, blob: Array, program_id: int):
+        self.blob = blob
+        """uint8[n]: the serialized ``HloProto``."""
+        self.program_id = program_id
+        """As an event's stat has it: the bits of an int64."""
+
+    @lazy
+    def _proto(self) -> Messages:
+        return Messages.read(self.blob, np.zeros(1, np.int64), np.array([len(self.blob)]), (1, 3))
+
+    @lazy
+    def _module(self) -> Messages:
+        return self._proto.one(1, (1, 2, 3, 7, 17))
+
+    @lazy
+    def _computations(self) -> Messages:
+        cancellation.check()
+        return self._module.inside(3, (1, 2, 5, 6, 7))[1]
+
+    @lazy
+    def _owned(self) -> tuple[Array, Messages]:
+        return self._computations.inside(2, _READ)
+
+    @property
+    def _messages(self) -> Messages:
+        return self._owned[1]
+
+    @lazy
+    def assignment(self) -> Assignment:
+        """How its values lie in memory; without buffers where the program does not say."""
+        return Assignment.read(self._proto.one(3, (1, 3, 4, 5)), self)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether some of the proto could not be read."""
+        return any(each.damaged for each in self._parts)
+
+    @property
+    def cut(self) -> bool:
+        """Whether it is larger than what is read of a program; what comes first is here."""
+        return any(each.cut for each in self._parts)
+
+    @property
+    def _parts(self) -> tuple[Messages, ...]:
+        return self._proto, self._module, self._computations, self._messages, self._metadata
+
+    @lazy
+    def name(self) -> str:
+        """Name of the module, e.g. ``jit_step``; several programs may share it."""
+        return self._module.names(1)[0]
+
+    @property
+    def computation(self) -> Array:
+        """int64[n]: the computation that an instruction belongs to."""
+        return self._owned[0]
+
+    def __len__(self) -> int:
+        return len(self.computation)
+
+    @lazy
+    def names(self) -> list[str]:
+        """Name of each instruction, unique in the module."""
+        return self._messages.names(_NAME)
+
+    @lazy
+    def opcodes(self) -> list[str]:
+        """Opcode of each instruction, e.g. ``dot``."""
+        return self._messages.names(_OPCODE)
+
+    @lazy
+    def fusion_kinds(self) -> list[str]:
+        """``kLoop``, ``kInput``, ``kOutput`` or ``kCustom``; empty for what is no fusion."""
+        return self._messages.names(_FUSION)
+
+    @lazy
+    def targets(self) -> list[str]:
+        """What a custom call calls; empty for others."""
+        return self._messages.names(_TARGET)
+
+    @lazy
+    def configs(self) -> Text:
+        """What the backend decided for an instruction: JSON, or attributes as MLIR writes them."""
+        return self._messages.texts(_CONFIG)
+
+    @lazy
+    def windows(self) -> structures.Windows:
+        """Windows of convolutions and of reductions over windows."""
+        return structures.Windows.read(self._messages)
+
+    @lazy
+    def contractions(self) -> structures.Contractions:
+        """What products sum over."""
+        return structures.Contractions.read(self._messages)
+
+    @lazy
+    def convolutions(self) -> structures.Convolutions:
+        """Which dimension of a convolution is what."""
+        return structures.Convolutions.read(self._messages)
+
+    @lazy
+    def convolution_groups(self) -> tuple[Array, Array]:
+        """int64[n] each: groups of features and of the batch; 1 where it does not say."""
+        features, batch = (self._messages.numbers(number, 1) for number in (_FEATURE_GROUPS, _BATCH_GROUPS))
+        return np.maximum(features, 1), np.maximum(batch, 1)
+
+    @lazy
+    def fft_lengths(self) -> Ragged:
+        """Lengths of Fourier transforms."""
+        return self._messages.lists(_FFT_LENGTH)
+
+    @lazy
+    def dimensions(self) -> Ragged:
+        """What an opcode says about dimensions: which are summed over, broadcast, put together …"""
+        return self._messages.lists(_DIMENSIONS)
+
+    @lazy
+    def slices(self) -> structures.Slices:
+        """Where slices begin and end, dimension by dimension."""
+        return structures.Slices.read(self._messages.inside(_SLICE, (1, 2, 3)), len(self))
+
+    @lazy
+    def slice_sizes(self) -> Ragged:
+        """Sizes of dynamic slices."""
+        return self._messages.lists(_SLICE_SIZES)
+
+    @lazy
+    def channels(self) -> Array:
+        """int64[n]: what tells communications apart; 0 for none."""
+        return self._messages.numbers(_CHANNEL)
+
+    @lazy
+    def directions(self) -> list[str]:
+        """How comparisons compare, e.g. ``LT``; empty for others."""
+        return self._messages.names(_DIRECTION)
+
+    @lazy
+    def literals(self) -> Literals:
+        """Values of small constants."""
+        return Literals(self._messages, self.shapes)
+
+    @lazy
+    def shardings(self) -> Shardings:
+        """How values are split over devices."""
+        return Shardings(self._messages)
+
+    @lazy
+    def group_sizes(self) -> Array:
+        """int64[n]: devices in the largest group of a collective; 0 where it does not say."""
+        return structures.group_sizes(self._messages)
+
+    @lazy
+    def shapes(self) -> Shapes:
+        """Shapes; the first ones are the instructions'."""
+        return Shapes.read(self._messages, _SHAPE)
+
+    @lazy
+    def ids(self) -> Array:
+        """int64[n]: unique in the module."""
+        return self._messages.numbers(_ID)
+
+    @lazy
+    def _by_id(self) -> tuple[Array, Array]:
+        order = np.argsort(self.ids, kind="stable")
+        return self.ids[order], order
+
+    def rows(self, ids: Array) -> Array:
+        """int64[k]: the instructions of these ids; -1 where there is none."""
+        return _looked_up(*self._by_id, ids)
+
+    @lazy
+    def operands(self) -> Ragged:
+        """The instructions that each takes; -1 for one that does not exist."""
+        found = self._messages.lists(_OPERANDS)
+        return Ragged(found.first, self.rows(found.values))
+
+    @lazy
+    def users(self) -> Ragged:
+        """The instructions that take each, once per operand."""
+        values, owner = self.operands.values, self.operands.owner
+        known = values >= 0
+        order = np.argsort(values[known], kind="stable")
+        counts = np.bincount(values[known], minlength=len(self))
+        return Ragged(np.append(0, np.cumsum(counts)), owner[known][order])
+
+    @lazy
+    def called(self) -> Ragged:
+        """The computations that each instruction calls; -1 for one that does not exist."""
+        found = self._messages.lists(_CALLED)
+        ids = self._computations.numbers(5)
+        order = np.argsort(ids, kind="stable")
+        return Ragged(found.first, _looked_up(ids[order], order, found.values))
+
+    @lazy
+    def parameter_numbers(self) -> Array:
+        """int64[n]: of parameters; 0 for others."""
+        return self._messages.numbers(_PARAMETER)
+
+    @lazy
+    def tuple_indices(self) -> Array:
+        """int64[n]: which element a ``get-tuple-element`` takes."""
+        return self._messages.numbers(_TUPLE_INDEX)
+
+    @lazy
+    def computation_names(self) -> list[str]:
+        """Name of each computation."""
+        return self._computations.names(1)
+
+    @lazy
+    def members(self) -> Array:
+        """int64[computations + 1]: instructions ``members[i]:members[i + 1]`` are those of computation i."""
+        return np.searchsorted(self.computation, np.arange(len(self.computation_names) + 1))
+
+    @lazy
+    def roots(self) -> Array:
+        """int64[computations]: what each computation gives; its last instruction where it does not say, else -1."""
+        stated = self.rows(self._computations.numbers(6))
+        size = np.diff(self.members)
+        return np.where(stated >= 0, stated, np.where(size > 0, self.members[1:] - 1, -1))
+
+    @lazy
+    def entry(self) -> int:
+        """The computation that the program begins with; the last one where it does not say."""
+        name = self._module.names(2)[0]
+        names = self.computation_names
+        return names.index(name) if name in names else len(names) - 1
+
+    @lazy
+    def schedule(self) -> dict[int, list[int]]:
+        """The instructions of computations in the order in which they run, where the program says it."""
+        sequences = self._module.inside(_SCHEDULE, (1,))[1].inside(1, (1, 2))[1]
+        ids, inside = self._computations.numbers(5), sequences.one(2, (1,)).lists(1)
+        rows = Ragged(inside.first, self.rows(inside.values))
+        place = {number: i for i, number in enumerate(ids.tolist())}
+        numbers = sequences.numbers(1).tolist()
+        return {place[number]: rows[i] for i, number in enumerate(numbers) if number in place}
+
+    @lazy
+    def fused(self) -> Array:
+        """bool[computations]: whether a fusion calls it."""
+        answer = np.zeros(len(self.computation_names), np.bool_)
+        fusion = np.array([opcode == "fusion" for opcode in self.opcodes], np.bool_)
+        called = self.called.values[fusion[self.called.owner]]
+        answer[called[called >= 0]] = True
+        return answer
+
+    @lazy
+    def _metadata(self) -> Messages:
+        return self._messages.one(_METADATA, (1, 2, 3, 4, 12, 15))
+
+    @lazy
+    def op_names(self) -> list[str]:
+        """The framework op that each instruction comes from, with its scopes; may be empty."""
+        return self._metadata.names(2)
+
+    @lazy
+    def op_types(self) -> list[str]:
+        """Type of the framework op; may be empty."""
+        return self._metadata.names(1)
+
+    @lazy
+    def deduplicated(self) -> list[str]:
+        """The instruction that an instruction is a copy of; may be empty."""
+        return self._metadata.names(12)
+
+    @lazy
+    def sources(self) -> Sources:
+        """Source lines of the instructions."""
+        return Sources.read(self._metadata, self._module.one(17, (1, 2, 3, 4)))
+
+    def telling(self, row: int) -> int:
+        """The instruction that says where one comes from: itself, or one inside a fusion that does not say it."""
+        if self.op_names[row] or self.sources.line(row) or self.opcodes[row] != "fusion":
+            return row
+        for computation in self.called[row]:
+            begin, end = self.members[computation : computation + 2].tolist() if computation >= 0 else (0, 0)
+            root = int(self.roots[computation]) if computation >= 0 else -1
+            for inside in (root, *range(end - 1, max(begin, end - _LOOKED) - 1, -1)):
+                if inside >= 0 and self.sources.line(inside):
+                    return int(inside)
+        return row
+
+    def category(self, row: int) -> str:
+        """As XLA's op profile groups instructions, e.g. ``loop fusion``, ``data formatting``, ``dot``."""
+        opcode = self.opcodes[row]
+        if opcode in _FORMATTING:
+            return "data formatting"
+        if opcode == "fusion":
+            return _FUSIONS.get(self.fusion_kinds[row], "fusion")
+        return "non-fusion elementwise" if opcode in ELEMENTWISE else opcode
+
+    @lazy
+    def _rows_by_name(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.names) if name}
+
+    def row(self, name: str) -> int:
+        """The instruction of that name; -1 where there is none."""
+        return self._rows_by_name.get(name.removeprefix("%"), -1)
+
+    def instruction(self, name: str) -> Instruction | None:
+        """The instruction of that name; None where there is none."""
+        row = self.row(name)
+        if row < 0:
+            return None
+        origin = self.op_names[row], self.op_types[row], self.sources.line(row)
+        return Instruction(self.names[row], self.opcodes[row], self.category(row), *origin)
+
+    @lazy
+    def title(self) -> str:
+        """Name and program id, as the existing plugin writes them."""
+        return f"{self.name}({self.program_id % (1 << 64)})"
+
+
+def _looked_up(keys: Array, rows: Array, wanted: Array) -> Array:
+    """int64[k]: of each wanted one the first of the rows, whose keys ascend, with that key; -1 for none."""
+    if not len(keys):
+        return np.full(len(wanted), -1, np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, rows[place], -1)

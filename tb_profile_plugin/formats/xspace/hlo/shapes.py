@@ -1,0 +1,236 @@
+"""Shapes of an XLA program as columns: dimensions, sizes, layouts, memory spaces, and their text.
+
+Field numbers are those of XLA's ``ShapeProto`` (element_type 2, dimensions 3, tuple_shapes 4, layout 5) and
+``LayoutProto`` (minor_to_major 1, tiles 6, element_size_in_bits 7, memory_space 8); numbers of types are those of its
+``PrimitiveType``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....runtime.arrays import Array
+from ....runtime.memo import lazy
+from .fields import Messages, Ragged
+
+TUPLE, OPAQUE, TOKEN, BUFFER = 13, 14, 17, 34
+_TYPES: dict[int, tuple[str, int]] = {
+    1: ("pred", 8),
+    2: ("s8", 8),
+    3: ("s16", 16),
+    4: ("s32", 32),
+    5: ("s64", 64),
+    6: ("u8", 8),
+    7: ("u16", 16),
+    8: ("u32", 32),
+    9: ("u64", 64),
+    10: ("f16", 16),
+    11: ("f32", 32),
+    12: ("f64", 64),
+    TUPLE: ("tuple", 0),
+    OPAQUE: ("opaque", 0),
+    15: ("c64", 64),
+    16: ("bf16", 16),
+    TOKEN: ("token", 0),
+    18: ("c128", 128),
+    19: ("f8e5m2", 8),
+    20: ("f8e4m3fn", 8),
+    21: ("s4", 4),
+    22: ("u4", 4),
+    23: ("f8e4m3b11fnuz", 8),
+    24: ("f8e5m2fnuz", 8),
+    25: ("f8e4m3fnuz", 8),
+    26: ("s2", 2),
+    27: ("u2", 2),
+    28: ("f8e4m3", 8),
+    29: ("f8e3m4", 8),
+    30: ("s1", 1),
+    31: ("u1", 1),
+    32: ("f4e2m1fn", 4),
+    33: ("f8e8m0fnu", 8),
+    BUFFER: ("buffer", 0),
+    35: ("f6e3m2fn", 6),
+    36: ("f6e2m3fn", 6),
+}
+"""Name and bits of an element by number of the type; less than a byte is stored in one unless the layout packs it."""
+_BITS = np.zeros(256, np.int64)
+for _number, (_, _size) in _TYPES.items():
+    _BITS[_number] = 8 if 0 < _size < 8 else _size
+
+_POINTER = 8
+"""A tuple is an index table: so many bytes per element."""
+_HUGE = 1e60
+"""More elements than this are as many: no such array exists, and products of their numbers stay finite."""
+_DEPTH = 32
+"""Tuples nested deeper are cut."""
+_MANY = 64
+"""Texts of tuples show so many elements."""
+_LONG = 1000
+"""And so many characters."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shapes:
+    """Shapes with all shapes inside them; the first ones are the instructions' own, in their order."""
+
+    type: Array
+    """int64[n]: number of the element's type; 0 where it is not stated."""
+    dimensions: Ragged
+    parent: Array
+    """int64[n]: the tuple that it is in, -1 for none."""
+    root: Array
+    """int64[n]: the outermost shape."""
+    children: Ragged
+    layouts: Messages
+    bits: Array
+    """int64[n]: of an element; 0 where it has none."""
+
+    @staticmethod
+    def read(owners: Messages, number: int) -> Shapes:
+        """The shape in a field of each message."""
+        levels = [owners.one(number, (2, 3, 4, 5))]
+        parents = [np.full(len(owners), -1, np.int64)]
+        roots = [np.arange(len(owners))]
+        start = 0
+        while len(levels[-1]) and len(levels) < _DEPTH:
+            inside, deeper = levels[-1].inside(4, (2, 3, 4, 5))
+            parents.append(inside + start)
+            roots.append(roots[-1][inside])
+            start += len(levels[-1])
+            levels.append(deeper)
+        parent = np.concatenate(parents)
+        order = np.argsort(parent, kind="stable")[np.count_nonzero(parent < 0) :]
+        counts = np.bincount(parent[order], minlength=len(parent))
+        dimensions = [level.lists(3) for level in levels]
+        layouts = [level.spans(5) for level in levels]
+        begin, end = (np.concatenate([each[i] for each in layouts]) for i in (0, 1))
+        layout = Messages.read(owners.buffer, begin, end, (1, 6, 7, 8))
+        kind = np.concatenate([level.numbers(2) for level in levels])
+        stated = layout.numbers(7)
+        known = np.where((kind >= 0) & (kind < len(_BITS)), kind, 0)
+        return Shapes(
+            kind,
+            Ragged(
+                np.append(0, np.cumsum(np.concatenate([each.counts for each in dimensions]))),
+                np.concatenate([each.values for each in dimensions]),
+            ),
+            parent,
+            np.concatenate(roots),
+            Ragged(np.append(0, np.cumsum(counts)), order),
+            layout,
+            np.where((stated > 0) & (_BITS[known] > 0), stated, _BITS[known]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.type)
+
+    @lazy
+    def elements(self) -> Array:
+        """float64[n]: product of the dimensions, bounds where they are dynamic; 0 for what is no array."""
+        products = np.ones(len(self))
+        sizes = np.maximum(self.dimensions.values, 0).astype(float)
+        some = self.dimensions.counts > 0
+        if len(sizes):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = np.multiply.reduceat(sizes, self.dimensions.first[:-1][some])
+            products[some] = np.nan_to_num(found, nan=_HUGE, posinf=_HUGE).clip(max=_HUGE)
+        answer: Array = np.where(self.bits > 0, products, 0.0)
+        return answer
+
+    @lazy
+    def bytes(self) -> Array:
+        """float64[n]: of an array its elements without padding, of a tuple its index table."""
+        arrays = np.ceil(self.elements * self.bits / 8)
+        answer: Array = np.where(self.type == TUPLE, _POINTER * self.children.counts, arrays)
+        return answer
+
+    @lazy
+    def leaf_bytes(self) -> Array:
+        """float64[instructions]: of the arrays in a shape, however deep."""
+        arrays = np.where(self.type == TUPLE, 0.0, self.bytes)
+        answer: Array = np.bincount(self.root, arrays, np.count_nonzero(self.parent < 0))
+        return answer
+
+    @lazy
+    def leaf_elements(self) -> Array:
+        """float64[instructions]: of the arrays in a shape, however deep."""
+        answer: Array = np.bincount(self.root, self.elements, np.count_nonzero(self.parent < 0))
+        return answer
+
+    @lazy
+    def memory_space(self) -> Array:
+        """int64[n]: as the layout says; 0 is the device's main memory."""
+        return self.layouts.numbers(8)
+
+    @lazy
+    def minor_to_major(self) -> Ragged:
+        """The dimensions of each shape, the one that changes fastest first."""
+        return self.layouts.lists(1)
+
+    @lazy
+    def _packed(self) -> Array:
+        return self.layouts.numbers(7)
+
+    @lazy
+    def _tiles(self) -> tuple[Array, Ragged]:
+        owner, tiles = self.layouts.inside(6, (1,))
+        return owner, tiles.lists(1)
+
+    def dtype(self, shape: int) -> str:
+        """Name of the element's type, e.g. ``bf16``."""
+        return dtype(int(self.type[shape]))
+
+    def at(self, shape: int, path: list[int]) -> int:
+        """The shape inside a shape; -1 where there is none."""
+        for step in path:
+            inside = self.children[shape]
+            if not 0 <= step < len(inside):
+                return -1
+            shape = inside[step]
+        return shape
+
+    @lazy
+    def _texts(self) -> dict[int, str]:
+        return {}
+
+    def text(self, shape: int) -> str:
+        """As XLA writes it, e.g. ``f32[8,128]{1,0:T(8,128)S(5)}``; long ones are cut."""
+        if shape not in self._texts:
+            self._texts[shape] = self._written(shape)
+        return self._texts[shape]
+
+    def _written(self, shape: int) -> str:
+        if self.type[shape] == TUPLE:
+            inside = self.children[shape]
+            more = [f"… {len(inside) - _MANY} more"] if len(inside) > _MANY else []
+            text = f"({', '.join([*map(self.text, inside[:_MANY]), *more])})"
+            return text if len(text) <= _LONG else f"{text[:_LONG]}…)"
+        dimensions = ",".join(map(str, self.dimensions[shape][:_MANY]))
+        return f"{self.dtype(shape)}[{dimensions}]{self._layout(shape)}"
+
+    def _layout(self, shape: int) -> str:
+        order = ",".join(map(str, self.minor_to_major[shape][:_MANY]))
+        owner, tiles = self._tiles
+        low, high = np.searchsorted(owner, [shape, shape + 1]).tolist()
+        said = "".join(f"({','.join(map(str, tiles[tile][:_MANY]))})" for tile in range(low, min(high, low + _MANY)))
+        size, space = int(self._packed[shape]), int(self.memory_space[shape])
+        extra = (f"T{said}" if said else "") + (f"E({size})" if size else "") + (f"S({space})" if space else "")
+        if not order and not extra:
+            return ""
+        return f"{{{order}{':' if extra else ''}{extra}}}"
+
+
+_SPACES = {0: "main memory", 1: "VMEM", 2: "sync flags", 3: "CMEM", 4: "SMEM", 5: "host memory", 6: "SparseCore"}
+"""Memories of a TPU, as its compiler numbers them."""
+
+
+def space_name(space: int) -> str:
+    """Name of a memory space by its number."""
+    return _SPACES.get(space, f"memory {space}")
+
+
+def dtype(number: int) -> str:
+    """Name of a type by its number; ``invalid`` for one that is not known."""
+    return _TYPES.get(number, ("invalid", 0))[0]

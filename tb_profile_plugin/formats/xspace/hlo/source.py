@@ -1,0 +1,86 @@
+"""Source lines of a program's instructions: stated, or by the table of stack frames that newer programs have.
+
+Field numbers are those of XLA's ``OpMetadata`` (source_file 3, source_line 4, stack_frame_id 15) and
+``StackFrameIndexProto`` (file_names 1, function_names 2, file_locations 3, stack_frames 4); ids count from 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ....runtime.arrays import Array
+from ....runtime.regex import regex
+from .fields import Messages
+
+_DEEP = 64
+"""Frames of a stack that are followed."""
+_LIBRARY = regex(r"[\\/](site|dist)-packages[\\/]")
+
+
+class Frame(NamedTuple):
+    """A place in source code."""
+
+    file: str
+    line: int
+    function: str = ""
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+    @property
+    def place(self) -> str:
+        """With the column where that is known."""
+        return f"{self}:{self.column}" if self.column else str(self)
+
+
+class Sources(NamedTuple):
+    """Where each instruction comes from."""
+
+    files: list[str]
+    """Stated files by instruction."""
+    lines: Array
+    frames: Array
+    """int64[n]: stack frame of each instruction; 0 for none."""
+    locations: list[Frame]
+    """Of each stack frame."""
+    parents: list[int]
+    """Of each stack frame the one that called it, from 1; 0 for none."""
+
+    @staticmethod
+    def read(metadata: Messages, index: Messages) -> Sources:
+        """Of instructions' metadata and the module's table of stack frames."""
+        files, functions = index.all_names(1), index.all_names(2)
+        _, locations = index.inside(3, (1, 2, 3, 4))
+        places = [
+            Frame(_at(files, file), line, _at(functions, function), column)
+            for file, function, line, column in zip(
+                *(locations.numbers(number).tolist() for number in (1, 2, 3, 4)), strict=True
+            )
+        ]
+        _, frames = index.inside(4, (1, 2))
+        nowhere = Frame("", 0)
+        found = [places[place - 1] if 0 < place <= len(places) else nowhere for place in frames.numbers(1).tolist()]
+        parents = frames.numbers(2).tolist()
+        return Sources(metadata.names(3), metadata.numbers(4), metadata.numbers(15), found, parents)
+
+    def stack(self, row: int) -> list[Frame]:
+        """The frames of an instruction, innermost first."""
+        found: list[Frame] = []
+        frame = int(self.frames[row])
+        while 0 < frame <= len(self.locations) and len(found) < _DEEP:
+            found.append(self.locations[frame - 1])
+            frame = self.parents[frame - 1]
+        return found
+
+    def line(self, row: int) -> str:
+        """``file:line`` as stated, else of the innermost frame outside of installed packages; empty if unknown."""
+        if self.files[row]:
+            return str(Frame(self.files[row], int(self.lines[row])))
+        stack = [frame for frame in self.stack(row) if frame.file]
+        own = [frame for frame in stack if not _LIBRARY.search(frame.file)]
+        return str((own or stack)[0]) if stack else ""
+
+
+def _at(texts: list[str], number: int) -> str:
+    return texts[number - 1] if 0 < number <= len(texts) else ""

@@ -1,0 +1,109 @@
+"""What some opcodes say beyond operands and shapes: contractions, windows, convolutions' dimensions, replica groups.
+
+Field numbers are those of XLA's ``DotDimensionNumbers``, ``Window``, ``ConvolutionDimensionNumbers``, ``ReplicaGroup``,
+``CollectiveDeviceListProto`` and ``IotaReplicaGroupListProto``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ....runtime.arrays import Array
+from .fields import Messages, Ragged
+
+WINDOW, CONVOLUTION, DOT, GROUPS, DEVICE_LIST, IOTA_LIST = 15, 16, 30, 49, 87, 92
+"""Numbers of the fields in an instruction."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Windows:
+    """The dimensions of each instruction's window: dimensions ``first[i]:first[i + 1]`` are of instruction i."""
+
+    first: Array
+    columns: Array
+    """int64[6, k]: size, stride, padding low and high, window dilation, base dilation."""
+
+    @staticmethod
+    def read(instructions: Messages) -> Windows:
+        """See the class."""
+        owner, windows = instructions.inside(WINDOW, (1,))
+        inside, dimensions = windows.inside(1, range(1, 7))
+        first = np.append(0, np.cumsum(np.bincount(owner[inside], minlength=len(instructions))))
+        columns = [dimensions.numbers(number, default) for number, default in zip(range(1, 7), _DEFAULTS, strict=True)]
+        return Windows(first, np.stack(columns))
+
+    def __getitem__(self, instruction: int) -> list[list[int]]:
+        found: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return found
+
+
+_DEFAULTS = (1, 1, 0, 0, 1, 1)
+
+
+class Contractions(NamedTuple):
+    """Dimensions that a product sums over, and those of its batch."""
+
+    lhs: Ragged
+    rhs: Ragged
+    lhs_batch: Ragged
+    rhs_batch: Ragged
+
+    @staticmethod
+    def read(instructions: Messages) -> Contractions:
+        """See the class."""
+        owner, dots = instructions.inside(DOT, (1, 2, 3, 4))
+        return Contractions(*(dots.lists(number).spread(len(instructions), owner) for number in (1, 2, 3, 4)))
+
+
+class Convolutions(NamedTuple):
+    """Which dimensions of input, kernel and output are what."""
+
+    places: Array
+    """int64[6, n]: kernel's input and output feature, input's batch and feature, output's batch and feature."""
+    kernel_spatial: Ragged
+    input_spatial: Ragged
+    output_spatial: Ragged
+
+    @staticmethod
+    def read(instructions: Messages) -> Convolutions:
+        """See the class."""
+        numbers = instructions.one(CONVOLUTION, range(3, 13))
+        kernel, image, result = (numbers.lists(number) for number in (6, 11, 12))
+        places = [numbers.numbers(number) for number in (3, 4, 7, 8, 9, 10)]
+        return Convolutions(np.stack(places), kernel, image, result)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Slices:
+    """Dimensions ``first[i]:first[i + 1]`` are of instruction i."""
+
+    first: Array
+    columns: Array
+    """int64[3, k]: begin, end, stride."""
+
+    @staticmethod
+    def read(found: tuple[Array, Messages], instructions: int) -> Slices:
+        """Of messages with their instructions."""
+        owner, dimensions = found
+        columns = [dimensions.numbers(number, default) for number, default in ((1, 0), (2, 0), (3, 1))]
+        return Slices(np.append(0, np.cumsum(np.bincount(owner, minlength=instructions))), np.stack(columns))
+
+    def __getitem__(self, instruction: int) -> list[list[int]]:
+        found: list[list[int]] = self.columns[:, self.first[instruction] : self.first[instruction + 1]].T.tolist()
+        return found
+
+
+def group_sizes(instructions: Messages) -> Array:
+    """int64[n]: devices in the largest group of each collective; 0 where it does not say."""
+    sizes = np.zeros(len(instructions), np.int64)
+    owner, groups = instructions.inside(GROUPS, (1,))
+    np.maximum.at(sizes, owner, groups.lists(1).counts)
+    owner, lists = instructions.inside(DEVICE_LIST, (1,))
+    inside, groups = lists.inside(1, (1,))
+    np.maximum.at(sizes, owner[inside], groups.lists(1).counts)
+    owner, iota = instructions.inside(IOTA_LIST, (2,))
+    np.maximum.at(sizes, owner, iota.numbers(2))
+    return sizes

@@ -1,0 +1,360 @@
+"""Kernels that walk protobuf's wire format: bytes of an XSpace in, columns out.
+
+Every kernel stays inside ``[pos, end)``, moves forward with each step and never raises: a message that is
+damaged or cut gives what could be read, and the byte offset of the damage (`GOOD` where there is none).
+Field numbers are those of ``protos/xplane.proto``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import I32, I64, U8, I64Matrix, Int
+from ...runtime.jit import inlined, jit
+from ..columns.kinds import BYTES, DOUBLE, INT, REF, TEXT, UINT
+from ..columns.pool import varint
+
+GOOD = -1
+"""No damage."""
+
+TIME_LIMIT = 1 << 60
+"""Largest offset or duration in ps that is believed (13 days); beyond it sums would leave int64."""
+
+_VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
+
+
+@jit
+def _fixed64(buf: U8, pos: Int) -> Int:
+    value = np.int64(0)
+    for i in range(8):
+        value |= np.int64(buf[pos + i]) << np.int64(8 * i)
+    return value
+
+
+@inlined
+def _field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+    """The field at ``pos``: (number, wire type, value, begin, next).
+
+    Value is the number itself or, for a length-delimited field, the declared length; its payload is
+    ``buf[begin:next]``, cut at ``end`` if the declared length reaches beyond. Next is -1 on damage.
+    """
+    tag, at = varint(buf, pos, end)
+    number = (tag >> 3) & 0x1FFFFFFF
+    wire = tag & 7
+    bad = np.int64(-1)
+    if at < 0 or number == 0:
+        return number, wire, np.int64(0), pos, bad
+    if wire == _VARINT:
+        value, after = varint(buf, at, end)
+        return number, wire, value, at, after
+    if wire == _LENGTH:
+        length, begin = varint(buf, at, end)
+        if begin < 0 or length < 0:
+            return number, wire, np.int64(0), pos, bad
+        return number, wire, length, begin, begin + min(length, end - begin)
+    size = np.int64(8) if wire == _FIXED64 else np.int64(4)
+    if (wire != _FIXED64 and wire != _FIXED32) or at + size > end:
+        return number, wire, np.int64(0), pos, bad
+    return number, wire, _fixed64(buf, at) if wire == _FIXED64 else np.int64(0), at, at + size
+
+
+@jit
+def field(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int, Int, Int]:
+    """`_field` as a call of its own, for kernels where compiling it in takes longer than it saves."""
+    return _field(buf, pos, end)
+
+
+@jit
+def count_fields(buf: U8, pos: Int, end: Int) -> Int:
+    """How many fields `messages` finds at most."""
+    count = 0
+    while pos < end:
+        pos = field(buf, pos, end)[4]
+        if pos < 0:
+            break
+        count += 1
+    return count
+
+
+@jit
+def messages(buf: U8, begin: Int, end: Int) -> tuple[I64Matrix, Int]:
+    """The fields of one message in file order: number, wire type, value, begin, end (int64[n] each), damage."""
+    table = np.empty((16, 5), np.int64)
+    count = 0
+    pos = begin
+    while pos < end:
+        number, wire, value, start, after = field(buf, pos, end)
+        if after < 0:
+            return table[:count], pos
+        if count == len(table):
+            larger = np.empty((2 * count, 5), np.int64)
+            for row in range(count):
+                for column in range(5):
+                    larger[row, column] = table[row, column]
+            table = larger
+        entry = table[count]
+        entry[0], entry[1], entry[2], entry[3], entry[4] = number, wire, value, start, after
+        count += 1
+        if wire == _LENGTH and after - start != value:
+            return table[:count], pos
+        pos = after
+    return table[:count], np.int64(GOOD)
+
+
+@inlined
+def stat(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
+    """One XStat: (metadata id, kind, value). A text or bytes value is the offset of its length prefix."""
+    metadata_id, kind, value = np.int64(0), np.int64(0), np.int64(0)
+    while pos < end:
+        number, wire, number_value, _, after = _field(buf, pos, end)
+        if after < 0:
+            break
+        if wire == _VARINT and number == 1:
+            metadata_id = number_value
+        elif wire == _VARINT and (number == UINT or number == INT or number == REF):
+            kind, value = number, number_value
+        elif wire == _FIXED64 and number == DOUBLE:
+            kind, value = number, number_value
+        elif wire == _LENGTH and (number == TEXT or number == BYTES):
+            kind, value = number, _prefix(buf, pos, end)
+        pos = after
+    return metadata_id, kind, value
+
+
+@jit
+def _prefix(buf: U8, pos: Int, end: Int) -> Int:
+    return varint(buf, pos, end)[1]
+
+
+@jit
+def row_of(key: Int, dense: I32, keys: I64, rows: I64) -> Int:
+    """The table row of a metadata key: by direct lookup where keys are dense, else by bisection; 0 if missing."""
+    if len(dense):
+        return np.int64(dense[key]) if 0 <= key < len(dense) else np.int64(0)
+    low, high = 0, len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(rows[low]) if low < len(keys) and keys[low] == key else np.int64(0)
+
+
+@jit
+def count_lines(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
+    """First pass over XLine messages.
+
+    ``head`` int64[n, 8] takes id, timestamp_ns, duration_ps, display_id, number of events, number of stats,
+    number of aggregated events (`num_occurrences` instead of a time) and damage; ``spans`` int64[n, 4] takes
+    begin and end of name and display name.
+    """
+    for i in range(len(begins)):
+        pos, end = begins[i], ends[i]
+        events, stats, aggregated, damage = np.int64(0), np.int64(0), np.int64(0), np.int64(GOOD)
+        while pos < end:
+            number, wire, value, begin, after = _field(buf, pos, end)
+            if after < 0:
+                damage = pos
+                break
+            if wire == _LENGTH and after - begin != value:
+                damage = pos
+            if number == 4 and wire == _LENGTH:
+                events += 1
+                found, occurrences, bad = _count_stats(buf, begin, after)
+                stats += found
+                aggregated += occurrences
+                if bad != GOOD and damage == GOOD:
+                    damage = bad
+            elif wire == _VARINT:
+                if number == 1:
+                    head[i, 0] = value
+                elif number == 3:
+                    head[i, 1] = value
+                elif number == 9:
+                    head[i, 2] = value
+                elif number == 10:
+                    head[i, 3] = value
+            elif wire == _LENGTH and number == 2:
+                spans[i, 0], spans[i, 1] = begin, after
+            elif wire == _LENGTH and number == 11:
+                spans[i, 2], spans[i, 3] = begin, after
+            pos = after
+        head[i, 4], head[i, 5], head[i, 6], head[i, 7] = events, stats, aggregated, damage
+
+
+@inlined
+def _count_stats(buf: U8, pos: Int, end: Int) -> tuple[Int, Int, Int]:
+    count, aggregated = np.int64(0), np.int64(0)
+    while pos < end:
+        number, wire, value, begin, after = _field(buf, pos, end)
+        if after < 0:
+            return count, aggregated, pos
+        if number == 4 and wire == _LENGTH:
+            count += 1
+        elif number == 5 and wire == _VARINT:
+            aggregated = np.int64(1)
+        if wire == _LENGTH and after - begin != value:
+            return count, aggregated, pos
+        pos = after
+    return count, aggregated, np.int64(GOOD)
+
+
+@jit
+def fill_lines(
+    buf: U8,
+    begins: I64,
+    ends: I64,
+    line_ids: I64,
+    line_begin: I64,
+    first_event: I64,
+    first_stat: I64,
+    event_keys: tuple[I32, I64, I64],
+    stat_keys: tuple[I32, I64, I64],
+    events: tuple[I32, I32, I64, I64, I32, I64],
+    stats: tuple[I32, U8, I64],
+) -> Int:
+    """Second pass over XLine messages: their events and stats into the plane's columns, from the given rows on.
+
+    ``event_keys`` and ``stat_keys`` are (dense, keys, rows) for `row_of`; ``events`` is (line int32, name int32,
+    begin int64, duration int64, first_stat int32, occurrences int64), ``stats`` (name int32, kind uint8, value int64).
+    Returns how many events had a time beyond belief, which are clamped to `TIME_LIMIT`.
+    """
+    line_column, name_column, begin_column, duration_column, stat_column, occurrence_column = events
+    stat_name, stat_kind, stat_value = stats
+    event_dense, event_key, event_row = event_keys
+    stat_dense, stat_key, stat_row_of = stat_keys
+    clamped = 0
+    for i in range(len(begins)):
+        pos, end = begins[i], ends[i]
+        row, stat_row = first_event[i], first_stat[i]
+        while pos < end:
+            number, wire, _, begin, after = _field(buf, pos, end)
+            if after < 0:
+                break
+            if number == 4 and wire == _LENGTH:
+                line_column[row] = line_ids[i]
+                stat_column[row] = stat_row
+                metadata_id, offset, duration = np.int64(0), np.int64(0), np.int64(0)
+                at = begin
+                while at < after:
+                    number, wire, value, inner, following = _field(buf, at, after)
+                    if following < 0:
+                        break
+                    if wire == _VARINT:
+                        if number == 1:
+                            metadata_id = value
+                        elif number == 2:
+                            offset = value
+                        elif number == 3:
+                            duration = value
+                        elif number == 5 and len(occurrence_column):
+                            occurrence_column[row] = value
+                    elif wire == _LENGTH and number == 4:
+                        key, kind, stat_bits = stat(buf, inner, following)
+                        stat_name[stat_row] = row_of(key, stat_dense, stat_key, stat_row_of)
+                        stat_kind[stat_row] = kind
+                        stat_value[stat_row] = stat_bits
+                        stat_row += 1
+                    at = following
+                if not (-TIME_LIMIT <= offset <= TIME_LIMIT and 0 <= duration <= TIME_LIMIT):
+                    clamped += 1
+                    offset = np.int64(min(max(int(offset), -TIME_LIMIT), TIME_LIMIT))
+                    duration = np.int64(min(max(int(duration), 0), TIME_LIMIT))
+                name_column[row] = row_of(metadata_id, event_dense, event_key, event_row)
+                begin_column[row] = line_begin[i] + offset
+                duration_column[row] = duration
+                row += 1
+            pos = after
+    return clamped
+
+
+@jit
+def read_metadata(buf: U8, begins: I64, ends: I64, head: I64Matrix, spans: I64Matrix) -> None:
+    """Entries of a metadata map: ``head`` int64[n, 3] takes key, number of stats and damage; ``spans`` int64[n, 6]
+    takes begin and end of name, display name (or description) and metadata bytes."""
+    for i in range(len(begins)):
+        head[i, 2] = GOOD
+        pos, end = begins[i], ends[i]
+        while pos < end:
+            number, wire, value, begin, after = field(buf, pos, end)
+            if after < 0 or (wire == _LENGTH and after - begin != value):
+                head[i, 2] = pos
+            if after < 0:
+                break
+            if number == 1 and wire == _VARINT:
+                head[i, 0] = value
+            elif number == 2 and wire == _LENGTH:
+                at = begin
+                while at < after:
+                    number, wire, value, inner, following = field(buf, at, after)
+                    if following < 0:
+                        head[i, 2] = at
+                        break
+                    if wire == _LENGTH:
+                        if number == 2:
+                            spans[i, 0], spans[i, 1] = inner, following
+                        elif number == 4:
+                            spans[i, 2], spans[i, 3] = inner, following
+                        elif number == 3:
+                            spans[i, 4], spans[i, 5] = inner, following
+                        elif number == 5:
+                            head[i, 1] += 1
+                    at = following
+            pos = after
+
+
+@jit
+def fill_metadata_stats(
+    buf: U8,
+    begins: I64,
+    ends: I64,
+    first_stat: I64,
+    stat_keys: tuple[I32, I64, I64],
+    stats: tuple[I32, U8, I64],
+) -> None:
+    """Second pass over event metadata: the stats of entry i into rows ``first_stat[i]`` on."""
+    stat_name, stat_kind, stat_value = stats
+    for i in range(len(begins)):
+        pos, end = begins[i], ends[i]
+        row = first_stat[i]
+        while pos < end:
+            number, wire, _, begin, after = field(buf, pos, end)
+            if after < 0:
+                break
+            if number == 2 and wire == _LENGTH:
+                at = begin
+                while at < after:
+                    number, wire, _, inner, following = field(buf, at, after)
+                    if following < 0:
+                        break
+                    if number == 5 and wire == _LENGTH:
+                        key, kind, value = stat(buf, inner, following)
+                        stat_name[row] = row_of(key, stat_keys[0], stat_keys[1], stat_keys[2])
+                        stat_kind[row] = kind
+                        stat_value[row] = value
+                        row += 1
+                    at = following
+            pos = after
+
+
+@jit
+def fill_stats(buf: U8, begins: I64, ends: I64, stat_keys: tuple[I32, I64, I64], stats: tuple[I32, U8, I64]) -> None:
+    """XStat messages into rows 0 … n-1."""
+    stat_name, stat_kind, stat_value = stats
+    for i in range(len(begins)):
+        key, kind, value = stat(buf, begins[i], ends[i])
+        stat_name[i] = row_of(key, stat_keys[0], stat_keys[1], stat_keys[2])
+        stat_kind[i] = kind
+        stat_value[i] = value
+
+
+@jit
+def is_ordered(line: I32, begin: I64, duration: I64) -> bool:
+    """Whether the events of each line come by begin, the longer one first."""
+    for i in range(1, len(line)):
+        if line[i] == line[i - 1] and (
+            begin[i] < begin[i - 1] or (begin[i] == begin[i - 1] and duration[i] > duration[i - 1])
+        ):
+            return False
+    return True

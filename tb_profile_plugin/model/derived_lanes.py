@@ -1,0 +1,216 @@
+"""Lanes that a capture lacks, made from a device's own record: steps, XLA programs, name scopes, framework ops, source.
+
+Events that follow one another on a stream and come from the same place become one slice; nothing bridges a change of
+step or of any level above, nor a pause in which the device waits longer than it worked before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..formats.columns import Plane, vocabulary
+from ..formats.columns.gather import taken
+from ..runtime.arrays import Array
+from .framework import op_names_of
+from .host import Host
+from .names import op_names
+from .xla_instructions import instructions
+
+
+class Spans(NamedTuple):
+    """Slices sorted by begin, outer before inner."""
+
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps."""
+    name_of: Array
+    """int64[n]: place in ``names``."""
+    names: Sequence[str]
+
+
+class _Origin(NamedTuple):
+    """Where an event on a device comes from, as paths from outside to inside; empty where it is not known."""
+
+    module: tuple[str, ...] = ()
+    ops: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    framework: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+
+
+_PathOf = Callable[[_Origin], tuple[str, ...]]
+
+_LANES: tuple[tuple[str, str, str, _PathOf], ...] = (
+    ("modules", vocabulary.XLA_MODULES, "modules", lambda origin: origin.module),
+    ("ops", vocabulary.XLA_OPS, "ops", lambda origin: origin.ops),
+    ("framework", vocabulary.FRAMEWORK_OPS, "ops", lambda origin: origin.framework),
+    ("scopes", "Framework Name Scope", "scope", lambda origin: origin.scopes),
+    ("source", "Source", "scope", lambda origin: origin.source),
+)
+
+
+def lanes(host: Host, plane: Plane) -> Iterator[tuple[str, str, str, Spans]]:
+    """(key, name, kind, slices) of each lane that can be made for a device; keys are unique on its plane."""
+    steps = _steps(host, plane)
+    if len(steps.begin):
+        yield "steps", vocabulary.STEPS, "steps", steps
+    lines = [line for line in host.stream_lines(plane).tolist() if _is_wanted(plane, plane.lines.name[line])]
+    kernels = np.zeros(len(plane.events), bool)
+    for name in ("kernel_details", "cuda_graph_exec_id", "hlo_op", "tf_op"):
+        kernels[plane.stat(name).owner] = True
+    if not _is_gpu(plane):
+        kernels[:] = True
+    lines = [line for line in lines if kernels[plane.lines.events(line)].any()]
+    origin_of, origins = _origins(host, plane)
+    group = host.steps_in_full().of_event[host.trace.rows(plane)]
+    for line in lines:
+        part = plane.lines.events(line)
+        rows = np.flatnonzero(kernels[part]) + part.start
+        suffix = f" - from #{int(plane.lines.id[line])}" if len(lines) > 1 else ""
+        for key, name, kind, path_of in _LANES:
+            if key in ("modules", "ops") and not _is_gpu(plane):
+                continue
+            spans = _expand(plane, rows, origin_of[rows], _carried(group[rows]), [path_of(o) for o in origins])
+            if len(spans.begin):
+                yield f"{key}.{line}", name + suffix, kind, spans
+
+
+def _is_gpu(plane: Plane) -> bool:
+    return plane.name.startswith(vocabulary.GPU)
+
+
+def _is_wanted(plane: Plane, line: str) -> bool:
+    """Every stream of a GPU; of other devices only the line of XLA's ops, which says where each one comes from."""
+    return _is_gpu(plane) or line == vocabulary.XLA_OPS
+
+
+def _steps(host: Host, plane: Plane) -> Spans:
+    """From the first to the last event of each step on the device."""
+    steps, rows = host.steps_in_full(), host.trace.rows(plane)
+    group = steps.of_event[rows]
+    size = int(max(group.max(initial=-1), steps.group.max(initial=-1))) + 1
+    begin, end = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
+    mine = group >= 0
+    np.minimum.at(begin, group[mine], host.trace.begin[rows][mine])
+    np.maximum.at(end, group[mine], host.trace.end[rows][mine])
+    used = np.flatnonzero(begin[steps.group] <= end[steps.group])
+    groups = steps.group[used]
+    order = np.argsort(begin[groups], kind="stable")
+    used, groups = used[order], groups[order]
+    return Spans(begin[groups], end[groups], used, steps.name)
+
+
+def _codes(plane: Plane, stat: str) -> tuple[Array, list[str]]:
+    """(int64[events], strings): a text stat of each event, or of its metadata; the last string is empty."""
+    column = plane.metadata_stat(stat)
+    codes, strings = column.codes
+    of_name = np.full(len(plane.metadata), len(strings), np.int64)
+    of_name[column.owner] = codes
+    answer = taken(of_name, plane.events.name)
+    column = plane.stat(stat)
+    own_codes, own = column.codes
+    answer[answer == len(strings)] = len(strings) + len(own)
+    answer[column.owner] = own_codes + len(strings)
+    return answer, [*strings, *own, ""]
+
+
+def _origins(host: Host, plane: Plane) -> tuple[Array, list[_Origin]]:
+    """(int64[events], distinct origins) of a device's events."""
+    columns = [_codes(plane, stat) for stat in ("hlo_module", "hlo_op", "tf_op", "level 0", "source")]
+    if _is_gpu(plane):
+        codes, texts = instructions(host, plane)
+        columns[1] = np.where(codes < 0, len(texts), codes), [*texts, ""]
+    else:
+        columns[1] = plane.events.name.astype(np.int64), plane.display_names
+    programs = taken(plane.metadata_stat(vocabulary.PROGRAM_ID).spread(len(plane.metadata), -1), plane.events.name)
+    own = plane.stat(vocabulary.PROGRAM_ID)
+    programs[own.owner] = own.numbers
+    distinct_programs, program_of = np.unique(programs, return_inverse=True)
+    if not len(programs):
+        return programs, []
+    table = np.stack([*(codes for codes, _ in columns), program_of.reshape(-1)], axis=1)
+    distinct, origin_of = np.unique(table, axis=0, return_inverse=True)
+    origins = []
+    for *codes, program in distinct.tolist():
+        texts = [strings[code] for code, (_, strings) in zip(codes, columns, strict=True)]
+        origins.append(_origin(host, texts, int(distinct_programs[program])))
+    return origin_of.reshape(-1), origins
+
+
+def _origin(host: Host, texts: Sequence[str], program: int) -> _Origin:
+    module, hlo, framework, level, source = texts
+    ops = tuple(hlo.split("::")) if hlo else ()
+    known = host.modules.get(program)
+    instruction = known.instruction(ops[-1]) if known and ops else None
+    if instruction:
+        framework = instruction.provenance or framework or level
+        source = instruction.source or source
+    elif not framework:
+        framework = level.partition("#")[0]
+    op = op_names_of(host)(framework)
+    named = bool(framework) and op.known and op.category != op_names.MEMCPY and op.name != "XlaModule"
+    label = f"{module}({program})" if module and program >= 0 else module
+    return _Origin(
+        (label,) if label else (),
+        ops,
+        tuple(op.name.split("/")[:-1][:_DEEPEST]) if named else (),
+        (op.type or op.name,) if named else (),
+        (source,) if source else (),
+    )
+
+
+def _carried(group: Array) -> Array:
+    """Groups of a stream's events; what belongs to none goes with what ran before it."""
+    last = np.maximum.accumulate(np.where(group >= 0, np.arange(len(group)), 0))
+    answer: Array = group[last]
+    return answer
+
+
+_DEEPEST = 256
+"""So many levels of scopes are lanes at most: names of programs have some ten, and a hostile one has thousands."""
+_SHORT_PS = 100_000_000
+"""A pause of 100 µs: gaps up to that are usual between kernels that a host launches one by one."""
+
+
+def _pauses(begin: Array, end: Array) -> Array:
+    """bool[n - 1]: between which of a stream's events it pauses: longer than usual, and than it worked before."""
+    if len(begin) < 2:
+        return np.zeros(max(len(begin) - 1, 0), bool)
+    gap = begin[1:] - np.maximum.accumulate(end)[:-1]
+    long = np.flatnonzero(gap > _SHORT_PS)
+    worked = np.add.reduceat(end - begin, np.append(0, long + 1))[:-1]
+    paused = np.zeros(len(gap), bool)
+    paused[long[gap[long] > worked]] = True
+    return paused
+
+
+def _expand(plane: Plane, rows: Array, origin_of: Array, group: Array, paths: Sequence[tuple[str, ...]]) -> Spans:
+    """Slices of all levels of the paths of one stream's events."""
+    names: dict[str, int] = {}
+    prefixes: dict[tuple[str, ...], int] = {}
+    begin, end = plane.events.begin[rows], plane.events.end[rows]
+    paused = _pauses(begin, end)
+    found = []
+    for level in range(max((len(path) for path in paths), default=0)):
+        prefix_of, name_of = np.full(len(paths), -1), np.full(len(paths), -1)
+        for i, path in enumerate(paths):
+            if len(path) > level:
+                prefix_of[i] = prefixes.setdefault(path[: level + 1], len(prefixes))
+                name_of[i] = names.setdefault(path[level], len(names))
+        prefix = prefix_of[origin_of]
+        change = np.append(True, (prefix[1:] != prefix[:-1]) | (group[1:] != group[:-1]) | paused)
+        first = np.flatnonzero(change)
+        ends = np.maximum.reduceat(end, first)
+        used = prefix[first] >= 0
+        first, ends = first[used], ends[used]
+        found.append((begin[first], ends, name_of[origin_of[first]], np.full(len(first), level)))
+    if not found:
+        none = np.empty(0, np.int64)
+        return Spans(none, none, none, [])
+    begins, ends, name_ids, levels = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((levels, -ends, begins))
+    return Spans(begins[order], ends[order], name_ids[order], list(names))

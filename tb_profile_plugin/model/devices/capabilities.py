@@ -1,0 +1,164 @@
+"""What a device can do at best: peak FLOP/s by type and memory bandwidth, from its plane's facts and from tables.
+
+Peaks are dense, at the clock that the capture states. Sources: the arithmetic throughput table of NVIDIA's CUDA
+programming guide (results per clock and multiprocessor; a multiply-add is two FLOPs) and the architecture white
+papers for tensor cores; AMD's CDNA white papers for compute units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...formats.columns import Plane, vocabulary
+from ..host import Host
+from ..names.kernel_table import BF16, FP8, FP16, FP32, FP64, INT8, TF32
+from ..per_host import per_host
+
+_NVIDIA: dict[tuple[int, int], dict[str, int]] = {
+    (2, 0): {FP64: 8, FP32: 64},
+    (3, 0): {FP64: 128, FP32: 384},
+    (5, 0): {FP64: 4, FP32: 256},
+    (6, 0): {FP64: 64, FP32: 128, FP16: 256},
+    (6, 1): {FP64: 8, FP32: 256, FP16: 4, INT8: 1024},
+    (7, 0): {FP64: 64, FP32: 128, FP16: 1024},
+    (7, 5): {FP64: 4, FP32: 128, FP16: 1024, INT8: 2048},
+    (8, 0): {FP64: 128, FP32: 128, TF32: 1024, BF16: 2048, FP16: 2048, INT8: 4096},
+    (8, 6): {FP64: 4, FP32: 256, TF32: 256, BF16: 512, FP16: 1024, INT8: 2048},
+    (8, 9): {FP64: 4, FP32: 256, TF32: 512, BF16: 1024, FP16: 1024, FP8: 2048, INT8: 2048},
+    (9, 0): {FP64: 256, FP32: 256, TF32: 2048, BF16: 4096, FP16: 4096, FP8: 8192, INT8: 8192},
+    (10, 0): {FP64: 148, FP32: 256, TF32: 4096, BF16: 8192, FP16: 8192, FP8: 16384, INT8: 16384},
+}
+"""FLOPs per clock and multiprocessor by compute capability: the better of ordinary and tensor cores."""
+
+_AMD: dict[str, dict[str, int]] = {
+    "gfx908": {FP64: 64, FP32: 256, BF16: 512, FP16: 1024, INT8: 1024},
+    "gfx90a": {FP64: 256, FP32: 256, BF16: 1024, FP16: 1024, INT8: 1024},
+    "gfx942": {FP64: 256, FP32: 256, TF32: 1024, BF16: 2048, FP16: 2048, FP8: 4096, INT8: 4096},
+    "gfx950": {FP64: 128, FP32: 256, BF16: 4096, FP16: 4096, FP8: 8192, INT8: 8192},
+}
+"""FLOPs per clock and compute unit."""
+
+_GFX = {(9, 4): "gfx942", (9, 5): "gfx950"}
+
+_AMD_BANDWIDTH = {"gfx942": 5.3e12, "gfx950": 8.0e12}
+"""Bytes per second of memory by AMD's data sheets (MI300A and MI300X, MI355X). Captures state half of it: they take the
+controllers' clock for the data rate."""
+_HALF = 0.55
+_PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63.0e9}
+"""Bytes per second and direction over 16 lanes, by generation of PCI Express: 8, 16 and 32 GT/s at 128 bits in 130."""
+_NVIDIA_PCIE = {(6, 0): 3, (6, 1): 3, (7, 0): 3, (7, 5): 3, (8, 0): 4, (8, 6): 4, (8, 9): 4, (9, 0): 5, (10, 0): 5}
+_AMD_PCIE = {"gfx908": 4, "gfx90a": 4, "gfx942": 5, "gfx950": 5}
+"""The generation that a GPU has by its data sheet; some systems link GPUs and hosts otherwise."""
+SHARED = "shared memory"
+_BANKS = 32 * 4
+_SHARED_BYTES = {"gfx950": 256}
+"""Bytes per clock of a multiprocessor's shared memory: 32 banks of 4 bytes; AMD's CDNA 4 doubled it."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Peaks of one device; 0 and empty where they are not known."""
+
+    cores: int
+    """Streaming multiprocessors or compute units."""
+    clock_ghz: float
+    memory_bytes: int
+    memory_bandwidth: float
+    """Bytes per second."""
+    peak_flops: dict[str, float] = field(default_factory=dict)
+    """FLOP/s by type of the numbers, as `model.names.kernel_table` names them."""
+    tensor_cores: bool | None = None
+    """Whether it has tensor cores (AMD: matrix cores)."""
+    on_chip: dict[str, float] = field(default_factory=dict)
+    """Bytes per second of memories on the chip: a TPU's VMEM, as its plane states; a GPU's `SHARED` memory."""
+    host_link: dict[str, float] = field(default_factory=dict)
+    """Bytes per second and direction to the host's memory, by the link's name; empty where it is not known."""
+
+
+@per_host(keep=True)
+def gpu_capabilities(host: Host) -> list[tuple[str, Capabilities]]:
+    """Name (``GPU:0``) and capabilities of each GPU of a host, those that recorded nothing too."""
+    return [(plane.name.removeprefix(vocabulary.DEVICE), capabilities(plane)) for plane in host.gpus]
+
+
+def capabilities(plane: Plane) -> Capabilities:
+    """Of the GPU whose plane it is; a peak that the capture itself states counts as that of 16-bit numbers."""
+    facts = plane.facts()
+    cores, clock = int(_number(facts, "core_count")), _number(facts, "clock_rate") / 1e6
+    peaks = {dtype: flops * cores * clock * 1e9 for dtype, flops in _per_core(facts).items() if cores and clock}
+    stated = _number(facts, "peak_teraflops_per_second")
+    if stated:
+        peaks |= {BF16: stated * 1e12, FP16: stated * 1e12}
+    on_chip = {
+        f"VMEM {name}": _number(facts, f"peak_vmem_{key}_bw_gigabytes_per_second") * 1e9
+        for name, key in (("read", "rd"), ("write", "wr"))
+    }
+    if plane.name.startswith(vocabulary.GPU):
+        per_clock = _SHARED_BYTES.get(amd_architecture(facts) if facts.get("device_vendor") == "AMD" else "", _BANKS)
+        on_chip[SHARED] = cores * clock * 1e9 * per_clock
+    return Capabilities(
+        cores,
+        clock,
+        int(_number(facts, "memory_size")),
+        _bandwidth(facts),
+        peaks,
+        _tensor_cores(facts),
+        {name: rate for name, rate in on_chip.items() if rate},
+        _host_link(facts),
+    )
+
+
+def _host_link(facts: dict[str, Any]) -> dict[str, float]:
+    if facts.get("device_vendor") == "AMD":
+        generation = _AMD_PCIE.get(amd_architecture(facts))
+    else:
+        version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+        generation = _NVIDIA_PCIE.get(version)
+    return {f"host link (PCIe {generation}.0 ×16)": _PCIE[generation]} if generation else {}
+
+
+def _bandwidth(facts: dict[str, Any]) -> float:
+    """As stated, unless that is half of what the data sheet says."""
+    stated = _number(facts, "memory_bandwidth") or _number(facts, "peak_hbm_bw_gigabytes_per_second") * 1e9
+    sheet = _AMD_BANDWIDTH.get(amd_architecture(facts), 0.0) if facts.get("device_vendor") == "AMD" else 0.0
+    return sheet if 0 < stated <= _HALF * sheet else stated
+
+
+_WITH_TENSOR_CORES = 7
+"""Major version from which NVIDIA's GPUs have tensor cores."""
+_AMD_SERIES = {10: False, 11: True, 12: True}
+"""Whether AMD's GPUs of a major version have matrix cores (RDNA 3 and later: WMMA); of version 9 those in `_AMD` do."""
+
+
+def _tensor_cores(facts: dict[str, Any]) -> bool | None:
+    major = int(_number(facts, "compute_cap_major"))
+    if facts.get("device_vendor") == "AMD":
+        return True if amd_architecture(facts) in _AMD else _AMD_SERIES.get(major)
+    return major >= _WITH_TENSOR_CORES if major else None
+
+
+@per_host(keep=True)
+def cores_called(host: Host) -> str:
+    """What the vendor of a host's GPUs calls the cores that multiply matrices."""
+    vendors = {plane.facts().get("device_vendor") for plane in host.gpus}
+    return "matrix cores" if vendors == {"AMD"} else "tensor cores"
+
+
+def _per_core(facts: dict[str, Any]) -> dict[str, int]:
+    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+    if facts.get("device_vendor") == "AMD":
+        return _AMD.get(amd_architecture(facts), {})
+    known = [entry for entry in _NVIDIA if entry <= version]
+    return _NVIDIA[max(known)] if known else {}
+
+
+def amd_architecture(facts: dict[str, Any]) -> str:
+    """As AMD's compilers name it, e.g. ``gfx950``; empty where the plane's facts do not tell."""
+    version = int(_number(facts, "compute_cap_major")), int(_number(facts, "compute_cap_minor"))
+    return str(facts.get("gpu_device_name") or _GFX.get(version, ""))
+
+
+def _number(facts: dict[str, Any], name: str) -> float:
+    value = facts.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,119 @@
+"""Copies that a device recorded: from where to where, and how many bytes, as far as anything of the capture says it.
+
+A copy is told by its name, by its line where that holds nothing but copies, or as a kernel by which a driver copies;
+where it goes by its name, by the kinds of memory in ``memcpy_details``, or by the call that launched it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import Plane, vocabulary
+from ...formats.columns.codes import combine
+from ...formats.columns.gather import taken
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+from ..events.links import LAUNCH
+from ..host import Host
+from ..names import op_names
+from ..per_host import per_host
+
+_COPY_LINE = regex(r"Stream #\d+\(Memcpy\w*(?:,Memcpy\w*)*\)$")
+"""A stream that the profiler says ran copies only, e.g. ``Stream #8(MemcpyOther)``."""
+_HOST_KINDS = {"pageable", "pinned", "host"}
+_DEVICE_KINDS = {"device", "array", "device_static", "managed_static"}
+_ENDS = regex(r"\bkind_src:(\w+) kind_dst:(\w+)")
+_KIND = regex(r"\bkind:(\w+)")
+_SIZE = regex(r"\bsize:(\d{1,18})\b")
+
+
+class Copies(NamedTuple):
+    """The copies of one device."""
+
+    row: Array
+    """int64[n]: the event's row on the plane, ascending."""
+    kind: Array
+    """int64[n]: place in `op_names.COPIES`."""
+    size: Array
+    """int64[n]: bytes; 0 where the capture does not say."""
+
+
+@per_host
+def copies(host: Host) -> dict[str, Copies]:
+    """The copies of each device that recorded events, by the plane's name; lines derived from others have none."""
+    return {plane.name: _copies(host, plane) for plane in host.devices}
+
+
+def _copies(host: Host, plane: Plane) -> Copies:
+    by_name = np.array([bool(op_names.memcpy(name)) for name in plane.heads], bool)
+    copied = np.zeros(len(plane.events), bool)
+    for line, called in enumerate(plane.lines.name):
+        copied[plane.lines.events(line)] = _COPY_LINE.match(called) is not None
+    copied[plane.stat(vocabulary.KERNEL_DETAILS).owner] = False
+    copied |= taken(by_name, plane.events.name)
+    row = np.flatnonzero(copied & host.on_streams(plane))
+    (said, texts), ((call, calls), (told, more)) = _details(plane, row), _of_calls(host, _launches(host, plane, row))
+    name: Array = plane.events.name[row]
+    example, code = combine(name, said, call, told)
+    kind, size = np.zeros(len(example), np.int64), np.zeros(len(example), np.int64)
+    for i, at in enumerate(example.tolist()):
+        details, of_call = texts[said[at]], more[told[at]]
+        kind[i] = _kind(plane.names[name[at]], details, calls[call[at]], of_call)
+        size[i] = copied_bytes(details) or copied_bytes(of_call)
+    return Copies(row, kind[code], size[code])
+
+
+def _kind(name: str, details: str, call: str, of_call: str) -> int:
+    """The first of these to name a direction does; place in `op_names.COPIES`."""
+    told = (op_names.memcpy(name), _stated(details), op_names.memcpy(call), _stated(of_call))
+    return op_names.COPIES.index(next((kind for kind in told if kind and kind != op_names.COPY), op_names.COPY))
+
+
+_Texts = tuple[Array, list[str]]
+"""Codes of rows, and the texts of codes; the last is empty and stands for -1."""
+
+
+def _details(plane: Plane, rows: Array) -> _Texts:
+    """What ``memcpy_details`` of these events says; of row -1 nothing."""
+    code, texts = plane.stat(vocabulary.MEMCPY_DETAILS).spread_codes(len(plane.events) + 1)
+    return code[rows], [*texts, ""]
+
+
+def _of_calls(host: Host, calls: Array) -> tuple[_Texts, _Texts]:
+    """Names and ``memcpy_details`` of events of the host's threads; of row -1 nothing."""
+    if host.cpu is None:
+        nothing: _Texts = np.full(len(calls), -1, np.int64), [""]
+        return nothing, nothing
+    return (np.append(host.cpu.events.name, -1)[calls], [*host.cpu.names, ""]), _details(host.cpu, calls)
+
+
+def _launches(host: Host, plane: Plane, rows: Array) -> Array:
+    """int64[n]: the row of the call on a thread of the host that launched each event, or -1."""
+    if not len(rows) or host.cpu is None:
+        return np.full(len(rows), -1, np.int64)
+    links, threads = host.trace.links, host.trace.rows(host.cpu)
+    caller = np.full(len(plane.events), -1, np.int64)
+    offset = host.trace.rows(plane).start
+    mine = (links.kind == LAUNCH) & (links.target >= offset) & (links.target < offset + len(caller))
+    mine &= (links.source >= threads.start) & (links.source < threads.stop)
+    caller[links.target[mine] - offset] = links.source[mine] - threads.start
+    answer: Array = caller[rows]
+    return answer
+
+
+def _stated(details: str) -> str:
+    """The direction that ``memcpy_details`` states; empty where it states none."""
+    ends = _ENDS.search(details)
+    if ends:
+        sides = ["H" if end in _HOST_KINDS else "D" if end in _DEVICE_KINDS else "" for end in ends.groups()]
+        return f"Memcpy{sides[0]}To{sides[1]}" if all(sides) else ""
+    kind = _KIND.search(details)
+    return op_names.memcpy(f"Memcpy{kind[1]}") if kind else ""
+
+
+def copied_bytes(details: str) -> int:
+    """By the text of ``memcpy_details``; 0 where it does not say."""
+    found = _SIZE.search(details)
+    return int(found[1]) if found else 0

@@ -1,0 +1,90 @@
+"""What no device can do: the most that a figure may be, and where that is known from; beyond it figures are blank.
+
+Files hold garbage where a profiler read memory of another kind, and figures go wild where a size and a time do not
+belong together. A launch of which one figure is impossible is none, because its figures stand side by side in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+from ..names.kernels import Launch
+
+
+class Limit(NamedTuple):
+    """The most that a figure may be on the devices of a vendor; of all where that is empty."""
+
+    of: str
+    most: float
+    what: str
+    source: str
+    vendor: str = ""
+
+
+_CUDA = "technical specifications per compute capability, CUDA C++ programming guide"
+LIMITS = (
+    Limit("registers", 255, "registers per thread", _CUDA, "Nvidia"),
+    Limit("registers", 512, "registers per thread", "vector and accumulation registers, CDNA3 ISA guide", "AMD"),
+    Limit("threads", 1024, "threads of a block", f"{_CUDA}; the same in HIP"),
+    Limit("blocks", 2**31 - 1, "blocks along an axis of a grid", _CUDA, "Nvidia"),
+    Limit("blocks", 2**32 - 1, "blocks along an axis of a grid", "32 bits wide in HSA's packets", "AMD"),
+    Limit("shared_bytes", 228 * 1024, "bytes of shared memory", _CUDA, "Nvidia"),
+    Limit("shared_bytes", 160 * 1024, "bytes of group memory", "local data share of gfx950, CDNA4 white paper", "AMD"),
+    Limit("percent", 100, "percent of what a device can do", "a part is no more than the whole"),
+    Limit("flops", 1e17, "FLOPs per second", "above the dense FP4 peak of the largest announced devices"),
+    Limit("bandwidth", 32e12, "bytes per second", "HBM4 of the largest announced devices, with room"),
+)
+_TOLERANCE = 1.2
+"""Of a peak that a capture states: clocks go beyond the nominal one."""
+
+
+@lru_cache(maxsize=64)
+def limit(of: str, vendor: str = "") -> Limit:
+    """The limit for a vendor's devices; the most generous one where the vendor is not known."""
+    found = [each for each in LIMITS if each.of == of]
+    return next((each for each in found if each.vendor in ("", vendor)), max(found, key=lambda each: each.most))
+
+
+@lru_cache(maxsize=65536)
+def impossible(launch: Launch, vendor: str = "") -> Limit | None:
+    """The first limit that a kernel's launch goes beyond; None where all of it can be."""
+    values: Mapping[str, float | None] = {
+        "registers": launch.registers,
+        "threads": prod(launch.block),
+        "blocks": max(launch.grid, default=None),
+        "shared_bytes": launch.shared_bytes,
+        "percent": launch.occupancy_percent,
+    }
+    for of, value in values.items():
+        if value is not None and value > limit(of, vendor).most:
+            return limit(of, vendor)
+    return limit("threads", vendor) if 0 in (*launch.block, *launch.grid) else None
+
+
+def launch(said: Launch, vendor: str = "") -> Launch:
+    """The launch, or an unknown one where it cannot be."""
+    return Launch() if impossible(said, vendor) else said
+
+
+def bandwidth(value: float | None, peak: float = 0.0) -> float | None:
+    """Bytes per second, None where no device moves as many; ``peak`` is that of the device, 0 if not known."""
+    most = _TOLERANCE * peak if peak else limit("bandwidth").most
+    return value if value is not None and value <= most else None
+
+
+def flops(value: float) -> float | None:
+    """FLOPs per second, None where no device does as many."""
+    return value if value <= limit("flops").most else None
+
+
+def percent(value: float) -> float | None:
+    """A percentage of a whole, None where it cannot be."""
+    return value if 0 <= value <= limit("percent").most else None
+
+
+def vendor(facts: Mapping[str, Any]) -> str:
+    """Of the device whose plane states these facts; empty where it does not say."""
+    return str(facts.get("device_vendor") or "")

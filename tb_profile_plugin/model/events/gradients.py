@@ -1,0 +1,56 @@
+"""Which op of a backward pass computes the gradient of which op of the forward pass.
+
+PyTorch's autograd gives each node a number on the thread that makes it: the innermost op of the forward pass with that
+number made the node, and the innermost op of the backward pass with it runs it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array
+from .links import GRADIENT, Links
+from .nested import MISSING, Nested
+
+
+def drawn(trace: Nested, links: Links) -> Links:
+    """The links of a trace, with those from ops to their gradients."""
+    forward, backward = pairs(trace)
+    if not len(forward):
+        return links
+    source = np.concatenate((links.source, forward.astype(np.int32)))
+    target = np.concatenate((links.target, backward.astype(np.int32)))
+    kind = np.concatenate((links.kind, np.full(len(forward), GRADIENT, np.int32)))
+    order = np.argsort(source, kind="stable")
+    return Links(source[order], target[order], kind[order])
+
+
+def pairs(trace: Nested) -> tuple[Array, Array]:
+    """(forward, backward), int64[k] each: events."""
+    events, number = trace.stat(vocabulary.SEQUENCE_NUMBER)
+    if not len(events):
+        return events, events
+    thread = trace.spread(vocabulary.FORWARD_THREAD, events)
+    known = (number >= 0) & (thread != MISSING)
+    events, number, is_backward = events[known], number[known], thread[known] > 0
+    # An op of the forward pass that ran last before its gradient is the one that is meant.
+    order = np.lexsort((trace.begin[events], number))
+    events, number, is_backward = events[order], number[order], is_backward[order]
+    place = np.arange(len(events))
+    before = np.maximum.accumulate(np.where(is_backward, -1, place))
+    wanted = is_backward & (before >= 0) & (number[before] == number)
+    wanted &= ~_hold_their_like(trace, events, number)
+    return events[before[wanted]], events[wanted]
+
+
+def _hold_their_like(trace: Nested, events: Array, number: Array) -> Array:
+    """bool[k]: whether any event directly within each one has the same number."""
+    parent, _ = trace.nesting
+    of_event = np.full(len(trace), -1, np.int64)
+    of_event[events] = number
+    above = parent[events]
+    holds = np.zeros(len(trace), bool)
+    holds[above[(above >= 0) & (of_event[above] == number)]] = True
+    answer: Array = holds[events]
+    return answer

@@ -1,0 +1,285 @@
+"""Which events belong together: everything that a root event encloses or leads to, over threads and devices."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import I8, I32, I64, U8, Array, Bool, Int
+from ...runtime.jit import jit
+from .joins import among
+from .links import executor_runs
+from .nested import MISSING
+from .trace import Trace
+
+IMPLICIT_ROOTS = {"FunctionRun", "SessionRun", "RunGraph", "ExecutorState::Process"}
+"""Roots that the framework sets by itself; they carry no name or number of a step."""
+
+_LEVELS = {"ProcessBatch": 2, "OrbaxServing::ProcessBatch": 2, "BatchingSessionRun": 1, "TraceContext": 1}
+"""Root levels of events that are roots whatever their stats say."""
+_PENDING = -2
+"""In place of the group of an event that is still to be looked at."""
+
+
+class Groups(NamedTuple):
+    """Disjoint groups of events, each under its root."""
+
+    root: Array
+    """int64[groups]: event."""
+    of_event: Array
+    """int32[events]: group, or -1."""
+
+
+def marked_roots(trace: Trace) -> tuple[Array, Array]:
+    """(events, levels): roots by their ``_r`` stat or their name, without those of tf.data's own functions."""
+    events, levels = trace.stat(vocabulary.ROOT)
+    # Of several on one event the last one counts, and a name more than those, but for the name that only stands in.
+    named = {event: trace.name(event) for event in trace.named(_LEVELS.__contains__).tolist()}
+    stands_in = np.array([event for event, name in named.items() if name == "TraceContext"], np.int64)
+    by_name = [(event, _LEVELS[name]) for event, name in named.items() if name != "TraceContext"]
+    more, most = np.array(by_name, np.int64).reshape(-1, 2).T
+    instead = stands_in[~among(stands_in, events)]
+    roots = np.concatenate((events, instead, more))
+    levels = np.concatenate((levels, np.ones(len(instead), np.int64), most))
+    order = np.argsort(roots, kind="stable")
+    roots, levels = roots[order], levels[order]
+    last = np.append(roots[1:] != roots[:-1], True)[: len(roots)] & (levels > 0)
+    roots, levels = roots[last], levels[last]
+    own = ~among(trace.spread(vocabulary.ID, roots), trace.once(dataset_steps))
+    return roots[own], levels[own]
+
+
+def loop_roots(trace: Trace) -> tuple[Array, Array]:
+    """(roots, groups): executions of a TensorFlow 1 training loop, each with the iteration that it belongs to.
+
+    An executor that is run with several ``iter_num`` under one ``id`` is a loop; its iterations take the place of
+    all marked roots.
+    """
+    executions = trace.once(executor_runs)
+    rounds = trace.spread(vocabulary.ITER_NUM, executions)
+    if not (rounds > 0).any():
+        return executions[:0], executions[:0]
+    ids = trace.spread(vocabulary.ID, executions)
+    known = (ids != MISSING) & (rounds != MISSING) & ~among(ids, trace.once(dataset_steps))
+    executions, ids, rounds = executions[known], ids[known], rounds[known]
+    looping = among(ids, ids[rounds > 0])
+    executions, ids, rounds = executions[looping], ids[looping], rounds[looping]
+    if not len(executions):
+        return executions, executions
+    order = np.lexsort((trace.begin[executions], rounds, ids))
+    executions, ids, rounds = executions[order], ids[order], rounds[order]
+    fresh = np.append(True, (np.diff(ids) != 0) | (np.diff(rounds) != 0))
+    by_start = np.argsort(trace.begin[executions[fresh]], kind="stable")
+    rank = np.empty(len(by_start), np.int64)
+    rank[by_start] = np.arange(len(by_start))
+    return executions, rank[np.cumsum(fresh) - 1]
+
+
+def dataset_steps(trace: Trace) -> Array:
+    """int64[k]: step ids of the functions that tf.data runs for itself: those are never training steps."""
+    captured = trace.named(lambda name: name.startswith("InstantiatedCapturedFunction::"))
+    ids = trace.spread(vocabulary.ID, captured)
+    answer: Array = ids[ids != MISSING]
+    return answer
+
+
+def group(trace: Trace, roots: Array, levels: Array) -> Groups:
+    """Groups under the given roots: higher levels first, then by time; a root inside another's group gets none.
+
+    A root below an ancestor of its own level belongs to that ancestor.
+    """
+    order = np.lexsort((trace.begin[roots], -levels))
+    roots, levels = roots[order], levels[order].astype(np.int32)
+    level = np.zeros(len(trace), np.int8)
+    level[roots] = np.clip(levels, 0, 100)
+    with ThreadPoolExecutor(1) as helper:
+        nested = helper.submit(lambda: trace.nesting)
+        links = trace.links
+    parent, last = nested.result()
+    of_event = np.full(len(trace), -1, np.int32)
+    chosen = np.full(len(roots), -1, np.int64)
+    _group(
+        roots,
+        level,
+        parent,
+        last,
+        trace.detached,
+        trace.claimed,
+        links.source,
+        links.target,
+        links.onward,
+        of_event,
+        chosen,
+    )
+    return Groups(chosen[chosen >= 0], of_event)
+
+
+def group_together(trace: Trace, roots: Array, groups: Array) -> Groups:
+    """Groups of which each has one or more of the roots, as the iterations of a loop (see `loop_roots`) have."""
+    _, last = trace.nesting
+    of_event = np.full(len(trace), -1, np.int32)
+    order = np.lexsort((trace.begin[roots], groups))
+    roots, groups = roots[order], groups[order]
+    links = trace.links
+    edges = links.source, links.target, links.onward
+    pending = np.empty(len(links.source), np.int32)
+    for root, index in zip(roots.tolist(), groups.tolist(), strict=True):
+        _spread(root, index, last, trace.detached, trace.claimed, *edges, of_event, pending)
+    return Groups(roots[np.append(True, np.diff(groups) != 0)], of_event)
+
+
+def apart(trace: Trace, found: Groups) -> Groups:
+    """The same, but groups in which devices work one after another, with a pause between them that is longer than
+    their work, become a group for each: numbers are shared by replicas that do not run together.
+    """
+    of_event, root = found.of_event.copy(), found.root.tolist()
+    for first_group, spans in _on_several_devices(trace, found).items():
+        group = first_group
+        for end in _pauses(sorted(spans)):
+            later = np.flatnonzero((of_event == group) & (trace.begin > end))
+            group = len(root)
+            of_event[later] = group
+            # On the host, which comes before the devices where both begin at once.
+            root.append(int(later[np.lexsort((trace.on_device[later], trace.begin[later]))[0]]))
+    return Groups(np.array(root, np.int64), of_event)
+
+
+def _on_several_devices(trace: Trace, found: Groups) -> dict[int, list[tuple[int, int]]]:
+    """From begin to end of each device's work for the groups that work on more than one."""
+    spans: dict[int, list[tuple[int, int]]] = {}
+    for first, plane in trace.parts:
+        if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
+            part = slice(first, first + len(plane.events))
+            mine = found.of_event[part] >= 0
+            begin, end = np.full(len(found.root), np.iinfo(np.int64).max), np.full(len(found.root), -1)
+            np.minimum.at(begin, found.of_event[part][mine], trace.begin[part][mine])
+            np.maximum.at(end, found.of_event[part][mine], trace.end[part][mine])
+            for group in np.flatnonzero(end >= 0).tolist():
+                spans.setdefault(group, []).append((int(begin[group]), int(end[group])))
+    return {group: each for group, each in spans.items() if len(each) > 1}
+
+
+def _pauses(spans: list[tuple[int, int]]) -> list[int]:
+    """Ends of those spans that a pause follows which is longer than what lies on either side of it."""
+    found = []
+    worked, reached = 0, spans[0][1] if spans else 0
+    for begin, end in spans:
+        if begin - reached > worked + end - begin and worked:
+            found.append(reached)
+            worked = 0
+        worked += end - begin
+        reached = max(reached, end)
+    return found
+
+
+@jit
+def _group(
+    roots: I64,
+    level: I8,
+    parent: I32,
+    last: I32,
+    detached: Bool,
+    claimed: Bool,
+    source: I32,
+    target: I32,
+    onward: I32,
+    of_event: I32,
+    chosen: I64,
+) -> None:
+    count = 0
+    # Of each event the first link that leads to it, and of each link the next one that leads to the same.
+    leading, next_leading = np.full(len(of_event), -1, np.int32), np.empty(len(target), np.int32)
+    for link in range(len(target) - 1, -1, -1):
+        next_leading[link] = leading[target[link]]
+        leading[target[link]] = link
+    seen = np.zeros(len(of_event), np.uint8)
+    trail = np.empty(256, np.int64)
+    pending = np.empty(len(source), np.int32)
+    for root in roots:
+        if of_event[root] >= 0 or _has_ancestor_of_level(
+            root, level, parent, source, leading, next_leading, seen, trail
+        ):
+            continue
+        _spread(root, count, last, detached, claimed, source, target, onward, of_event, pending)
+        chosen[count] = root
+        count += 1
+
+
+@jit
+def _has_ancestor_of_level(
+    root: Int, level: I8, parent: I32, source: I32, leading: I32, next_leading: I32, seen: U8, trail: I64
+) -> bool:
+    """Whether any path of enclosing or leading events meets one of the root's own level.
+
+    The search ends after 256 ancestors: beyond that a trace is tangled, not nested.
+    """
+    found = False
+    count, at = 1, 0
+    trail[0] = root
+    seen[root] = 1
+    while at < count and not found:
+        event = trail[at]
+        at += 1
+        if event != root and level[event] == level[root]:
+            found = True
+        above = parent[event]
+        if above >= 0 and not seen[above] and count < len(trail):
+            seen[above] = 1
+            trail[count] = above
+            count += 1
+        link = leading[event]
+        while link >= 0:
+            if not seen[source[link]] and count < len(trail):
+                seen[source[link]] = 1
+                trail[count] = source[link]
+                count += 1
+            link = next_leading[link]
+    for i in range(count):
+        seen[trail[i]] = 0
+    return found
+
+
+@jit
+def _spread(
+    root: Int,
+    index: Int,
+    last: I32,
+    detached: Bool,
+    claimed: Bool,
+    source: I32,
+    target: I32,
+    onward: I32,
+    of_event: I32,
+    pending: I32,
+) -> None:
+    """Give the group to everything ungrouped below the root, on its line and behind its links.
+
+    ``pending`` has room for all links: what waits in it is marked, so that nothing waits there twice.
+    """
+    count = 0
+    top, row = np.int64(root), np.int64(np.searchsorted(source, root))
+    while True:
+        if of_event[top] < 0:
+            stop = last[top]
+            i = top
+            while i < stop:
+                if detached[i] and i != top:
+                    i += 1
+                elif of_event[i] >= 0 or (claimed[i] and i != top):
+                    i = np.int64(last[i])
+                else:
+                    of_event[i] = index
+                    i += 1
+            while row < len(source) and source[row] < stop:
+                if of_event[source[row]] == index and of_event[target[row]] == -1:
+                    of_event[target[row]] = _PENDING
+                    pending[count] = row
+                    count += 1
+                row += 1
+        if count == 0:
+            break
+        count -= 1
+        top, row = np.int64(target[pending[count]]), np.int64(onward[pending[count]])

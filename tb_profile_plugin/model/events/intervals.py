@@ -1,0 +1,72 @@
+"""Stretches of time: what they cover together, and how much of them others cover."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...runtime.arrays import I32, I64, Array, Int
+from ...runtime.jit import jit
+
+
+@jit
+def covered(begin: I64, end: I64, low: I64, high: I64) -> I64:
+    """int64[k] ps: how much of each stretch from ``begin`` to ``end`` the others cover, from ``low`` to ``high``.
+
+    The others are disjoint and in order of time.
+    """
+    whole = np.zeros(len(low) + 1, np.int64)
+    for i in range(len(low)):
+        whole[i + 1] = whole[i] + high[i] - low[i]
+    answer = np.empty(len(begin), np.int64)
+    place = np.int64(0)
+    for i in range(len(begin)):
+        place = np.int64(near(low, begin[i] + 1, place))
+        last = np.int64(near(low, end[i] + 1, place))
+        answer[i] = _before(end[i], whole, high, last) - _before(begin[i], whole, high, place)
+    return answer
+
+
+@jit
+def _before(moment: Int, whole: I64, high: I64, count: Int) -> Int:
+    """How much of the stretches lies before a moment, up to which so many of them have begun."""
+    return whole[count] - max(high[count - 1] - moment, 0) if count > 0 else np.int64(0)
+
+
+@jit
+def near(values: I64 | I32, value: Int, place: Int) -> Int:
+    """The first of the values, ascending, that is not below that one; fast where that is near the place."""
+    low, high, step = place, place, 1
+    while low > 0 and values[low - 1] >= value:
+        low, high, step = max(low - step, 0), low, 2 * step
+    while high < len(values) and values[high] < value:
+        low, high, step = high + 1, min(high + step, len(values)), 2 * step
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def union(begin: Array, end: Array) -> tuple[Array, Array]:
+    """(begin, end): the stretches that are covered, disjoint and in order of time; stretches may nest or overlap."""
+    if (begin[1:] < begin[:-1]).any():
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], end[order]
+    return _union(np.ascontiguousarray(begin), np.ascontiguousarray(end))
+
+
+@jit
+def _union(begin: I64, end: I64) -> tuple[I64, I64]:
+    """The same of stretches that are ascending by begin."""
+    # What of these is not written takes no memory.
+    low, high = np.empty(len(begin), np.int64), np.empty(len(begin), np.int64)
+    count = 0
+    for i in range(len(begin)):
+        if count > 0 and begin[i] <= high[count - 1]:
+            high[count - 1] = max(high[count - 1], end[i])
+        else:
+            low[count], high[count] = begin[i], end[i]
+            count += 1
+    return low[:count], high[:count]

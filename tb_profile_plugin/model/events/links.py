@@ -1,0 +1,261 @@
+"""Which event led to which one on another line: by the ids that a profiler wrote, and where it wrote none, by time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import I32, I64, Array, Bool, Int, distinct, median
+from ...runtime.jit import jit
+from ...runtime.memo import lazy
+from . import tpu_runs
+from .joins import among, is_ascending, join, pair_codes
+from .nested import MISSING, Nested
+from .xla_cpu_runs import dispatched
+
+LAUNCH = 9
+"""Kind of a link from a host's launch to the kernel or copy that it started (a context type of TensorFlow)."""
+EXECUTOR = 2
+"""Kind of a link from a function's call to its execution (likewise); files before TensorFlow 2.9 write 1."""
+LIBRARY = 14
+"""Kind of a link from a call of an accelerator's library to what that does on the same thread (likewise)."""
+CALL = 100
+"""Kind of a link from an event on a thread to a driver's call that was recorded on a line of its own."""
+RUN = 101
+"""Kind of a link from the dispatch of an XLA program on the CPU to the ops of that run, wherever they run."""
+
+GRADIENT = 102
+"""Kind of a link from an op to the one that computes its gradient: no cause of it, so it is only drawn."""
+
+_OLD_EXECUTOR = 1
+_CROWD = 64
+"""A context with so many producers and so many consumers says nothing about who waits for whom."""
+_DRIVERS = 0.5
+"""A line holds driver's calls alone if more of its events than that are some: other threads make calls, too."""
+_SAMPLE = 256
+"""So many calls of a line tell on which thread they were made."""
+
+_Edges = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Links:
+    """Directed edges between events on different lines, sorted by source."""
+
+    source: Array
+    """int32[k]: event."""
+    target: Array
+    """int32[k]: event."""
+    kind: Array
+    """int32[k]: context type of TensorFlow, among them `LAUNCH` and `EXECUTOR`, or `CALL`, `RUN` or `GRADIENT`."""
+
+    @lazy
+    def onward(self) -> Array:
+        """int32[k]: for each edge the first one that leaves its target or a later event."""
+        answer: Array = _onward(self.source, self.target)
+        return answer
+
+    @lazy
+    def target_order(self) -> Array:
+        """int64[k]: the edges in the order of their targets."""
+        return np.argsort(self.target, kind="stable")
+
+    @lazy
+    def by_target(self) -> tuple[Array, Array]:
+        """(targets ascending, their sources)."""
+        order = self.target_order
+        return self.target[order], self.source[order]
+
+
+@jit
+def _onward(source: I32, target: I32) -> I32:
+    """`Links.onward`: a search for each would take longer than a table of all events."""
+    last = np.int64(-1)
+    for event in target:
+        last = max(last, np.int64(event))
+    first = np.empty(last + 1, np.int32)
+    k = 0
+    for event in range(len(first)):
+        while k < len(source) and source[k] < event:
+            k += 1
+        first[event] = k
+    answer = np.empty(len(target), np.int32)
+    for i in range(len(target)):
+        answer[i] = first[target[i]]
+    return answer
+
+
+def find(trace: Nested) -> Links:
+    """Launch → kernel, function → executor, executor → iterator, producer → consumer, thread → driver's call,
+    dispatch → XLA op.
+    """
+    launches = _launches(trace)
+    contexts = _contexts(trace)
+    parts = [launches, _executors(trace), contexts, _calls(trace, launches[0]), _runs(trace, contexts)]
+    parts += [] if (contexts[2] == tpu_runs.ENQUEUED).any() else _enqueued(trace)
+    none = np.empty(0, np.int32)
+    found = [part for part in parts if len(part[0])]
+    joined = (np.concatenate(column) for column in zip((none, none, none), *found, strict=True))
+    source, target, kind = found[0] if len(found) == 1 else joined
+    if not is_ascending(source):
+        order = np.argsort(source, kind="stable")
+        source, target, kind = source[order], target[order], kind[order]
+    return Links(source, target, kind)
+
+
+def _edges(source: Array, target: Array, kind: int) -> _Edges:
+    return source.astype(np.int32), target.astype(np.int32), np.full(len(source), kind, np.int32)
+
+
+def _launches(trace: Nested) -> _Edges:
+    events, values = trace.stat(vocabulary.CORRELATION_ID)
+    host = np.zeros(len(events), bool)
+    for first, plane in trace.parts:
+        if plane.name == vocabulary.HOST_CPU:
+            host |= (events >= first) & (events < first + len(plane.events))
+    valid = values > 0
+    launch, run = events[host & valid], events[~host & valid]
+    source, target = join(values[host & valid], values[~host & valid], last=True)
+    return _edges(launch[source], run[target], LAUNCH)
+
+
+def _enqueued(trace: Nested) -> Iterator[_Edges]:
+    """Runs of TPUs' programs with the calls that enqueued them, where the profiler has not linked them itself."""
+    host = next((plane for plane in trace.planes if plane.name == vocabulary.HOST_CPU), None)
+    for first, plane in trace.parts:
+        if host and plane.name.startswith(vocabulary.TPU):
+            calls, runs = tpu_runs.runs(host, plane)
+            yield _edges(calls + trace.rows(host).start, runs + first, tpu_runs.ENQUEUED)
+
+
+def executor_runs(trace: Nested) -> Array:
+    """int64[k]: where TensorFlow's executors run ops."""
+    return trace.named("ExecutorState::Process".__eq__)
+
+
+def _executors(trace: Nested) -> _Edges:
+    process = trace.once(executor_runs)
+    iterators = {"IteratorGetNextOp::DoCompute", "IteratorGetNextAsOptionalOp::DoCompute"}
+    waiting = trace.named(iterators.__contains__)
+    waiting = waiting[trace.spread(vocabulary.ID, waiting) != MISSING]
+    if not len(process) or not len(waiting):
+        return _edges(process[:0], waiting[:0], EXECUTOR)
+    process = process[among(trace.spread(vocabulary.ID, process), trace.spread(vocabulary.ID, waiting))]
+    keys = [(trace.spread(vocabulary.ID, some), trace.spread(vocabulary.ITER_NUM, some)) for some in (process, waiting)]
+    source, target = join(*pair_codes(*keys), last=True)
+    return _edges(process[source], waiting[target], EXECUTOR)
+
+
+def _contexts(trace: Nested) -> _Edges:
+    made, made_ids, made_kinds = trace.stats_beside(vocabulary.PRODUCER_ID, vocabulary.PRODUCER_TYPE)
+    used, used_ids, used_kinds = trace.stats_beside(vocabulary.CONSUMER_ID, vocabulary.CONSUMER_TYPE)
+    source, target = join(made_ids, used_ids, crowd=_CROWD)
+    del made_ids, used_ids
+    source, target, kind = _of_one_kind(source, target, made, made_kinds, used, used_kinds)
+    kept = _latest(source, target, (kind == _OLD_EXECUTOR) | (kind == EXECUTOR), trace.begin)
+    return (source, target, kind) if kept.all() else (source[kept], target[kept], kind[kept])
+
+
+@jit
+def _of_one_kind(
+    source: I32, target: I32, made: I32, made_kinds: I64, used: I32, used_kinds: I64
+) -> tuple[I32, I32, I32]:
+    """(sources, targets, kinds): the events of those pairs whose contexts are of one kind, in the pairs' place."""
+    kinds = np.empty(len(source), np.int32)
+    count = 0
+    for i in range(len(source)):
+        kind = made_kinds[source[i]]
+        if kind == used_kinds[target[i]]:
+            source[count], target[count], kinds[count] = made[source[i]], used[target[i]], kind
+            count += 1
+    return source[:count], target[:count], kinds[:count]
+
+
+@jit
+def _latest(source: I32, target: I32, chosen: Bool, begin: I64) -> Bool:
+    """bool[k]: not the chosen links whose target has a link from a later source that began before it.
+
+    A function's id may be used by several calls; an execution belongs to the last call before it.
+    """
+    best = np.full(len(begin) if chosen.any() else 0, -1, np.int32)
+    for i in range(len(source)):
+        if chosen[i] and begin[source[i]] <= begin[target[i]]:
+            known = best[target[i]]
+            if known < 0 or begin[source[i]] > begin[source[known]]:
+                best[target[i]] = i
+    kept = np.ones(len(source), np.bool_)
+    for i in range(len(source)):
+        if chosen[i] and best[target[i]] >= 0:
+            kept[i] = best[target[i]] == i
+    return kept
+
+
+def _calls(trace: Nested, launches: Array) -> _Edges:
+    """Driver's calls on lines that hold nothing else, each with the innermost event of its thread at that time.
+
+    That is the line of the same id, else the one whose events enclose most of the calls, most closely.
+    """
+    parent, _ = trace.nesting
+    alone = distinct(launches[parent[launches] < 0]).astype(np.int64)
+    none = np.empty(0, np.int64)
+    if not len(alone):
+        return _edges(none, none, CALL)
+    plane, _ = trace.plane_of(int(alone[0]))
+    bounds = plane.lines.first_event + trace.rows(plane).start
+    line_of = np.searchsorted(bounds, alone, side="right") - 1
+    driver = plane.stat(vocabulary.CORRELATION_ID).owner
+    share = np.bincount(plane.events.line[driver], minlength=len(plane.lines)) / np.diff(bounds).clip(1)
+    lines = [line for line in distinct(line_of).tolist() if share[line] > _DRIVERS]
+    threads = [line for line in range(len(plane.lines)) if line not in lines and bounds[line] < bounds[line + 1]]
+    found: list[tuple[Array, Array]] = []
+    for line in lines:
+        calls = alone[line_of == line]
+        same = [thread for thread in threads if plane.lines.id[thread] == plane.lines.id[line]]
+        best = _closest(trace, bounds, calls, same or threads)
+        if best is not None:
+            holder = _holders(calls, bounds[best], bounds[best + 1], trace.begin, trace.end, parent)
+            found.append((holder[holder >= 0], calls[holder >= 0]))
+    sources, targets = zip((none, none), *found, strict=True)
+    return _edges(np.concatenate(sources), np.concatenate(targets), CALL)
+
+
+def _closest(trace: Nested, bounds: Array, calls: Array, threads: list[int]) -> int | None:
+    """The thread that holds at least half of the calls: most of them, then in the shortest events."""
+    parent, _ = trace.nesting
+    some = calls[np.linspace(0, len(calls) - 1, min(len(calls), _SAMPLE)).astype(np.int64)]
+    best, figure = None, (len(some) / 2, -np.inf)
+    for thread in threads:
+        holder = _holders(some, bounds[thread], bounds[thread + 1], trace.begin, trace.end, parent)
+        held = holder[holder >= 0]
+        typical = float(median(trace.end[held] - trace.begin[held])) if len(held) else np.inf
+        if len(held) and (len(held), -typical) > figure:
+            best, figure = thread, (len(held), -typical)
+    return best
+
+
+@jit
+def _holders(calls: I64, low: Int, high: Int, begin: I64, end: I64, parent: I32) -> I64:
+    """int64[k]: the innermost event among ``low:high`` (one line) in which each call begins, or -1."""
+    answer = np.full(len(calls), -1, np.int64)
+    for i in range(len(calls)):
+        at = begin[calls[i]]
+        # The last event that begins at that time or before it.
+        event, after = low - 1, high
+        while event + 1 < after:
+            middle = (event + 1 + after) // 2
+            if begin[middle] <= at:
+                event = middle
+            else:
+                after = middle
+        event = -1 if event < low else event
+        while event >= 0 and end[event] < at:
+            event = parent[event]
+        answer[i] = event
+    return answer
+
+
+def _runs(trace: Nested, contexts: _Edges) -> _Edges:
+    return _edges(*dispatched(trace, contexts[0], contexts[1]), RUN)

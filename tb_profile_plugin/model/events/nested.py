@@ -1,0 +1,239 @@
+"""All events of a capture side by side, and nesting on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate, chain
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...formats.columns import Plane, XSpace, vocabulary
+from ...runtime.arrays import I32, I64, U8, Array, Bool
+from ...runtime.jit import jit
+from ...runtime.memo import Memo, lazy
+
+Result = TypeVar("Result")
+Own = TypeVar("Own", bound="Nested")
+
+MISSING = np.iinfo(np.int64).min
+"""Stands for a stat that an event does not have."""
+
+_DERIVED_FIRST, _DERIVED_LAST = -559038737, -559038737 + 389
+"""Reserved ids of lines that a profiler derived from other lines."""
+_START, _STOP = 1, 2
+"""Kinds of events of threadpools' regions."""
+
+
+def is_derived(line_ids: Array) -> Array:
+    """bool[n]: whether each line was derived from other lines (Steps, name scopes, XLA modules …)."""
+    narrow = line_ids.astype(np.int64).astype(np.int32)
+    return (narrow >= _DERIVED_FIRST) & (narrow <= _DERIVED_LAST)
+
+
+class Nested:
+    """The events of all planes, numbered through: plane after plane, line after line, outer before inner.
+
+    ``begin`` and ``end`` are int64[n] ps. A threadpool region's start event is stretched to the region's stop, so
+    that what a pool thread did for somebody nests in it.
+    """
+
+    def __init__(self, space: XSpace):
+        self.planes: Sequence[Plane] = space.planes
+        self._kept: Memo[Any] = Memo()
+        self.first = np.concatenate(([0], np.cumsum([len(plane.events) for plane in self.planes]))).astype(np.int64)
+        self.begin = self._joined(lambda plane: plane.events.begin)
+        self.end = self._joined(lambda plane: plane.events.begin + plane.events.duration)
+        for first, plane in self.parts:
+            _stretch_regions(plane, self.end[first : first + len(plane.events)])
+
+    def __len__(self) -> int:
+        return int(self.first[-1])
+
+    @property
+    def parts(self) -> list[tuple[int, Plane]]:
+        """Each plane with the number of its first event."""
+        return list(zip(self.first[:-1].tolist(), self.planes, strict=True))
+
+    def _joined(self, column: Callable[[Plane], Array], dtype: type = np.int64) -> Array:
+        parts = [column(plane) for plane in self.planes if len(plane.events)]
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate(parts) if parts else np.empty(0, dtype)
+
+    def plane_of(self, event: int) -> tuple[Plane, int]:
+        """The plane of an event and its row there."""
+        index = int(np.searchsorted(self.first, event, side="right")) - 1
+        return self.planes[index], event - int(self.first[index])
+
+    def rows(self, plane: Plane) -> slice:
+        """Where the events of one of the planes stand."""
+        index = next(i for i, other in enumerate(self.planes) if other is plane)
+        return slice(int(self.first[index]), int(self.first[index + 1]))
+
+    def name(self, event: int) -> str:
+        """The event's name."""
+        plane, row = self.plane_of(event)
+        return plane.names[int(plane.events.name[row])]
+
+    @lazy
+    def name_of(self) -> Array:
+        """int32[n]: number of each event's name in `names`."""
+        low = self._counted_before(lambda plane: len(plane.names))
+        return self._joined(lambda plane: _raised(plane.events.name, low[id(plane)]), np.int32)
+
+    @lazy
+    def names(self) -> list[str]:
+        """Heads of the names of events; those of each plane are its own, plane after plane."""
+        return list(chain.from_iterable(plane.heads for plane in self.planes))
+
+    def once(self: Own, compute: Callable[[Own], Result]) -> Result:
+        """What the function says of this trace, worked out once and kept, so not to be changed."""
+        found: Result = self._kept.get(compute, lambda: compute(self))
+        return found
+
+    def stat(self, name: str) -> tuple[Array, Array]:
+        """(events, values): the integer stat of that name over all planes, int64 each; kept, so not to be changed."""
+        found: tuple[Array, Array] = self._kept.get(name, lambda: self._read(name))
+        return found
+
+    def _read(self, name: str) -> tuple[Array, Array]:
+        found = []
+        for first, plane in self.parts:
+            column = plane.stat(name)
+            if len(column):
+                found.append((column.owner + first if first else column.owner, column.numbers))
+        if len(found) == 1:
+            return found[0]
+        none = np.empty(0, np.int64)
+        events, values = zip((none, none), *found, strict=True)
+        return np.concatenate(events), np.concatenate(values)
+
+    def stats_beside(self, name: str, beside: str) -> tuple[Array, Array, Array]:
+        """(events, values, others), int32 and int64 twice: that stat over all planes, and what another one of the same
+        event says, `MISSING` where there is none. Read anew each time: for what is large and asked for once.
+        """
+        found = []
+        for first, plane in self.parts:
+            events, values, others = plane.number_pairs(name, beside, MISSING)
+            if len(events):
+                found.append((_raised(events, first), values, others))
+        if len(found) == 1:
+            return found[0]
+        none = np.empty(0, np.int64)
+        columns = zip((none.astype(np.int32), none, none), *found, strict=True)
+        events, values, others = (np.concatenate(column) for column in columns)
+        return events, values, others
+
+    def named(self, wanted: Callable[[str], bool]) -> Array:
+        """int64[k]: events whose name is wanted, over all planes."""
+        found = [rows + first for first, plane in self.parts if len(rows := plane.named(wanted))]
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int64), *found])
+
+    def are_named(self, events: Array, wanted: Callable[[str], bool]) -> Array:
+        """bool[k]: whether each of the events has a name that is wanted."""
+        rows, place = np.unique(self.name_of[events], return_inverse=True)
+        answer: Array = np.array([wanted(self.names[row]) for row in rows.tolist()], bool)[place]
+        return answer
+
+    def by_time(self, events: Array) -> Array:
+        """int64[k]: the events in order of their begins, equal ones as they come."""
+        answer: Array = events[np.argsort(self.begin[events], kind="stable")]
+        return answer
+
+    @lazy
+    def lines(self) -> Array:
+        """int64[lines + 1]: events ``lines[i]:lines[i + 1]`` lie on one line; plane after plane."""
+        parts = [plane.lines.first_event[1:] + first for first, plane in self.parts]
+        return np.concatenate([np.zeros(1, np.int64), *parts])
+
+    @lazy
+    def line_of(self) -> Array:
+        """int32[n]: the line of each event, as `lines` counts them."""
+        low = self._counted_before(lambda plane: len(plane.lines))
+        return self._joined(lambda plane: _raised(plane.events.line, low[id(plane)]), np.int32)
+
+    def _counted_before(self, count: Callable[[Plane], int]) -> dict[int, int]:
+        """How many of something all planes before each one have, by the plane's identity."""
+        return dict(zip(map(id, self.planes), accumulate(map(count, self.planes), initial=0), strict=False))
+
+    @lazy
+    def detached(self) -> Array:
+        """bool[n]: asynchronous events, which nest in nothing and hold nothing."""
+        answer = np.zeros(len(self), bool)
+        events, values = self.stat(vocabulary.ASYNC)
+        answer[events[values != 0]] = True
+        return answer
+
+    @lazy
+    def nesting(self) -> tuple[Array, Array]:
+        """(parent, last): the event that encloses each one on its line or -1; and the end of its descendants.
+
+        int32[n] each. The descendants of event i are ``i + 1 … last[i] - 1``, but for detached ones.
+        """
+        parent = np.empty(len(self), np.int32)
+        last = np.empty(len(self), np.int32)
+        nest(self.lines, self.begin, self.end, self.detached, parent, last)
+        return parent, last
+
+    def spread(self, name: str, at: Array) -> Array:
+        """int64[k]: the integer stat at each of the events, `MISSING` where there is none."""
+        answer = np.full(len(at), MISSING, np.int64)
+        for first, plane in self.parts:
+            if plane.has_stat(name):
+                mine = (at >= first) & (at < first + len(plane.events))
+                answer[mine] = plane.numbers(name, at[mine] - first, MISSING)
+        return answer
+
+
+def _raised(values: Array, by: int) -> Array:
+    return values + np.asarray(by, values.dtype) if by else values
+
+
+def _stretch_regions(plane: Plane, end: Array) -> None:
+    """Let each ThreadpoolListener::StartRegion last until the next StopRegion of its line."""
+    kinds = {"ThreadpoolListener::StartRegion": _START, "ThreadpoolListener::StopRegion": _STOP}
+    kind = np.array([kinds.get(name, 0) for name in plane.names], np.uint8)
+    if (kind == _START).any():
+        _until_stop(plane.events.name, plane.events.line, plane.events.begin, kind, end)
+
+
+@jit
+def _until_stop(name: I32, line: I32, begin: I64, kind: U8, end: I64) -> None:
+    """Where the next region's event after a start is a stop on the same line, that is the start's end."""
+    opened = np.int64(-1)
+    for i in range(len(name)):
+        if kind[name[i]] == _START:
+            opened = np.int64(i)
+        elif kind[name[i]] == _STOP:
+            if opened >= 0 and line[i] == line[opened]:
+                end[opened] = begin[i]
+            opened = np.int64(-1)
+
+
+@jit
+def nest(lines: I64, begin: I64, end: I64, detached: Bool, parent: I32, last: I32) -> None:
+    """Nesting by containment on each line; see `Nested.nesting`."""
+    # What of these is not written takes no memory.
+    stack, until = np.empty(len(begin), np.int32), np.empty(len(begin), np.int64)
+    for line in range(len(lines) - 1):
+        depth = 0
+        stop = lines[line + 1]
+        for i in range(lines[line], stop):
+            parent[i] = -1
+            if detached[i]:
+                last[i] = i + 1
+                continue
+            while depth > 0 and until[depth - 1] < end[i]:
+                depth -= 1
+                last[stack[depth]] = i
+            while depth > 0 and begin[i] < begin[stack[depth - 1]]:
+                depth -= 1
+                last[stack[depth]] = i
+            if depth > 0:
+                parent[i] = stack[depth - 1]
+            stack[depth], until[depth] = i, end[i]
+            depth += 1
+        while depth > 0:
+            depth -= 1
+            last[stack[depth]] = stop

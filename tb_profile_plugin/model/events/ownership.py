@@ -1,0 +1,67 @@
+"""How much of the devices' work each event on the host led to, over nesting and links."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import I32, I64, Array
+from ...runtime.jit import jit
+from .links import executor_runs
+from .nested import is_derived
+from .trace import Trace
+
+_OPS = vocabulary.XLA_OPS
+"""Of a TPU's lines the one that tells what runs; the others tell the same in other terms."""
+
+
+def owned_work(trace: Trace) -> Array:
+    """int64[n] ps: work that an event launched itself or through what it encloses or leads to.
+
+    Work is what devices record; where they record nothing, ops of XLA on the CPU, else TensorFlow's executors.
+    """
+    answer = np.zeros(len(trace), np.int64)
+    work = trace.once(work_events)
+    if len(work):
+        links = trace.links
+        parent, _ = trace.nesting
+        _credit(work, trace.begin, trace.end, parent, links.source, links.target, answer)
+    return answer
+
+
+def work_events(trace: Trace) -> Array:
+    """int64[k]: the events that `owned_work` counts."""
+    found = [np.empty(0, np.int64)]
+    for first, plane in trace.parts:
+        if plane.name.startswith(vocabulary.DEVICE) and len(plane.events):
+            own = ~is_derived(plane.lines.id)
+            if _OPS in list(plane.lines.name) and not plane.name.startswith(vocabulary.GPU):
+                own = np.array([name == _OPS for name in plane.lines.name])
+            found.append(np.flatnonzero(own[plane.events.line]) + first)
+    work = np.concatenate(found)
+    if not len(work):
+        claimed = np.flatnonzero(trace.claimed)
+        above = trace.nesting[0][claimed]
+        work = claimed[(above < 0) | ~trace.claimed[above]]
+    return work if len(work) else trace.once(executor_runs)
+
+
+@jit
+def _credit(work: I64, begin: I64, end: I64, parent: I32, source: I32, target: I32, answer: I64) -> None:
+    """Add each piece of work to everything above it: a link's source before the enclosing event, the latest one."""
+    above = parent.copy()
+    linked = np.zeros(len(above), np.bool_)
+    for k in range(len(source)):
+        s, t = source[k], target[k]
+        # Only what began before can have led to it, so that no path ends where it began.
+        if begin[s] > begin[t] or (begin[s] == begin[t] and s > t):
+            continue
+        if not linked[t] or begin[s] > begin[above[t]]:
+            above[t] = s
+            linked[t] = True
+    for i in range(len(work)):
+        time = end[work[i]] - begin[work[i]]
+        event = above[work[i]]
+        while event >= 0:
+            answer[event] += time
+            event = above[event]

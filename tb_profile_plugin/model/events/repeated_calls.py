@@ -1,0 +1,171 @@
+"""What a program calls again and again: the candidates for steps where nothing marks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import I32, I64, Array, Bool, distinct
+from ...runtime.jit import jit
+from ...runtime.regex import regex
+from . import ownership, torch_steps
+from .groups import IMPLICIT_ROOTS, dataset_steps, marked_roots
+from .joins import among
+from .trace import Trace
+
+_FUNCTION = regex(r"EagerExecute: __(inference|forward|backward)_|PjitFunction\(")
+_DATA_THREAD = regex(r"tf_data_|tf_Compute|tf_XLA|tf_pjrt|tf_numa|py_xla_execute")
+_NOTABLE = 0.01
+"""Share of all work from which on a candidate is worth a choice."""
+
+_ROUNDS = 3
+"""So often must calls follow one another in the same order to be rounds."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Events of one name, of which each may be a step."""
+
+    name: str
+    count: int
+    """Its outermost calls."""
+    work_ps: int
+    """What they led to on the devices, ps; where devices recorded nothing, XLA's ops or executors on the host."""
+    host_ps: int
+    """How long the calls themselves last, ps."""
+
+
+def candidates(trace: Trace) -> list[Candidate]:
+    """What may be chosen as steps: marks, numbered events, functions and Python frames; most work first."""
+    work = ownership.owned_work(trace)
+    marks, _ = trace.once(marked_roots)
+    numbered, _ = trace.stat(vocabulary.STEP_NUM)
+    shown = [marks[~trace.are_named(marks, IMPLICIT_ROOTS.__contains__)], numbered]
+    events = distinct(np.concatenate([*shown, torch_steps.marks(trace), _calls(trace, work)]))
+    rows, row_of = np.unique(trace.name_of[events], return_inverse=True)
+    found = []
+    for place in range(len(rows)):
+        mine = outermost(trace, events[row_of == place])
+        time = int((trace.end[mine] - trace.begin[mine]).sum())
+        name = trace.name(int(mine[0]))
+        # No name means "by the rule" where steps are chosen; a frame that is called once is around the loop.
+        if name and (len(mine) > 1 or name[0] != vocabulary.PYTHON_FRAME):
+            found.append(Candidate(name, len(mine), int(work[mine].sum()), time))
+    least = _NOTABLE * max((each.work_ps for each in found), default=0)
+    found = [each for each in found if each.work_ps >= least]
+    return sorted(found, key=lambda each: (-each.work_ps, -each.host_ps, each.name))
+
+
+def repeated(trace: Trace) -> tuple[Array, Array]:
+    """(calls, steps), int64[k] each: the calls that are most likely the steps, and the step of each, from 0.
+
+    They have one name and one thread, and there are none without candidates.
+
+    From outside to inside: of the calls that nothing else encloses the name that owns most work, then most time. What
+    is called once only is a frame around the loop, so the search goes on within; where nothing in it is called twice
+    the function that was called once is the step. Helpers own little work, so they never win. Where no name owns half
+    of the work and the thread's calls follow one another in rounds, a round is a step.
+    """
+    work = ownership.owned_work(trace)
+    calls = _calls(trace, work)
+    if not len(calls):
+        return calls, calls
+    enclosing = np.full(len(trace), -1, np.int64)
+    mask = np.zeros(len(trace), bool)
+    mask[calls] = True
+    parent, _ = trace.nesting
+    _enclosing(mask, parent, enclosing)
+    line = np.searchsorted(trace.lines, calls, side="right").astype(np.int64)
+    _, kind = np.unique(line << 32 | trace.name_of[calls], return_inverse=True)
+    once = calls[:0]
+    inside = -1
+    while True:
+        level = np.flatnonzero(enclosing[calls] == inside)
+        if not len(level):
+            return once, np.arange(len(once))
+        best = level[kind[level] == _best(trace, calls[level], kind[level], work)]
+        if len(best) > 1:
+            if 2 * work[calls[best]].sum() < work[calls[level]].sum():
+                order = level[line[level] == line[best[0]]]
+                order = order[np.argsort(trace.begin[calls[order]], kind="stable")]
+                first, length = _rounds(kind[order], int(kind[best[0]]))
+                if length:
+                    return calls[order[first:]], np.arange(len(order) - first) // length
+            return trace.by_time(calls[best]), np.arange(len(best))
+        inside = int(calls[best[0]])
+        if not len(once) and not trace.name(inside).startswith(vocabulary.PYTHON_FRAME):
+            once = calls[best]
+        within = calls[enclosing[calls] == inside]
+        if len(once) and 2 * work[within].sum() < work[inside]:
+            return once, np.arange(len(once))
+
+
+def _rounds(kinds: Array, wanted: int) -> tuple[int, int]:
+    """(first, length) of the rounds in which calls of these kinds follow one another; length 0 where they do not.
+
+    Between any two calls of the wanted kind there are the same others.
+    """
+    places = np.flatnonzero(kinds == wanted)
+    length = int(places[1] - places[0])
+    last = int(places[-1])
+    if (
+        len(places) < _ROUNDS
+        or length < 2
+        or (kinds[places[0] + length : last] != kinds[places[0] : last - length]).any()
+    ):
+        return 0, 0
+    first = int(places[0])
+    while first > 0 and first > places[0] - length + 1 and kinds[first - 1] == kinds[first - 1 + length]:
+        first -= 1
+    return first, length
+
+
+def _best(trace: Trace, calls: Array, kind: Array, work: Array) -> int:
+    total = np.zeros(int(kind.max()) + 1, np.int64)
+    time = np.zeros_like(total)
+    np.add.at(total, kind, work[calls])
+    np.add.at(time, kind, trace.end[calls] - trace.begin[calls])
+    return int(np.lexsort((time, total))[-1])
+
+
+def _calls(trace: Trace, work: Array) -> Array:
+    """int64[k], ascending: calls of functions and Python frames that own work, but for those of tf.data's threads.
+
+    Where no function was called so that its name is known, runs of functions stand for them.
+    """
+    stated = [plane.stat(vocabulary.TF_FUNCTION_CALL).owner + first for first, plane in trace.parts]
+    functions = np.concatenate([trace.named(lambda name: bool(_FUNCTION.match(name))), *stated])
+    frames = trace.named(lambda name: name.startswith(vocabulary.PYTHON_FRAME))
+    found = distinct(np.concatenate([functions, frames[work[frames] > 0]]))
+    if not len(found):
+        found = trace.named("FunctionRun".__eq__)
+        found = found[~among(trace.spread(vocabulary.ID, found), trace.once(dataset_steps))]
+    return found[_off_data_threads(trace, found)]
+
+
+def _off_data_threads(trace: Trace, events: Array) -> Array:
+    names = [name for plane in trace.planes for name in plane.lines.name]
+    usable = np.array([not _DATA_THREAD.match(name) for name in names], bool)
+    answer: Array = usable[np.searchsorted(trace.lines, events, side="right") - 1]
+    return answer
+
+
+def outermost(trace: Trace, events: Array) -> Array:
+    """Those of the events, which are ascending, that lie in no other one of them on their line."""
+    parent, last = trace.nesting
+    apart = np.ones(len(events), bool)
+    # Asynchronous events lie in nothing, wherever they stand.
+    apart[1:] = (events[1:] >= np.maximum.accumulate(last[events])[:-1]) | (parent[events[1:]] < 0)
+    answer: Array = events[apart]
+    return answer
+
+
+@jit
+def _enclosing(mask: Bool, parent: I32, answer: I64) -> None:
+    """The nearest enclosing event of those in the mask; events stand after what encloses them."""
+    for i in range(len(parent)):
+        above = parent[i]
+        if above >= 0:
+            answer[i] = above if mask[above] else answer[above]

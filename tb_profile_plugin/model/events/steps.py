@@ -1,0 +1,397 @@
+"""Where the steps are: a ladder of rules, the first that finds any wins, and the steps say which one it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array, distinct, median
+from . import groups as grouping
+from . import torch_steps, turns
+from .groups import Groups
+from .joins import among
+from .nested import MISSING
+from .ownership import work_events
+from .repeated_calls import outermost, repeated
+from .trace import Trace
+
+SOURCES = {
+    "chosen": "events of the name that you chose",
+    "markers": "step markers set by the program (Trace with _r, StepTraceAnnotation, Keras)",
+    "profiler": "steps of PyTorch's profiler (ProfilerStep)",
+    "served": "iterations that a serving engine marks (vLLM, SGLang)",
+    "numbers": "events that carry a step number (such as Keras 3's batches)",
+    "loops": "iterations of a TensorFlow training loop",
+    "turns": "turns of the training loop (from one batch, one zero_grad of PyTorch or one iteration to the next)",
+    "functions": "calls of the function that leads to most of the work",
+    "stored": "steps that the profiler had already written into the capture",
+    "device": "runs of the program that the device executes most of the time",
+    "none": "nothing: no step could be found",
+}
+"""What each rule goes by, in the order in which they are tried."""
+OF_TIME = ("profiler", "served", "turns")
+"""Sources of steps that are stretches of time, whatever runs in them and on whichever thread."""
+
+_PAUSE = 0.05
+"""Share of a step that a device waits before the next one, from which on the last step, which lacks it, is not
+like the others."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Steps:
+    """The steps of one host in order of time."""
+
+    begin: Array
+    """int64[n] ps."""
+    end: Array
+    """int64[n] ps; at most the next step's begin where work runs on beyond it."""
+    number: Array
+    """int64[n]: as the program counts, or 0, 1, 2 …"""
+    name: list[str]
+    """As shown, e.g. ``train 7``."""
+    group: Array
+    """int32[n]: the step's group in ``of_event``."""
+    complete: Array
+    """bool[n]: False where the capture's start or end cuts the step."""
+    marker: Array
+    """int64[n]: the event that marks the step, or -1."""
+    of_event: Array
+    """int32[events]: each event's group, or -1."""
+    source: str
+    """Key of `SOURCES`."""
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def without_events(self) -> Steps:
+        """The same, as small as the steps are few; ``of_event`` is empty."""
+        return replace(self, of_event=np.empty(0, np.int32))
+
+
+def find(trace: Trace, chosen: str = "") -> Steps:
+    """The steps by the first rule of `SOURCES` that finds any, or the events of the name ``chosen``."""
+    if chosen:
+        rules: list[Callable[[Trace], Steps | None]] = [lambda trace: _chosen(trace, chosen)]
+    elif any(plane.name.startswith(vocabulary.TPU) for plane in trace.planes):
+        rules = [_marked, _profiled, _numbered, _loops, _stored, _device, _functions]
+    else:
+        rules = [_marked, _profiled, _served, _numbered, _loops, _turns, _functions, _stored, _device, _batches]
+    for rule in rules:
+        steps = rule(trace)
+        if steps is not None and len(steps):
+            return steps
+    none = np.empty(0, np.int64)
+    nowhere = np.full(len(trace), -1, np.int32)
+    return Steps(none, none, none, [], none.astype(np.int32), none.astype(bool), none, nowhere, "none")
+
+
+def _chosen(trace: Trace, name: str) -> Steps | None:
+    events = trace.named(name.__eq__)
+    return _under(trace, outermost(trace, events), "chosen") if len(events) else None
+
+
+def _marked(trace: Trace) -> Steps | None:
+    roots, levels = trace.once(grouping.marked_roots)
+    explicit = ~trace.are_named(roots, grouping.IMPLICIT_ROOTS.__contains__)
+    if not explicit.any():
+        return None
+    found = grouping.group(trace, roots, levels)
+    marks = among(found.root, roots[explicit])
+    return _steps(trace, found, np.flatnonzero(marks), "markers")
+
+
+def _numbered(trace: Trace) -> Steps | None:
+    events, _ = trace.stat(vocabulary.STEP_NUM)
+    return _under(trace, outermost(trace, events), "numbers") if len(events) else None
+
+
+def _profiled(trace: Trace) -> Steps | None:
+    marks = trace.by_time(outermost(trace, torch_steps.marks(trace)))
+    if not len(marks):
+        return None
+    marks = marks[:-1] if torch_steps.until_stop(trace, marks) else marks
+    return _of_time(trace, marks, trace.end[marks], "profiler")
+
+
+def _served(trace: Trace) -> Steps | None:
+    """Where an engine runs ahead, the first begins with its work: what devices did before that is not recorded."""
+    marks = trace.by_time(outermost(trace, torch_steps.served(trace)))
+    if not len(marks):
+        return None
+    steps = _of_time(trace, marks, trace.end[marks], "served")
+    since, _ = _work(trace, steps.of_event, steps.group[:1], everything=False)
+    ahead = trace.end[marks[0]] <= since[0] < steps.end[0]
+    return replace(steps, begin=np.append(since, steps.begin[1:])) if ahead else steps
+
+
+def _turns(trace: Trace) -> Steps | None:
+    return _of_turns(trace, turns.of_torch(trace))
+
+
+def _batches(trace: Trace) -> Steps | None:
+    """Where a program of TensorFlow calls no function in its loop, but runs all ops one by one."""
+    return _of_turns(trace, turns.of_tensorflow(trace))
+
+
+def _of_turns(trace: Trace, found: turns.Turns | None) -> Steps | None:
+    if found is None:
+        return None
+    steps = _of_time(trace, found.root, found.end, "turns")
+    return steps if found.marked else replace(steps, marker=np.full(len(steps), -1))
+
+
+def _of_time(trace: Trace, roots: Array, until: Array, source: str) -> Steps:
+    found = torch_steps.group(trace, roots, until)
+    begin, end = torch_steps.spans(trace, found, until)
+    number, name = _labels(trace, roots, source)
+    groups, complete = np.arange(len(roots), dtype=np.int32), np.ones(len(roots), bool)
+    return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
+
+
+def _loops(trace: Trace) -> Steps | None:
+    """Iterations of the one loop in which the executors spend most of the time.
+
+    A loop that is run again and again lies within the steps. So do loops whose iterations overlap: those are loops
+    beside or after one another, as a recurrent layer and its gradient have them. Where an executor goes on with the
+    next iteration in the same run, iterations are told by where each begins.
+    """
+    executions, iterations = grouping.loop_roots(trace)
+    if not iterations.any() or len(distinct(trace.spread(vocabulary.ID, executions))) > 1:
+        return None
+    count = int(iterations.max()) + 1
+    begin, end = np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
+    np.minimum.at(begin, iterations, trace.begin[executions])
+    np.maximum.at(end, iterations, trace.end[executions])
+    # The first iteration stands for everything around the loop, too.
+    begin, end = begin[1:], end[1:]
+    work = trace.once(work_events)
+    lasts, all_last = int(end.max() - begin.min()), int(trace.end[work].max() - trace.begin[work].min())
+    if 2 * lasts < all_last or 2 * int((end - begin).sum()) > 3 * lasts:
+        return None
+    found = grouping.group_together(trace, executions, iterations)
+    steps = _steps(trace, found, np.arange(len(found.root)), "loops", extend=True)
+    later = work[trace.begin[work] > begin[1]] if count > 2 else work[:0]
+    if 2 * int((found.of_event[later] > 0).sum()) < len(later):
+        return _of_turns(trace, turns.of_starts(trace, steps.marker))
+    return steps
+
+
+def _functions(trace: Trace) -> Steps | None:
+    calls, step = repeated(trace)
+    if not len(calls):
+        return None
+    runs = trace.name(int(calls[0])) == "FunctionRun"
+    if not runs and int(step[-1]) == len(step) - 1:
+        return _under(trace, calls, "functions")
+    found = grouping.group_together(trace, calls, _parts_together(trace, calls) if runs else step)
+    return _steps(trace, found, np.arange(len(found.root)), "functions", extend=True)
+
+
+def _parts_together(trace: Trace, runs: Array) -> Array:
+    """int64[n]: which call each run of a function belongs to: parts of one call share an id and run at one time."""
+    ids = trace.spread(vocabulary.ID, runs)
+    each = grouping.group_together(trace, runs, np.arange(len(runs)))
+    _, until = _work(trace, each.of_event, np.arange(len(runs)), everything=True)
+    call = np.arange(len(runs))
+    for i in range(1, len(runs)):
+        same = ids[i] == ids[i - 1] != MISSING and trace.begin[runs[i]] < until[i - 1]
+        call[i] = call[i - 1] if same else call[i - 1] + 1
+        until[i] = max(until[i], until[i - 1]) if same else until[i]
+    return call
+
+
+def _stored(trace: Trace) -> Steps | None:
+    """Groups that the profiler wrote into the capture (``group_id``) and of which some event names a step."""
+    events, values = trace.stat(vocabulary.GROUP_ID)
+    # The profiler's own numbers may be any, so that nothing is as large as the largest of them.
+    distinct, values = np.unique(np.where((values >= 0) & (values < 2**31), values, -1), return_inverse=True)
+    values = values - int(-1 in distinct)
+    on_host = np.zeros(len(events), bool)
+    wanted: set[int] = set()
+    for first, plane in trace.parts:
+        inside = (events >= first) & (events < first + len(plane.events))
+        on_host |= inside & (plane.name == vocabulary.HOST_CPU)
+        marks = plane.stat(vocabulary.STEP_NAME).owner
+        if plane.name.startswith(vocabulary.DEVICE) or plane.name == vocabulary.HOST_CPU:
+            wanted |= set(values[inside & np.isin(events, marks + first)].tolist())
+    wanted.discard(-1)
+    if not wanted or not on_host.any():
+        return None
+    of_event = np.full(len(trace), -1, np.int32)
+    of_event[events] = values
+    _spread_stored(trace, of_event)
+    return _from_stored(trace, of_event, sorted(wanted))
+
+
+def _spread_stored(trace: Trace, of_event: Array) -> None:
+    """Groups for planes that hold none, over the links from those that do."""
+    lacking = np.zeros(len(trace), bool)
+    for first, plane in trace.parts:
+        lacking[first : first + len(plane.events)] = not plane.has_stat(vocabulary.GROUP_ID)
+    links = trace.links
+    reach = lacking[links.target] & (of_event[links.source] >= 0)
+    of_event[links.target[reach]] = of_event[links.source[reach]]
+
+
+def _from_stored(trace: Trace, of_event: Array, wanted: list[int]) -> Steps | None:
+    """Each group begins with its first event on the host, or with its first where the host has none."""
+    elsewhere = np.ones(len(trace), bool)
+    for first, plane in trace.parts:
+        elsewhere[first : first + len(plane.events)] = plane.name != vocabulary.HOST_CPU
+    members = np.flatnonzero(np.isin(of_event, wanted))
+    members = members[np.lexsort((trace.begin[members], elsewhere[members], of_event[members]))]
+    groups, begins = np.unique(of_event[members], return_index=True)
+    numbered = np.full(len(trace), -1, np.int32)
+    numbered[members] = np.searchsorted(groups, of_event[members])
+    found = grouping.apart(trace, Groups(members[begins], numbered))
+    if len(found.root) == 1 and _is_mostly_empty(trace, members):
+        return None
+    return _steps(trace, found, np.arange(len(found.root)), "stored")
+
+
+def _is_mostly_empty(trace: Trace, events: Array) -> bool:
+    """Whether the events leave most of the time from the first to the last one uncovered: that is no step."""
+    order = trace.by_time(events)
+    reached = np.maximum.accumulate(trace.end[order])
+    gaps = (trace.begin[order][1:] - reached[:-1]).clip(min=0).sum()
+    return bool(10 * gaps > 9 * (reached[-1] - trace.begin[order[0]]))
+
+
+def _device(trace: Trace) -> Steps | None:
+    """Events of the devices' ``Steps`` lines, else runs of their busiest XLA module: from one start to the next.
+
+    A device may wait between them, and that time is the step's, too. What another device did at the same time is part
+    of the same step.
+    """
+    for line_name in (vocabulary.STEPS, vocabulary.XLA_MODULES):
+        taken: list[Array] = []
+        for first, plane in trace.parts:
+            if not plane.name.startswith(vocabulary.DEVICE) or line_name not in list(plane.lines.name):
+                continue
+            rows = np.arange(len(plane.events))[plane.lines.events(list(plane.lines.name).index(line_name))]
+            if line_name == vocabulary.XLA_MODULES and len(rows):
+                time = np.bincount(plane.events.name[rows], plane.events.duration[rows])
+                rows = rows[plane.events.name[rows] == time.argmax()]
+            rows = rows[np.argsort(plane.events.begin[rows], kind="stable")] + first
+            if len(rows) and not any(_overlap(trace, rows, others) for others in taken):
+                taken.append(rows)
+        if taken:
+            taken.sort(key=lambda rows: int(trace.begin[rows[0]]))
+            return _from_start_to_start(_under(trace, np.concatenate(taken), "device"), taken)
+    return None
+
+
+def _overlap(trace: Trace, some: Array, others: Array) -> bool:
+    begin, end = trace.begin, trace.end
+    return bool(begin[some[0]] < end[others].max() and begin[others[0]] < end[some].max())
+
+
+def _from_start_to_start(steps: Steps, of_devices: list[Array]) -> Steps:
+    """The same, each until the next one of its device begins; the last of a device that waits is cut short."""
+    end, complete = steps.end.copy(), steps.complete.copy()
+    last = np.cumsum([len(rows) for rows in of_devices]) - 1
+    if len(steps) != last[-1] + 1:
+        # Steps inside of others, which only damaged captures have, are none of their own.
+        return steps
+    follows = np.delete(np.arange(len(steps)), last)
+    waits = steps.begin[follows + 1] - end[follows]
+    end[follows] = np.maximum(end[follows], steps.begin[follows + 1])
+    if len(follows) and median(waits) > _PAUSE * median(end[follows] - steps.begin[follows]):
+        complete[last] = False
+    return replace(steps, end=end, complete=complete)
+
+
+def _under(trace: Trace, roots: Array, source: str, extend: bool = False) -> Steps:
+    found = grouping.group(trace, roots, np.ones(len(roots), np.int64))
+    return _steps(trace, found, np.arange(len(found.root)), source, extend)
+
+
+def _steps(trace: Trace, found: Groups, chosen: Array, source: str, extend: bool = False) -> Steps:
+    """Steps from groups: a marker's span, on to the end of the device work that it led to, up to the next step.
+
+    With ``extend`` the marker is only where the step begins, and all work of the group belongs to its span.
+    """
+    groups = chosen.astype(np.int32)
+    roots = found.root[chosen]
+    order = np.argsort(trace.begin[roots], kind="stable")
+    roots, groups = roots[order], groups[order]
+    begin, end = trace.begin[roots], trace.end[roots].copy()
+    since, until = _work(trace, found.of_event, groups, everything=extend)
+    following = np.append(begin[1:], np.iinfo(np.int64).max)
+    if not extend and _runs_ahead(since[:-1], following[:-1]):
+        end = np.maximum.accumulate(np.maximum(end, until))
+        begin = np.maximum(begin, np.append(begin[:1], end[:-1]))
+    else:
+        end = np.maximum(end, np.minimum(until, following))
+    number, name = _labels(trace, roots, source)
+    complete = _complete(trace, found.of_event, groups, begin, end, source)
+    return Steps(begin, end, number, name, groups, complete, roots, found.of_event, source)
+
+
+def _work(trace: Trace, of_event: Array, groups: Array, everything: bool) -> tuple[Array, Array]:
+    """(since, until), int64[n]: where the groups' device work (or all their work) begins and ends.
+
+    Very large and very small where there is none.
+    """
+    size = max(int(groups.max(initial=0)), int(of_event.max(initial=0))) + 1
+    since, until = np.full(size, np.iinfo(np.int64).max), np.full(size, np.iinfo(np.int64).min)
+    mine = np.flatnonzero(of_event >= 0) if everything else np.flatnonzero(trace.on_device)
+    mine = mine[of_event[mine] >= 0]
+    np.minimum.at(since, of_event[mine], trace.begin[mine])
+    np.maximum.at(until, of_event[mine], trace.end[mine])
+    return since[groups], until[groups]
+
+
+def _runs_ahead(since: Array, following: Array) -> bool:
+    """Whether the work of most steps begins only after the next step was marked: then marks tell when it was
+    dispatched, and a step lasts from the end of the work before it to the end of its own.
+    """
+    worked = since < np.iinfo(np.int64).max
+    return bool(worked.any() and 2 * int((since[worked] >= following[worked]).sum()) > int(worked.sum()))
+
+
+def _labels(trace: Trace, roots: Array, source: str) -> tuple[Array, list[str]]:
+    """Numbers and names: the program's own (``iter_num``, ``step_num``, ``graph_type``), else counted from 0."""
+    count = np.arange(len(roots))
+    if source in ("turns", "functions", "stored", "device"):
+        return count, [str(i) for i in count.tolist()]
+    iterations, numbers = trace.spread(vocabulary.ITER_NUM, roots), trace.spread(vocabulary.STEP_NUM, roots)
+    texts = [trace.names[row] for row in trace.name_of[roots].tolist()]
+    stated = [torch_steps.NUMBERED.fullmatch(text) for text in texts]
+    numbers = np.where([each is not None for each in stated], [int(each[1]) if each else 0 for each in stated], numbers)
+    number = np.where(iterations != MISSING, iterations, np.where(numbers != MISSING, numbers, count))
+    graph = _graph_types(trace, roots)
+    names = []
+    for root, text, value, own in zip(roots.tolist(), texts, number.tolist(), stated, strict=True):
+        if own:
+            names.append(own[0])
+            continue
+        word = graph.get(root) or ("" if source == "loops" else text)
+        names.append(f"{word} {value}".strip())
+    return number, names
+
+
+def _graph_types(trace: Trace, roots: Array) -> dict[int, str]:
+    wanted = set(roots.tolist())
+    found: dict[int, str] = {}
+    for first, plane in trace.parts:
+        column = plane.stat(vocabulary.GRAPH_TYPE)
+        found |= {o: t for o, t in zip((column.owner + first).tolist(), column.strings, strict=True) if o in wanted}
+    return found
+
+
+def _complete(trace: Trace, of_event: Array, groups: Array, begin: Array, end: Array, source: str) -> Array:
+    """False for a step at the capture's edge that holds less than half the events of the typical step.
+
+    Markers of the host are written only when they end, so those are complete by nature.
+    """
+    complete = np.ones(len(begin), bool)
+    if source not in ("device", "stored", "functions", "loops") or len(begin) < 3:
+        return complete
+    sizes = np.bincount(of_event[of_event >= 0], minlength=int(groups.max()) + 1)[groups]
+    for edge in (0, len(begin) - 1):
+        complete[edge] = sizes[edge] * 2 >= median(sizes)
+    return complete

@@ -1,0 +1,66 @@
+"""Which call enqueued each run of a TPU's programs, by their numbers, and by what its clock is behind the host's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...formats.columns import Plane, XSpace, vocabulary
+from ...runtime.arrays import Array
+from ...runtime.problems import Problem
+
+ENQUEUED = 12
+"""Kind of a link from such a call to the run (a context type of TensorFlow)."""
+_CALL = "DoEnqueueProgram"
+_NUMBER = (1 << 28) - 1
+"""The bits of a run's number that both sides state (xprof, ``group_events.cc``)."""
+
+
+def runs(host: Plane | None, device: Plane) -> tuple[Array, Array]:
+    """(calls, runs): int64[k] rows of the host's and the device's events that belong together."""
+    none = np.empty(0, np.int64)
+    lines = [line for line, name in enumerate(device.lines.name) if name == vocabulary.XLA_MODULES]
+    if host is None or not lines or not host.has_stat(vocabulary.RUN_ID) or not device.has_stat(vocabulary.RUN_ID):
+        return none, none
+    ordinal = int(device.name.rpartition(":")[2])
+    calls = host.named(_CALL.__eq__)
+    calls = calls[host.numbers("device_ordinal", calls, ordinal) == ordinal]
+    rows = np.concatenate([np.arange(len(device.events))[device.lines.events(line)] for line in lines])
+    known = dict(zip(_numbers(host, calls), calls.tolist(), strict=True))
+    found = [known.get(number, -1) for number in _numbers(device, rows)]
+    call = np.array(found, np.int64)
+    return call[call >= 0], rows[call >= 0]
+
+
+def _numbers(plane: Plane, rows: Array) -> list[tuple[int, int]]:
+    """Queue and number of each run; another one for each that states none."""
+    run, queue = plane.numbers(vocabulary.RUN_ID, rows, -1), plane.numbers("queue_id", rows, 0)
+    number = np.where(run >= 0, run & _NUMBER, -1 - rows)
+    return list(zip(queue.tolist(), number.tolist(), strict=True))
+
+
+def on_one_clock(space: XSpace) -> XSpace:
+    """The same with the times of TPUs of which most runs begin before they are enqueued moved until none does.
+
+    That is the least by which their clocks are behind; problems say so.
+    """
+    host = space.plane(vocabulary.HOST_CPU)
+    planes, problems = list(space.planes), list(space.problems)
+    for i, plane in enumerate(planes):
+        if host is None or not plane.name.startswith(vocabulary.TPU):
+            continue
+        if not plane.name.removeprefix(vocabulary.TPU).isdigit():
+            continue
+        calls, rows = runs(host, plane)
+        early = host.events.begin[calls] - plane.events.begin[rows]
+        if 2 * int((early > 0).sum()) > len(early):
+            behind = int(early.max())
+            message = (
+                f"The clock of {plane.name} is at least {behind / 1e9:.3g} ms behind the host's, since most of its "
+                "runs seem to begin before they were enqueued: its times are moved by that."
+            )
+            problems.append(Problem("device_clock", message, "", "", "info"))
+            begin = np.where(plane.events.occurrences > 0, plane.events.begin, plane.events.begin + behind)
+            planes[i] = replace(plane, events=replace(plane.events, begin=begin))
+    return replace(space, planes=planes, problems=problems) if len(problems) > len(space.problems) else space

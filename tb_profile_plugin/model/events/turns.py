@@ -1,0 +1,178 @@
+"""Turns of a loop that nobody marks, told by something that each of them does once, anywhere in it: where each begins
+and ends.
+
+What the loop's thread does from one mark to the next is a whole turn. What it does before the first mark and after the
+last one is another where it does all that the others do: after the last mark alone where marks begin the turns,
+together where they stand later in them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array, distinct, median
+from ...runtime.memo import lazy
+from ...runtime.regex import regex
+from .trace import Trace
+
+_TORCH = (
+    regex(r"enumerate\(Data(?:Loader|Pipe)\)"),
+    regex(r"Optimizer\.zero_grad#"),
+    regex(r"Optimizer\.step#"),
+)
+"""What PyTorch marks by itself and a training loop does once in each turn; the first that there is tells the turns."""
+_TENSORFLOW = (regex(r"EagerLocalExecute: IteratorGetNext$"),)
+"""What a loop of TensorFlow does once in each turn if it takes its batches itself."""
+_SO_MANY = 3
+"""Fewer of them are no loop."""
+_OPS = (*vocabulary.TORCH_OPS, vocabulary.TORCH_RANGE, "")
+"""Categories of what a turn does each time, unlike calls of a driver; of none is what other profilers recorded."""
+
+
+class Turns(NamedTuple):
+    """Turns in order of time."""
+
+    root: Array
+    """int64[n]: the event that each begins with."""
+    end: Array
+    """int64[n] ps: where each ends on the host."""
+    marked: bool
+    """Whether the roots are what tells the turns; False where turns begin before it."""
+
+
+def of_torch(trace: Trace) -> Turns | None:
+    """The turns of PyTorch's loop, if anything tells them."""
+    return _between(trace, _marks(trace, _TORCH))
+
+
+def of_tensorflow(trace: Trace) -> Turns | None:
+    """The turns of a loop of TensorFlow that takes its batches itself, if there is one."""
+    return _between(trace, _marks(trace, _TENSORFLOW))
+
+
+def of_starts(trace: Trace, starts: Array) -> Turns:
+    """From one event to the next on whatever threads; after the last only if half as much follows as usually does."""
+    host = np.flatnonzero(~trace.on_device)
+    ends = np.append(trace.begin[starts[1:]], trace.end[host].max())
+    follow = np.searchsorted(trace.begin[starts], trace.begin[host], "right")
+    counts = np.bincount(follow, minlength=len(starts) + 1)[1:]
+    whole = len(starts) if 2 * counts[-1] >= median(counts[:-1]) else len(starts) - 1
+    return Turns(starts[:whole], ends[:whole], True)
+
+
+def _marks(trace: Trace, patterns: tuple[re.Pattern[str], ...]) -> Array:
+    """int64[k]: the marks that tell turns, in order of time; empty where nothing does."""
+    for pattern in patterns:
+        found = trace.named(partial(_begins, pattern))
+        found = trace.by_time(found[~trace.on_device[found]])
+        # Where several do it in a turn, two models for example, those of one kind are counted.
+        kinds, count = np.unique(trace.name_of[found], return_counts=True)
+        if len(found) and count.max() >= _SO_MANY:
+            answer: Array = found[trace.name_of[found] == kinds[count.argmax()]]
+            return answer
+    return np.empty(0, np.int64)
+
+
+def _begins(pattern: re.Pattern[str], name: str) -> bool:
+    return bool(pattern.match(name))
+
+
+def _between(trace: Trace, marks: Array) -> Turns | None:
+    """Turns from mark to mark, and what is a whole one at the trace's edges."""
+    if not len(marks):
+        return None
+    ops = _Ops(trace, marks)
+    if not ops.is_turn.all():
+        marks = marks[ops.is_turn]
+        ops = _Ops(trace, marks)
+    usual, before, after = ops.usual, ops.of_part(0), ops.of_part(len(marks))
+    # Where only the marks themselves were recorded nothing tells whether the last turn is whole.
+    if usual.sum() < 2 or (before + after < usual).any():
+        return Turns(marks[:-1], trace.begin[marks[1:]], True)
+    if (after >= usual).all():
+        return Turns(marks, _until(trace, ops, marks, usual), True)
+    early = np.minimum(before, usual)
+    root = ops.begins_with(early)
+    return Turns(root, _until(trace, ops, root, usual - early), False)
+
+
+def _until(trace: Trace, ops: _Ops, root: Array, late: Array) -> Array:
+    """int64[n] ps: each turn until the next begins, and the last as long beyond its last op as the others.
+
+    ``late`` is int64[kinds]: how many ops of each kind a turn has from its mark on.
+    """
+    begin, last = trace.begin[root[1:]], ops.ends_with(late)
+    beyond = int(median(begin - last[:-1])) if len(begin) else 0
+    recorded = int(trace.end[~trace.on_device].max())
+    return np.append(begin, min(int(last[-1]) + max(beyond, 0), recorded))
+
+
+class _Ops:
+    """What the loop's thread does before, between and after k marks: ops in parts 0 … k, of kinds by their names."""
+
+    def __init__(self, trace: Trace, marks: Array):
+        categories = chain.from_iterable(plane.categories for plane in trace.planes)
+        told = zip(trace.names, categories, strict=True)
+        fits = np.array([of in _OPS and not name.startswith(vocabulary.PYTHON_FRAME) for name, of in told], bool)
+        rows = np.isin(trace.line_of, distinct(trace.line_of[marks])) & fits[trace.name_of]
+        self._trace, self._marks = trace, marks
+        self._event = trace.by_time(np.flatnonzero(rows))
+        names, kind = np.unique(trace.name_of[self._event], return_inverse=True)
+        part = np.searchsorted(trace.begin[marks], trace.begin[self._event], "right")
+        self._kinds = len(names)
+        self._order = np.argsort(part * len(names) + kind, kind="stable")
+        pairs, self._first, self._count = np.unique(
+            (part * len(names) + kind)[self._order], return_index=True, return_counts=True
+        )
+        self._part, self._kind = np.divmod(pairs, len(names))
+
+    @lazy
+    def is_turn(self) -> Array:
+        """bool[k]: marks after which half of what is common in the others follows, and the last one.
+
+        A loader is asked once more at the end of each epoch.
+        """
+        between = (self._part > 0) & (self._part < len(self._marks))
+        common = 2 * np.bincount(self._kind[between], minlength=self._kinds) >= len(self._marks) - 1
+        held = np.bincount(self._part[common[self._kind]], minlength=len(self._marks) + 1)
+        return np.append(2 * held[1:-1] >= common.sum(), True)
+
+    @lazy
+    def usual(self) -> Array:
+        """int64[kinds]: how many ops of each kind every turn between two marks has at least."""
+        between = (self._part > 0) & (self._part < len(self._marks))
+        least = np.full(self._kinds, np.iinfo(np.int64).max)
+        np.minimum.at(least, self._kind[between], self._count[between])
+        everywhere = np.bincount(self._kind[between], minlength=self._kinds) == len(self._marks) - 1
+        return np.where(everywhere, least, 0)
+
+    def of_part(self, part: int) -> Array:
+        """int64[kinds]: how many ops of each kind a part has."""
+        mine = self._part == part
+        return np.bincount(self._kind[mine], self._count[mine], self._kinds).astype(np.int64)
+
+    def begins_with(self, wanted: Array) -> Array:
+        """int64[k]: the events with which the last ops of parts 0 … k - 1 begin, of each kind as many as wanted."""
+        pairs = self._of(wanted)
+        place = np.full(len(self._marks) + 1, len(self._event) - 1)
+        at = self._first[pairs] + (self._count[pairs] - wanted[self._kind[pairs]]).clip(0)
+        np.minimum.at(place, self._part[pairs], self._order[at])
+        answer: Array = self._event[place[:-1]]
+        return answer
+
+    def ends_with(self, wanted: Array) -> Array:
+        """int64[k] ps: when the first ops of parts 1 … k end, of each kind as many as wanted."""
+        pairs = self._of(wanted)
+        end = np.append(0, self._trace.begin[self._marks])
+        at = self._first[pairs] + np.minimum(self._count[pairs], wanted[self._kind[pairs]]) - 1
+        np.maximum.at(end, self._part[pairs], self._trace.end[self._event[self._order[at]]])
+        return end[1:]
+
+    def _of(self, wanted: Array) -> Array:
+        return np.flatnonzero(wanted[self._kind] > 0)

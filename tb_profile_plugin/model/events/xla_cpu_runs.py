@@ -1,0 +1,105 @@
+"""Which dispatch of an XLA program on the CPU each run of it belongs to.
+
+An asynchronous dispatch leaves no id: whoever ends one run begins the next, on any thread. But every op states the
+number of its run, and a program's runs are numbered in the order of their dispatches.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ...formats.columns import vocabulary
+from ...runtime.arrays import Array
+from ...runtime.regex import regex
+from .nested import Nested
+
+_DISPATCH = regex(r"\w*Executable::ExecuteHelper(OnSingleDevice)?")
+_PROGRAM = regex(r"P(?:jit|map)Function\((.*)\)")
+
+
+def dispatched(trace: Nested, sources: Array, targets: Array) -> tuple[Array, Array]:
+    """(dispatches, ops): int64[k] events, every op of a numbered run with the dispatch of that run.
+
+    ``sources`` and ``targets`` are the links by context: where a dispatch hands its run to a pool, they tell which.
+    """
+    none = np.empty(0, np.int64)
+    ops, run, modules = _runs(trace)
+    if not len(ops):
+        return none, none
+    begin = np.full(len(modules), np.iinfo(np.int64).max)
+    np.minimum.at(begin, run, trace.begin[ops])
+    dispatch_of = np.full(len(modules), -1, np.int64)
+    dispatches = _dispatches(trace)
+    known = _handed_over(trace, sources, targets, np.concatenate([none, *dispatches.values()]), ops, run)
+    for module, made in dispatches.items():
+        runs = np.flatnonzero(modules == module)
+        runs = runs[np.argsort(begin[runs], kind="stable")]
+        places = np.arange(len(runs)) - _ahead(made, runs, known)
+        inside = (places >= 0) & (places < len(made))
+        dispatch_of[runs[inside]] = made[places[inside]]
+    chosen = dispatch_of[run] >= 0
+    chosen[chosen] = trace.begin[dispatch_of[run[chosen]]] <= trace.begin[ops[chosen]]
+    return dispatch_of[run[chosen]], ops[chosen]
+
+
+def _runs(trace: Nested) -> tuple[Array, Array, Array]:
+    """(ops, their runs, the runs' modules): events with a ``run_id``, runs counted from 0, names of XLA modules."""
+    none = np.empty(0, np.int64)
+    for first, plane in trace.parts:
+        if (
+            plane.name == vocabulary.HOST_CPU
+            and plane.has_stat(vocabulary.RUN_ID)
+            and plane.has_stat(vocabulary.HLO_MODULE)
+        ):
+            column, module = plane.stat(vocabulary.RUN_ID), plane.stat(vocabulary.HLO_MODULE)
+            numbers, run = np.unique(column.numbers, return_inverse=True)
+            modules = np.full(len(numbers), "", object)
+            codes, names = module.codes
+            of_event = np.full(len(plane.events), -1, np.int64)
+            of_event[column.owner] = run
+            stated = of_event[module.owner] >= 0
+            modules[of_event[module.owner[stated]]] = np.array(names, object)[codes[stated]]
+            return column.owner + first, run, modules
+    return none, none, none
+
+
+def _dispatches(trace: Nested) -> dict[str, Array]:
+    """int64[k] dispatches in order of time by the name of the XLA module that they run, as JAX makes it."""
+    parent, _ = trace.nesting
+    found: dict[str, list[int]] = {}
+    for event in trace.named(lambda name: bool(_DISPATCH.fullmatch(name))).tolist():
+        above = int(parent[event])
+        while above >= 0:
+            called = _PROGRAM.fullmatch(trace.name(above))
+            if called:
+                found.setdefault("jit_" + re.sub(r"[^\w.-]", "_", called[1]), []).append(event)
+                break
+            above = int(parent[above])
+    return {name: trace.by_time(np.array(events, np.int64)) for name, events in found.items()}
+
+
+def _handed_over(
+    trace: Nested, sources: Array, targets: Array, dispatches: Array, ops: Array, run: Array
+) -> dict[int, int]:
+    """The run of each dispatch that hands it to a thread pool: the first that begins there."""
+    _, last = trace.nesting
+    starts = np.sort(dispatches)
+    if not len(starts):
+        return {}
+    place = np.searchsorted(starts, sources, side="right") - 1
+    inside = (place >= 0) & (sources < last[starts[place.clip(0)]])
+    at = np.searchsorted(ops, targets[inside], side="left").clip(max=len(ops) - 1)
+    there = (ops[at] >= targets[inside]) & (ops[at] < last[targets[inside]])
+    return dict(zip(starts[place[inside][there]].tolist(), run[at[there]].tolist(), strict=True))
+
+
+def _ahead(made: Array, runs: Array, known: dict[int, int]) -> int:
+    """How many of a module's runs were dispatched before the capture began."""
+    place_of = {run: place for place, run in enumerate(runs.tolist())}
+    found = [place_of[known[event]] - i for i, event in enumerate(made.tolist()) if known.get(event, -1) in place_of]
+    if found:
+        values, counts = np.unique(found, return_counts=True)
+        return int(values[counts.argmax()])
+    return max(len(runs) - len(made), 0)

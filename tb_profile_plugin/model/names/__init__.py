@@ -1,0 +1,1 @@
+"""What names tell: of ops, kernels, collectives, XLA's instructions, and events on the host."""

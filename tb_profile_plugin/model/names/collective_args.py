@@ -1,0 +1,90 @@
+"""What one collective moved and between whom, as PyTorch's traces and XLA's instructions state it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+from ...runtime.regex import regex
+from . import hlo_text
+
+RANGE = regex(r"(?:nccl|gloo|mpi|ucc|xccl):(\w+)")
+"""Ranges that PyTorch names after the backend and the collective."""
+
+_BYTES = {
+    **dict.fromkeys(("double", "long", "long int", "int64", "complexfloat"), 8),
+    **dict.fromkeys(("float", "int", "uint32"), 4),
+    **dict.fromkeys(("half", "bfloat16", "c10::half", "c10::bfloat16", "short", "short int", "uint16"), 2),
+    **dict.fromkeys(("byte", "char", "bool", "signed char", "unsigned char"), 1),
+}
+"""By the names of c10's ScalarType and of C++, in small letters."""
+_SMALL = regex(r"float8|float4")
+_FORMULAS = {"all-reduce": (2, 1), "all-gather": (1, 1), "reduce-scatter": (1, 1), "all-to-all": (1, 1)}
+"""By kind how often all but one of the parts of a message cross each link, as nccl-tests reckon bus bandwidth."""
+
+
+class Message(NamedTuple):
+    """What is stated of a collective; empty and None where nothing is."""
+
+    group: str = ""
+    """The process group."""
+    members: int | None = None
+    dtype: str = ""
+    bytes: int | None = None
+    """The larger of what goes in and what comes out of one worker."""
+
+
+def of_kernel(facts: Mapping[str, Any]) -> Message | None:
+    """By what PyTorch notes on kernels of NCCL and RCCL from 2.3 on; None where it notes nothing."""
+    sizes = [size for name in ("In msg nelems", "Out msg nelems") if type(size := facts.get(name)) is int]
+    if not sizes:
+        return None
+    dtype, members = str(facts.get("dtype", "")), facts.get("Group size")
+    names = (str(facts.get(f"Process Group {what}", "")) for what in ("Description", "Name"))
+    group = next((name for name in names if name and name != "undefined"), "")
+    return Message(group, members if type(members) is int and members > 0 else None, dtype, _size(max(sizes), dtype))
+
+
+def of_range(facts: Mapping[str, Any], kind: str) -> Message:
+    """By the shapes and types of a range's inputs, which need ``record_shapes``; all-gathers put out more."""
+    shapes, types = _listed(facts.get("Input Dims")), _listed(facts.get("Input type"))
+    pairs = [
+        (prod(shape), str(dtype))
+        for shape, dtype in zip(shapes, types, strict=False)
+        if isinstance(shape, list) and shape and all(type(size) is int for size in shape) and isinstance(dtype, str)
+    ]
+    if not pairs:
+        return Message()
+    sizes = [_size(*pair) for pair in pairs]
+    known = None if kind == "all-gather" or None in sizes else sum(size or 0 for size in sizes)
+    dtypes = dict.fromkeys(dtype for _, dtype in pairs)
+    return Message("", None, next(iter(dtypes)) if len(dtypes) == 1 else "", known)
+
+
+def of_instruction(name: str) -> Message:
+    """By the shape of XLA's result."""
+    said = hlo_text.parse(name)
+    return Message(bytes=said.size or None) if said else Message()
+
+
+def bus_share(kind: str, members: int | None) -> float | None:
+    """By which a message's bytes are multiplied for what each link carries; None where the group's size is unknown."""
+    if kind not in _FORMULAS:
+        return 1.0
+    times, less = _FORMULAS[kind]
+    return times * (members - less) / members if members else None
+
+
+def _size(elements: int, dtype: str) -> int | None:
+    bytes_each = _BYTES.get(dtype.lower()) or (1 if _SMALL.match(dtype.lower()) else 0)
+    return elements * bytes_each or None
+
+
+def _listed(text: Any) -> list[Any]:
+    try:
+        found = json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, list) else []

@@ -1,0 +1,69 @@
+"""XLA instructions as text, which is what events of TPUs are named: shapes, their bytes and memory spaces, operands.
+
+``%copy-done = f32[5,8]{1,0:T(8,128)} copy-done((f32[5,8]{…}, f32[5,8]{…:S(5)}, u32[]{:S(2)}) %copy-start)``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...runtime.regex import regex
+
+_SHAPE = regex(r"\b([a-z][a-z0-9]*)\[([\d,<=]*)\](?:\{([^{}]*)\})?")
+_OPCODE = regex(r"[)}\]]\s([a-z][a-z0-9-]*)\(")
+_OPERAND = regex(r"%([\w.-]+)")
+_HOST_SPACE = "S(5)"
+"""XLA's ``Layout::kHostMemorySpace`` as a layout is written."""
+_DIGITS = 18
+_BITS = regex(r"[a-z]+(\d+)")
+
+
+class Instruction(NamedTuple):
+    """What the text of an instruction says."""
+
+    opcode: str
+    operands: tuple[str, ...]
+    size: int
+    """Bytes of the largest array of its result; 0 where the text gives none."""
+    reads_host: bool
+    """Whether an operand lies in the host's memory."""
+    writes_host: bool
+    """Whether the first array of the result does: of an asynchronous start that is the destination."""
+
+
+@lru_cache(maxsize=65536)
+def parse(text: str) -> Instruction | None:
+    """The instruction; None where the text is no instruction's."""
+    _, equals, right = text.partition(" = ")
+    found = _OPCODE.search(right) if equals and text.startswith("%") else None
+    if not found:
+        return None
+    results = _SHAPE.findall(right[: found.start() + 1])
+    inside = right[found.end() :]
+    arguments = _SHAPE.findall(inside)
+    opcode = found[1]
+    read = [layout for _, _, layout in arguments]
+    if opcode.endswith("-done"):
+        # Its operand is the start's result: destination, source, context.
+        read = read[1:]
+    return Instruction(
+        opcode,
+        tuple(_OPERAND.findall(inside.partition("), ")[0])),
+        max((_bytes(dtype, sizes) for dtype, sizes, _ in results), default=0),
+        any(_HOST_SPACE in layout for layout in read),
+        bool(results) and _HOST_SPACE in results[0][2],
+    )
+
+
+def _bytes(dtype: str, sizes: str) -> int:
+    if dtype == "pred":
+        bits = 8
+    else:
+        width = _BITS.match(dtype)
+        bits = int(width[1]) if width else 0
+    count = 1
+    for size in filter(None, sizes.split(",")):
+        # Up to 10¹⁸ is a size; beyond it, nothing is known.
+        count *= int(size.lstrip("<=")[:_DIGITS] or 0) if count < 10**_DIGITS else 0
+    return count * bits // 8 if count < 10**_DIGITS else 0

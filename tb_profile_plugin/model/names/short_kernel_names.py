@@ -1,0 +1,195 @@
+"""What kernels are called for short: demangled, without what their names have in common, told apart where they differ.
+
+``void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<… TensorConversionOp<Eigen::half, … float const …`` is
+``Eigen cast float→half``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from ...runtime.regex import regex, without_end
+from .demangle import demangle
+
+_LONGEST = 20_000
+_SHORT = 60
+_DEEPEST = 60
+_SUFFIX = regex(r"(?: \[clone [^\[\]]*\]|\.kd|\.private\.\w+)+")
+_WRAPPERS = frozenset(
+    "kentry kernel_entry device_kernel Kernel Kernel2 kernel_wrapper elementwise_kernel cutlass_kernel".split()
+)
+"""Templates of libraries that only start what their arguments name."""
+_TYPES = {
+    "Eigen::half": "half",
+    "Eigen::bfloat16": "bfloat16",
+    "long long": "int64",
+    "long": "int64",
+    "unsigned char": "uint8",
+    "__half": "half",
+    "__nv_bfloat16": "bfloat16",
+    "std::bfloat16_t": "bfloat16",
+}
+_FUNCTORS = ("scalar_right", "scalar_left")
+"""Functors of Eigen that give another one argument."""
+_TILE = regex(r"Cijk_\w+?_MT\d+x\d+x\d+")
+_INSTRUCTION = regex(r"_MI\d+(?:x\d+)*")
+"""Of Tensile's kernels: types and the tile, and the matrix instruction."""
+
+
+class Template(NamedTuple):
+    """A name with its template arguments."""
+
+    name: str
+    args: tuple[Template, ...]
+
+    @property
+    def leaf(self) -> str:
+        """The name without its scopes."""
+        return self.name.rpartition("::")[2]
+
+
+@lru_cache(maxsize=65536)
+def full(name: str) -> str:
+    """The name as a programmer would write it."""
+    return without_end(_SUFFIX, demangle(name)) if len(name) <= _LONGEST else name
+
+
+@lru_cache(maxsize=65536)
+def family(name: str) -> str:
+    """What a kernel is called for short; kernels that differ only in sizes or index types may share it."""
+    text = full(name)
+    if len(text) > _LONGEST:
+        return text[:_SHORT] + "…"
+    tile = _TILE.match(text)
+    if tile:
+        instruction = _INSTRUCTION.search(text, tile.end())
+        return tile[0] + (instruction[0] if instruction else "")
+    tree = _parse(text.removeprefix("void "))
+    if tree is None or not tree.name:
+        return text
+    if tree.name.startswith("Eigen::internal::EigenMetaKernel") and tree.args:
+        return f"Eigen {_expression(tree.args[0])}".strip()
+    return _called(tree)
+
+
+def short(names: Iterable[str]) -> dict[str, str]:
+    """A different short name for each of the names: its family, and where several share that, what tells them apart."""
+    groups: dict[str, dict[str, None]] = {}
+    for name in names:
+        groups.setdefault(family(name), {})[name] = None
+    return {name: text for shared, members in groups.items() for name, text in _apart(shared, list(members)).items()}
+
+
+def _apart(shared: str, names: list[str]) -> dict[str, str]:
+    if len(names) == 1:
+        return {names[0]: shared}
+    words = [_words(full(name)) for name in names]
+    common = set(words[0]).intersection(*words[1:])
+    found: dict[str, str] = {}
+    used: dict[str, int] = {}
+    for name, own in zip(names, words, strict=True):
+        told = " ".join([word for word in own if word not in common and word not in shared][:2])
+        text = f"{shared} ({told})" if told else shared
+        used[text] = used.get(text, 0) + 1
+        found[name] = text if used[text] == 1 else f"{text} #{used[text]}"
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return list(dict.fromkeys(word for word in re.split(r"[^A-Za-z0-9]+", text) if word))
+
+
+def _parse(text: str) -> Template | None:
+    """The function's name and template arguments; parameters are left out."""
+    stack: list[tuple[str, list[Template]]] = [("", [])]
+    begin = 0
+    done: Template | None = None
+
+    def close(end: int) -> None:
+        nonlocal done
+        word = text[begin:end].strip()
+        if done is not None:
+            stack[-1][1].append(Template(done.name + word if word.startswith("::") else done.name, done.args))
+        elif word:
+            stack[-1][1].append(Template(word, ()))
+        done = None
+
+    for at, letter in enumerate(text):
+        if letter == "<":
+            if len(stack) > _DEEPEST:
+                return None
+            stack.append((text[begin:at].strip(), []))
+            begin = at + 1
+        elif letter in ">,":
+            if len(stack) == 1:
+                return None
+            close(at)
+            begin = at + 1
+            if letter == ">":
+                name, args = stack.pop()
+                done = Template(name, tuple(args))
+        elif letter == "(" and len(stack) == 1 and text[at - 1 : at] != ":" and not text.startswith("(anon", at):
+            close(at)
+            break
+    else:
+        close(len(text))
+    return stack[0][1][0] if len(stack) == 1 and stack[0][1] else None
+
+
+def _plain(name: str) -> str:
+    """A type or a value without scopes, pointers and const."""
+    bare = re.sub(r"\bconst\b|[&*]", "", name).strip()
+    return _TYPES.get(bare, bare.rpartition("::")[2])
+
+
+def _called(tree: Template, depth: int = 0) -> str:
+    """A function by its own name and those of its arguments, or by what it only starts."""
+    inner = next((arg for arg in tree.args if arg.args), None)
+    if tree.leaf in _WRAPPERS and inner is not None and depth < _DEEPEST:
+        return _called(inner, depth + 1)
+    told = list(dict.fromkeys(_plain(arg.name) for arg in tree.args))
+    text = f"{tree.leaf}<{', '.join(told)}>" if told else tree.leaf
+    while len(text) > _SHORT and told:
+        told.pop()
+        text = f"{tree.leaf}<{', '.join([*told, '…'])}>"
+    return text
+
+
+def _expression(tree: Template) -> str:
+    """What one of Eigen's assignments computes, and on what type."""
+    node = tree
+    while node.leaf in ("TensorEvaluator", "TensorAssignOp", "TensorEvalToOp") and node.args:
+        inner = [arg for arg in node.args if arg.args]
+        if not inner:
+            break
+        # An assignment's second argument is what is assigned.
+        node = inner[1] if node.leaf == "TensorAssignOp" and len(inner) > 1 else inner[0]
+    if node.leaf == "TensorConversionOp" and node.args:
+        return f"cast {_element(node.args[1:])}→{_plain(node.args[0].name)}"
+    word = re.sub(r"^Tensor|Op$", "", node.leaf)
+    functor = node.args[0] if node.args and word.startswith(("Cwise", "Reduction", "Tuple")) else None
+    if functor is not None:
+        word = _functor(functor)
+    return f"{word.lower()} {_element(node.args)}".strip()
+
+
+def _functor(functor: Template) -> str:
+    while functor.leaf in _FUNCTORS and any(arg.args for arg in functor.args):
+        functor = next(arg for arg in functor.args if arg.args)
+    return re.sub(r"^scalar_|_op$|Reducer$", "", functor.leaf)
+
+
+def _element(trees: Iterable[Template]) -> str:
+    """The type of the first tensor that is read."""
+    pending = list(trees)[::-1]
+    for _ in range(1000):
+        if not pending:
+            return ""
+        node = pending.pop()
+        if node.leaf in ("Tensor", "TensorFixedSize") and node.args:
+            return _plain(node.args[0].name)
+        pending.extend(node.args[::-1])
+    return ""

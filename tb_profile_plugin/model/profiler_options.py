@@ -1,0 +1,96 @@
+"""With which options a capture was really made: the profiler notes them, whatever was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..formats.columns import vocabulary
+from ..formats.xspace import wire
+from ..runtime.arrays import distinct, median
+from ..runtime.regex import regex
+from .host import Host
+from .names import op_names
+from .per_host import per_host
+
+LEVELS = {2: "host_tracer_level", 3: "device_tracer_level", 4: "python_tracer_level"}
+"""By their field in ProfileOptions."""
+_FEW_OPS = 50
+"""Below so many numbers nothing is said about those between them."""
+_POLLS_GPU = regex(r"tf_(?:GPU|Device)_Event_Manager\b")
+"""Threads of TensorFlow on which it learns what a GPU has done."""
+_ON_GPU = regex(r"[G\0]PU_\d+_bfc$")
+"""Allocators of a GPU's memory; TensorFlow on Windows writes NUL over the first letter."""
+_COMPUTES = regex(r"_?(?:Fused)?(?:Conv\dD|DepthwiseConv\dd|(?:Batch)?MatMul)")
+"""Types of ops that any training spends its time on."""
+_VARINT = 0
+"""The wire type of numbers."""
+
+
+@per_host(keep=True)
+def levels(host: Host) -> dict[str, int]:
+    """The tracer levels that were in effect on a host; empty where its capture does not say."""
+    plane = host.space.plane(vocabulary.TASK_ENVIRONMENT)
+    noted = plane.facts().get("profile_options") if plane else None
+    if not isinstance(noted, bytes):
+        return {}
+    # Not by protobuf, which takes a tenth of a small capture's time to load.
+    fields, damage = wire.messages(np.frombuffer(bytearray(noted), np.uint8), np.int64(0), np.int64(len(noted)))
+    if damage != wire.GOOD:
+        return {}
+    stated = {number: value for number, kind, value, _, _ in fields.tolist() if kind == _VARINT}
+    return {name: stated.get(number, 0) for number, name in LEVELS.items()}
+
+
+def versions(host: Host) -> dict[str, str]:
+    """Versions of the programs that recorded a host, as far as its capture names them (JAX does)."""
+    plane = host.space.plane(vocabulary.METADATA)
+    facts = plane.facts() if plane else {}
+    named = {name.removesuffix("_version"): str(value) for name, value in facts.items() if name.endswith("_version")}
+    return {name: value for name, value in sorted(named.items()) if name != value}
+
+
+@per_host(keep=True)
+def is_unrecorded(host: Host) -> bool:
+    """Whether the capture names an accelerator of which no event was recorded, and that may have run."""
+    return bool(host.gpus or host.tpus) and not host.devices and not leaves_gpu_unused(host)
+
+
+@per_host(keep=True)
+def leaves_gpu_unused(host: Host) -> bool:
+    """Whether a capture names a GPU, and its program computes on the CPU.
+
+    TensorFlow does so where it cannot use the GPU: nothing is allocated on one, no thread polls its events, and
+    products or convolutions run on threads of the host.
+    """
+    if host.devices or not host.gpus or host.tpus or host.cpu is None:
+        return False
+    if any(_POLLS_GPU.match(name) for name in host.cpu.lines.name):
+        return False
+    if not any(_COMPUTES.match(op_names.parse(name).type) for name in host.cpu.names):
+        return False
+    return not any(_ON_GPU.match(name) for name in host.cpu.stat(vocabulary.ALLOCATOR_NAME).codes[1])
+
+
+@per_host(keep=True)
+def one_op_of(host: Host) -> int:
+    """Of how many ops the trace holds one: 1 where all are there, or nothing tells.
+
+    PyTorch counts its ops; in a trace that was filtered or sampled most numbers lack the next one.
+    """
+    if host.cpu is None or not host.cpu.has_stat(vocabulary.EXTERNAL_ID):
+        return 1
+    numbers = distinct(host.cpu.numbers(vocabulary.EXTERNAL_ID, np.arange(len(host.cpu.events)), 0))
+    numbers = numbers[numbers > 0]
+    return int(median(np.diff(numbers))) if len(numbers) >= _FEW_OPS else 1
+
+
+@per_host(keep=True)
+def counted_kernels(host: Host) -> int:
+    """How many kernels CUPTI counted in, where it recorded none: it runs each again and again, and the host waits."""
+    if host.devices:
+        return 0
+    counted = 0
+    for plane in host.gpus:
+        of_name = np.array([category == vocabulary.TORCH_COUNTED for category in plane.categories], bool)
+        counted += int(of_name[plane.events.name].sum())
+    return counted

@@ -1,0 +1,59 @@
+"""Which instruction of an XLA program an event of a GPU or of the CPU belongs to.
+
+Events state it (``hlo_op``), but those of programs launched as a graph (JAX's command buffers) state the graph alone.
+Then the kernel's name tells, which XLA makes of the instruction's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..formats.columns import Plane, vocabulary
+from ..formats.columns.codes import combine
+from ..runtime.arrays import Array
+from ..runtime.regex import regex
+from .host import Host
+from .per_host import per_host
+
+_OTHERS = regex(r"[^A-Za-z0-9_]")
+"""What names of instructions can have, and names of kernels cannot."""
+
+
+def instruction(host: Host, program: int, stated: str, kernel: str) -> str:
+    """Of one event: what it states, unless that is a graph and the kernel is named after an instruction."""
+    return _by_kernel(host, program).get(kernel, stated) if _is_graph(host, program, stated) else stated
+
+
+def instructions(host: Host, plane: Plane) -> tuple[Array, list[str]]:
+    """(int64[events], texts): of each event of a plane, as a place among the texts; -1 where none is stated."""
+    column = plane.stat(vocabulary.HLO_OP)
+    answer, texts = column.spread_codes(len(plane.events))
+    codes = column.codes[0]
+    program = plane.stat(vocabulary.PROGRAM_ID).spread(len(plane.events), -1)[column.owner]
+    example, kind = combine(program, codes)
+    graph = [_is_graph(host, of, texts[code]) for of, code in zip(program[example], codes[example], strict=True)]
+    launched = np.flatnonzero(np.array(graph, bool)[kind])
+    events = column.owner[launched]
+    example, kind = combine(kind[launched], plane.events.name[events])
+    place = {text: code for code, text in enumerate(texts)}
+    told = [
+        _by_kernel(host, int(program[i])).get(plane.names[plane.events.name[column.owner[i]]], texts[codes[i]])
+        for i in launched[example].tolist()
+    ]
+    answer[events] = np.array([place.setdefault(text, len(place)) for text in told], np.int64)[kind]
+    return answer, list(place)
+
+
+def _is_graph(host: Host, program: int, stated: str) -> bool:
+    """Whether what is stated is known to be none of the program's instructions, or one that only calls others."""
+    module, leaf = host.modules.get(int(program)), stated.rpartition("::")[2]
+    if module is None or not leaf:
+        return False
+    row = module.row(leaf)
+    return row < 0 or module.opcodes[row] == "call"
+
+
+@per_host
+def _by_kernel(host: Host, program: int) -> dict[str, str]:
+    """Names of a program's instructions by those of kernels; of several with one name the first."""
+    return {_OTHERS.sub("_", name): name for name in reversed(host.modules[program].names)}

@@ -1,0 +1,227 @@
+"""Kernels from the library that was compiled ahead: loaded by ctypes, without numba.
+
+An entry takes the addresses of two rows of 64-bit words: its arguments, one word for a number, address and shape for an
+array; and its answer, in which an array is told by the block of memory that holds it, address and shape. It returns 0,
+or something else where it has raised: then the answer begins with the address of the text. The library's own table says
+in JSON which entries a kernel has, one for each combination of types that its signature allows.
+"""
+
+from __future__ import annotations
+
+import builtins
+import ctypes
+import json
+import logging
+import sys
+import zlib
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
+from operator import index
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_PACKAGE = Path(__file__).parents[2]
+PATH = _PACKAGE / "compiled" / ("kernels" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
+SEAL = ".seal"
+"""Ending of the name of the file beside a library that holds its `seal`."""
+
+logger = logging.getLogger(__name__)
+
+
+class _Array(NamedTuple):
+    """An array in C order, its dtype as numpy's array interface spells it."""
+
+    dtype: str
+    dimensions: int
+
+    @property
+    def itemsize(self) -> int:
+        return int(self.dtype[2:])
+
+
+_Kind = Any
+"""An `_Array`; ``i``, ``u`` or ``?`` for an int64, uint64 or bool; ``-`` for None; a tuple of kinds."""
+
+
+def seal(content: bytes) -> str:
+    """A library's length and CRC-32. Loading one that was cut may end the process, so that they are compared before."""
+    return f"{len(content)} {zlib.crc32(content):08x}\n"
+
+
+def find(strict: bool = True) -> Library | None:
+    """The library, where there is one for this platform that is whole and made of these very sources."""
+    try:
+        content, sealed = PATH.read_bytes(), PATH.with_name(PATH.name + SEAL)
+        if not sealed.is_file() or sealed.read_text() != seal(content):
+            logger.warning("The library of kernels is not as it was built: it is not used. Install the package anew.")
+            return None
+        found = Library(PATH, strict)
+        current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
+    except OSError:
+        return None
+    return found if current else None
+
+
+class Library:
+    """The kernels of a shared library; raises OSError where it cannot be loaded."""
+
+    def __init__(self, path: Path, strict: bool = True):
+        """With `strict`, a call for which no kernel was compiled raises TypeError; else it runs as plain Python."""
+        self._functions = ctypes.CDLL(str(path))
+        self.strict = strict
+        _Block.release = self._functions.tbp_release
+        self._functions.tbp_release.argtypes = [ctypes.c_void_p]
+        memory = ctypes.pythonapi.PyMem_RawMalloc, ctypes.pythonapi.PyMem_RawFree
+        moving = ctypes.memmove, ctypes.memset
+        self._functions.tbp_use(*(ctypes.cast(each, ctypes.c_void_p) for each in (*memory, *moving)))
+        start = ctypes.addressof(ctypes.c_char.in_dll(self._functions, "tbp_table"))
+        table = json.loads(ctypes.string_at(start))
+        self.sources: dict[str, int] = table["sources"]
+        """CRC-32 of the files that it was compiled from, by path in the package."""
+        self._entries: dict[str, list[tuple[str, Any, Any]]] = table["kernels"]
+
+    def kernel(self, function: Callable[..., Any]) -> Kernel:
+        """The compiled form of a function."""
+        return Kernel(function, self)
+
+    def entries(self, function: Callable[..., Any]) -> list[Entry]:
+        """What was compiled of a function."""
+        name = f"{function.__module__}:{function.__name__}"
+        return [
+            Entry(self._functions[symbol], tuple(map(_kind, parameters)), _kind(answer))
+            for symbol, parameters, answer in self._entries.get(name, ())
+        ]
+
+
+class Kernel:
+    """A function of which compiled forms are called."""
+
+    def __init__(self, function: Callable[..., Any], library: Library):
+        update_wrapper(self, function)
+        self.py_func = function
+        self.name = f"{function.__module__}.{function.__name__}"
+        self._library = library
+        self._entries: list[Entry] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function returns, with numbers and bools as Python's own; raises what the function raises."""
+        if self._entries is None:
+            self._entries = self._library.entries(self.py_func)
+        for entry in self._entries:
+            words: list[int] = []
+            if _fill(words, arguments, entry.parameters):
+                return entry.run(words)
+        given = ", ".join(map(_told, arguments))
+        message = f"{self.name} is not compiled for ({given}); its signature says for what it is."
+        if self._library.strict:
+            raise TypeError(message)
+        logger.warning("%s It runs as plain Python, which is slow.", message)
+        with np.errstate(over="ignore"):
+            return self.py_func(*arguments)
+
+
+class Entry:
+    """A kernel compiled for one combination of types."""
+
+    def __init__(self, function: Any, parameters: tuple[_Kind, ...], answer: _Kind):
+        function.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        self._function = function
+        self.parameters = parameters
+        self._answer = answer
+        self._blank = bytes(8 * max(1, _width(answer)))
+
+    def run(self, words: list[int]) -> Any:
+        """Call it with arguments as words."""
+        given, answer = array("q", words), array("q", self._blank)
+        if self._function(given.buffer_info()[0], answer.buffer_info()[0]):
+            name, _, text = ctypes.string_at(answer[0]).decode().partition(": ")
+            raise getattr(builtins, name, RuntimeError)(text)
+        return _value(self._answer, iter(answer))
+
+
+class _Block:
+    """Memory that a kernel has made, given back when no array shows it any more."""
+
+    __slots__ = ("__array_interface__", "_block")
+
+    release: Callable[[int], None]
+    """Any library's will do."""
+
+    def __init__(self, about: dict[str, Any], block: int):
+        self.__array_interface__ = about
+        self._block = block
+
+    def __del__(self) -> None:
+        self.release(self._block)
+
+
+def _kind(told: Any) -> _Kind:
+    if isinstance(told, list):
+        return tuple(map(_kind, told))
+    return told if len(told) == 1 else _Array(told[:-1], int(told[-1]))
+
+
+def _width(kind: _Kind) -> int:
+    """How many words of an answer it takes."""
+    if isinstance(kind, _Array):
+        return 2 + kind.dimensions
+    return sum(map(_width, kind)) if isinstance(kind, tuple) else 1
+
+
+def _fill(words: list[int], values: Sequence[Any], kinds: Sequence[_Kind]) -> bool:
+    """Append the values' words; False where they are not of these kinds."""
+    if len(values) != len(kinds):
+        return False
+    for value, kind in zip(values, kinds, strict=True):
+        if type(kind) is _Array:
+            if type(value) is not np.ndarray:
+                return False
+            about = value.__array_interface__
+            address, shape = about["data"][0], about["shape"]
+            if about["typestr"] != kind.dtype or len(shape) != kind.dimensions or about["strides"] is not None:
+                return False
+            if not value.flags.aligned:
+                return False
+            words += (address, *shape)
+        elif type(kind) is tuple:
+            if type(value) is not tuple or not _fill(words, value, kind):
+                return False
+        elif kind == "?":
+            if not isinstance(value, (bool, np.bool_)):
+                return False
+            words.append(int(value))
+        else:
+            try:
+                words.append(index(value))
+            except TypeError:
+                return False
+    return True
+
+
+def _value(kind: _Kind, words: Iterator[int]) -> Any:
+    """What the words of an answer say."""
+    if isinstance(kind, _Array):
+        block, address = next(words), next(words)
+        shape = tuple(next(words) for _ in range(kind.dimensions))
+        about = {"version": 3, "typestr": kind.dtype, "data": (address, False), "shape": shape}
+        shown = np.asarray(_Block(about, block))
+        # What a kernel was given lies in no block of its own.
+        return shown if block else shown.copy()
+    if isinstance(kind, tuple):
+        return tuple(_value(each, words) for each in kind)
+    word = next(words)
+    if kind == "?":
+        return bool(word)
+    return None if kind == "-" else word % (1 << 64) if kind == "u" else word
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_told, value))})"
+    if isinstance(value, np.ndarray):
+        order = "" if value.flags.c_contiguous else ", not in C order"
+        return f"{value.dtype}[{value.ndim}{order}]"
+    return type(value).__name__

@@ -1,0 +1,89 @@
+"""Whom the server answers.
+
+A page of another site can make a browser ask a server on the browser's own machine. Such a page cannot read the
+answers, but it can have them worked out; browsers say so, and then only pages are answered, as whoever follows a link
+expects (`refuse_strangers`).
+
+Such a page can read the answers if its own name suddenly leads to this machine (DNS rebinding): then the browser takes
+both for one site. So requests to the standalone server must name it as its visitors do (`Gate`). Inside TensorBoard,
+whatever answers for TensorBoard decides about names.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from werkzeug.wrappers import Request
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.regex import regex
+
+HEADER = "X-TB-Profile"
+
+PAGES = frozenset({"/", "/index.html"})
+"""What other sites may link to."""
+
+_HOST = regex(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?)(?::\d{1,5})?")
+"""A Host header in small letters; the root's dot may end a name."""
+
+
+class Gate:
+    """Refuses requests that were not meant for this server."""
+
+    def __init__(self, listening: str, allowed: Collection[str] = ()):
+        """Listening for this machine alone, requests must name it; elsewhere any name will do unless some are given."""
+        self._any = not is_loopback(listening) and not allowed
+        self._allowed = {_plain(name) or name.lower() for name in (listening, *allowed)} - {""}
+
+    def check(self, request: Request) -> None:
+        """Raise `ProblemError` (403) for a name that is not ours."""
+        named = request.headers.get("Host", "")
+        name = _plain(named)
+        if not (self._any or name in self._allowed or is_loopback(name)):
+            remedy = "If this name is yours, start tb-profile serve with --allow-host and the name."
+            raise ProblemError(Problem("foreign_host", f"This server is not known as {named!r}.", remedy), 403)
+
+
+def refuse_strangers(request: Request) -> None:
+    """Raise `ProblemError` (403) for what another site's page asks for, unless somebody follows a link to our page.
+
+    Nothing is known of browsers that do not tell; of those that do, none tells a server without TLS on another machine.
+    """
+    site, to = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Sec-Fetch-Dest"))
+    if site in ("cross-site", "same-site") and not (to == "document" and request.path in PAGES):
+        remedy = "Open the page from this server."
+        raise ProblemError(Problem("foreign_origin", "Another site's page asks for this.", remedy), 403)
+
+
+def refuse_others(request: Request) -> None:
+    """Raise `ProblemError` (403) for what does not come from a page of ours, or a script that means us.
+
+    For what is sent with POST: a header of our own tells, which browsers let pages send to their own site only.
+    """
+    site, origin = (request.headers.get(header, "") for header in ("Sec-Fetch-Site", "Origin"))
+    # A proxy that rewrites the host says so; no other site's page can.
+    hosts = {request.host, request.headers.get("X-Forwarded-Host", "")} - {""}
+    foreign = site != "same-origin" if site else bool(origin) and urlsplit(origin).netloc not in hosts
+    if foreign:
+        remedy = "Open the page from this server."
+        raise ProblemError(Problem("foreign_origin", "Only this server's own pages may ask for this.", remedy), 403)
+    if HEADER not in request.headers:
+        raise ProblemError(
+            Problem("missing_header", "The request could come from any site.", f"Send the header {HEADER}: 1."), 403
+        )
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a name or address leads to this machine whoever resolves it."""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost")
+
+
+def _plain(host: str) -> str:
+    """The name or address in a Host header, without port, brackets and the root's dot; empty where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return (found["address"] or found["name"]) if found else ""

@@ -1,0 +1,1 @@
+"""Every route: its path, its parameters and what answers it."""

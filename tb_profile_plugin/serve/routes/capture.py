@@ -1,0 +1,125 @@
+"""Routes of captures: what may ask for one, and how far it is.
+
+Captures write and connect to other machines, so a page of another site must not be able to start one (`refuse_others`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Request, Response
+
+from ...runtime.problems import Problem, ProblemError
+from .. import answers
+from ..access import refuse_others
+from ..captures import OPTIONS, PARAMETERS, addresses
+from ..workspace import Workspace
+
+_FIELDS = {"addresses": "service_addr", **{name: field for field, name in OPTIONS.items()}}
+_MOST_BYTES = 64 << 10
+
+
+def _values(workspace: Workspace, request: Request) -> dict[str, str]:
+    """The parameters of a request that may capture: from the query, a form or JSON; raises `ProblemError`."""
+    if workspace.captures.hidden:
+        remedy = "Whoever runs the server can allow it, or capture with tb-profile capture."
+        raise ProblemError(Problem("capture_hidden", "Captures are switched off on this server.", remedy), 403)
+    refuse_others(request)
+    request.max_content_length = request.max_form_memory_size = _MOST_BYTES
+    try:
+        body = json.loads(request.get_data()) if request.is_json else request.form.to_dict()
+        values = {**request.args.to_dict(), **body}
+    except HTTPException as error:
+        raise ProblemError(Problem("too_large", "The request is too large.", "Send less."), 413) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ProblemError(Problem("bad_body", "The body is no JSON object.", "Send an object or a form.")) from error
+    unknown = sorted(set(values) - set(PARAMETERS))
+    if unknown:
+        remedy = f"There are: {', '.join(PARAMETERS)}."
+        raise ProblemError(Problem("unknown_option", f"There is no parameter {unknown[0]!r}.", remedy, unknown[0]))
+    return {name: str(value) for name, value in values.items()}
+
+
+def _named(error: ProblemError) -> ProblemError:
+    """The same, its `where` naming the parameter as the routes do."""
+    where = error.problem.where
+    return ProblemError(error.problem._replace(where=_FIELDS.get(where, where)), error.status)
+
+
+def start(workspace: Workspace, request: Request) -> Response:
+    """Begin a capture and say how far it is."""
+    values = _values(workspace, request)
+    try:
+        workspace.captures.start(values)
+    except ProblemError as error:
+        raise _named(error) from error
+    return answers.data_json(request, workspace.captures.state())
+
+
+def state(workspace: Workspace, request: Request) -> Response:
+    """How far the latest capture is."""
+    return answers.data_json(request, workspace.captures.state())
+
+
+def stop(workspace: Workspace, request: Request) -> Response:
+    """End the running capture."""
+    _values(workspace, request)
+    workspace.captures.stop()
+    return answers.data_json(request, workspace.captures.state())
+
+
+def ping(workspace: Workspace, request: Request) -> Response:
+    """Whether profilers answer."""
+    from ...capture.job import ping as ask
+
+    values = _values(workspace, request)
+    try:
+        asked = addresses(values)
+    except ProblemError as error:
+        raise _named(error) from error
+    found = zip(asked, ask(asked), strict=True)
+    workers = [{"address": str(each), "problem": problem and problem.as_json()} for each, problem in found]
+    return answers.data_json(request, {"workers": workers})
+
+
+def capture_profile(workspace: Workspace, request: Request) -> Response:
+    """Capture, and answer at its end as the older plugin does."""
+    values = _values(workspace, request)
+    try:
+        job = workspace.captures.start(values)
+        job.wait()
+        if job.problem:
+            raise ProblemError(job.problem, 500)
+    except ProblemError as error:
+        problem = _named(error).problem
+        return answers.data_json(request, {**problem.as_json(), "error": str(problem)}, error.status)
+    result = "Capture profile successfully. Please refresh."
+    return answers.data_json(request, {"result": result, "run": job.target.run, "workers": job.state()["workers"]})
+
+
+def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
+    """Where a capture made here was not made as asked for; `recorded` are the levels in effect by host."""
+    asked = workspace.captures.asked(folder)
+    found = []
+    for host, levels in recorded.items() if asked else ():
+        ignored = {name: level for name, level in levels.items() if level != getattr(asked, name)}
+        for name, level in ignored.items():
+            message = f"The {name.replace('_', ' ')} was {level}, though {getattr(asked, name)} was asked for."
+            remedy = "The program's profiler decides; a newer version of its framework may take it."
+            found.append(Problem("not_as_asked", message, remedy, host, "warning"))
+    return found
+
+
+def doctor(workspace: Workspace, request: Request) -> Response:
+    """The findings about this machine and the logdir."""
+    from ...capture import doctor as checks
+
+    survey = workspace.logdir.survey()
+    found = [
+        *checks.machine(),
+        *checks.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses),
+    ]
+    return answers.data_json(request, [problem.as_json() for problem in found])

@@ -1,0 +1,99 @@
+"""What a request's query says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request
+
+from ...runtime.problems import Problem, ProblemError
+from ..workspace import Workspace
+
+if TYPE_CHECKING:
+    from ...model.session import Session
+    from ...tools.answers.tool import Tool
+
+ALL_HOSTS = "ALL_HOSTS"
+
+DATA = ("run", "tag", "host", "hosts")
+"""Parameters of the routes for a tool's data."""
+_OUTDATED = frozenset(
+    "tqx use_saved_result format type group_by module_name program_id memory_space view_memory_allocation_timeline "
+    "node_name graph_width show_metadata merge_fusion perfetto refresh_suggestion names_only device_type full_dma "
+    "event_name duration_ms unique_id search_prefix search_metadata".split()
+)
+"""Parameters of the data route that scripts for the older plugin send: a tool that does not know one ignores it."""
+_DIGITS = 12
+"""Of the largest number that can name anything."""
+
+
+def required(request: Request, name: str) -> str:
+    """The parameter of that name; raises `ProblemError` where it is missing or empty."""
+    value = request.args.get(name, "")
+    if not value:
+        raise ProblemError(Problem("missing_parameter", f"The parameter {name!r} is missing.", f"Add {name}=…"))
+    return value
+
+
+def asked(workspace: Workspace, request: Request, own: Sequence[str] = ()) -> tuple[Session, Tool, str, dict[str, str]]:
+    """The session, tool, host and options that a request for data names.
+
+    ``own`` are the route's parameters besides `DATA`.
+    """
+    for name in ("session_path", "run_path"):
+        if name in request.args:
+            remedy = "Name a session below the logdir with run=…"
+            raise ProblemError(Problem("paths_refused", f"{name} is refused: it reads any folder.", remedy), 403)
+    session = workspace.session(required(request, "run"))
+    tool = workspace.tool(required(request, "tag"))
+    host = _host(request, session)
+    known = {param.name for param in tool.params}
+    ignored = {*DATA, *own, *(_OUTDATED - known)}
+    options = {name: value for name, value in request.args.items() if name not in ignored}
+    return session, tool, host, options
+
+
+def asked_answer(
+    workspace: Workspace, request: Request, own: Sequence[str]
+) -> tuple[Session, Tool, str, dict[str, str]]:
+    """The same of a tool whose answer has tables; raises `ProblemError` (422) for one that is streamed."""
+    found = asked(workspace, request, own)
+    if found[1].streamed:
+        remedy = "Take it from the data route."
+        raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
+    return found
+
+
+def _host(request: Request, session: Session) -> str:
+    """The host that is asked for; ``hosts`` names several, of which one or all can be shown."""
+    several = [name for name in request.args.get("hosts", "").split(",") if name]
+    host = request.args.get("host", "")
+    if host or not several:
+        return host
+    if len(several) > 1 and set(several) != set(session.hosts):
+        remedy = "Name one host, or all of them."
+        raise ProblemError(Problem("some_hosts", "Tools show one host or all hosts, not some of them.", remedy))
+    return several[0] if len(several) == 1 else ALL_HOSTS
+
+
+def is_number(text: str) -> bool:
+    """Whether it is a whole number of few digits."""
+    return text.isascii() and text.isdigit() and len(text) <= _DIGITS
+
+
+def bad(name: str, message: str) -> ProblemError:
+    """What to raise for a parameter that cannot be read."""
+    return ProblemError(Problem("bad_parameter", message, f"See {name} in the description of the route.", name))
+
+
+def whole_number(request: Request, name: str, low: int, high: int, default: int | None = None) -> int:
+    """A parameter as a whole number, brought within bounds; raises `ProblemError` for any other text."""
+    text = request.args.get(name, "")
+    if not text and default is not None:
+        return default
+    try:
+        value = round(float(text))
+    except (ValueError, OverflowError):
+        raise bad(name, f"{name}={text!r} is no number.") from None
+    return min(max(value, low), high)

@@ -1,0 +1,99 @@
+"""Routes for tables of very many rows: some of them as a page comes to show them, or all as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request, Response
+
+from ...tools.answers import csv
+from .. import answers
+from ..workspace import Workspace
+from .query import asked_answer, bad, required, whole_number
+
+if TYPE_CHECKING:
+    from ...runtime.arrays import I64
+    from ...tools.answers.rows import Choice, Rows
+
+CHOICE = ("table", "sort", "find", "only", "without")
+WINDOW = ("first", "count")
+_MOST = 2_000
+"""Rows of an answer."""
+_LONGEST_FIND = 200
+"""Letters of what is looked for: each word of it costs a walk through all texts."""
+_MOST_PAIRS = 64
+_PIECE = 2_000
+"""Rows of a file that are written together."""
+
+
+def rows(workspace: Workspace, request: Request) -> Response:
+    """Some rows of a table, as they are chosen and sorted."""
+    table, chosen = _chosen(workspace, request)
+    first = whole_number(request, "first", 0, len(chosen), 0)
+    shown = chosen[first : first + whole_number(request, "count", 0, _MOST, _MOST)]
+    columns = [column | {"values": values} for column, values in zip(table.columns, table.values(shown), strict=True)]
+    return answers.data_json(request, table.declared | {"rows": len(chosen), "columns": columns})
+
+
+def rows_file(workspace: Workspace, request: Request) -> Response:
+    """All of them as a file to save: CSV, or JSON with an object for each row."""
+    table, chosen = _chosen(workspace, request)
+    kind = request.args.get("format", "csv")
+    if kind not in ("csv", "json"):
+        raise bad("format", f"format={kind!r} is neither csv nor json.")
+    pieces = _csv(table, chosen) if kind == "csv" else _json(table, chosen)
+    return answers.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
+
+
+def _chosen(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
+    """The table that a request is about, and its rows in order."""
+    wanted = required(request, "table")
+    session, tool, host, options = asked_answer(workspace, request, (*CHOICE, *WINDOW, "format"))
+    table = workspace.rows(session, tool, host, options, wanted)
+    try:
+        return table, table.chosen(_choice(request))
+    except KeyError as error:
+        raise bad("table", f"There is no column {error.args[0]!r} in it.") from None
+
+
+def _choice(request: Request) -> Choice:
+    from ...tools.answers.rows import Choice
+
+    find = request.args.get("find", "")
+    if len(find) > _LONGEST_FIND:
+        raise bad("find", f"The words are too long: they may have {_LONGEST_FIND} letters.")
+    sort: dict[str, bool] = {}
+    for part in filter(None, request.args.get("sort", "").split("~")):
+        sort.setdefault(part.removeprefix("-"), part.startswith("-"))
+    return Choice(
+        tuple(sort.items()),
+        find,
+        _pairs(request, "only"),
+        _pairs(request, "without"),
+    )
+
+
+def _pairs(request: Request, name: str) -> Sequence[tuple[str, str]]:
+    split = [text.partition(":") for text in request.args.getlist(name)]
+    if len(split) > _MOST_PAIRS:
+        raise bad(name, f"{name} is given {len(split)} times.")
+    return tuple((column, text) for column, _, text in split)
+
+
+def _csv(table: Rows, chosen: I64) -> Iterator[str]:
+    yield from csv.lines([[column["label"] for column in table.columns]])
+    for begin in range(0, len(chosen), _PIECE):
+        values = table.values(chosen[begin : begin + _PIECE])
+        yield "".join(csv.lines(zip(*values, strict=True)))
+
+
+def _json(table: Rows, chosen: I64) -> Iterator[str]:
+    ids = [column["id"] for column in table.columns]
+    yield "["
+    for begin in range(0, len(chosen), _PIECE):
+        values = zip(*table.values(chosen[begin : begin + _PIECE]), strict=True)
+        objects = (json.dumps(dict(zip(ids, row, strict=True))) for row in values)
+        yield ("," if begin else "") + "\n" + ",\n".join(objects)
+    yield "\n]\n"

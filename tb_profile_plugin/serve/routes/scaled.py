@@ -1,0 +1,28 @@
+"""The route of the slider on the page Why: the typical step with one op faster or slower."""
+
+from __future__ import annotations
+
+from werkzeug.wrappers import Request, Response
+
+from .. import answers
+from ..workspace import Workspace
+from .query import bad, required
+
+PARAMETERS = ("run", "host", "op", "factor", "step_event", "steps")
+
+
+def scaled(workspace: Workspace, request: Request) -> Response:
+    """Replayed anew for each question: a few hundredths of a second, once the capture is decoded."""
+    from ...analysis.diagnosis import scaled as replays
+    from ...analysis.steps.step_choice import TYPICAL, checked
+
+    session = workspace.session(required(request, "run"))
+    op, given = required(request, "op"), required(request, "factor")
+    try:
+        factor = float(given)
+    except ValueError:
+        raise bad("factor", f"factor={given!r} is no number.") from None
+    steps = checked(request.args.get("steps", "") or TYPICAL)
+    hosts = session.select(request.args.get("host", ""))
+    found = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)
+    return answers.data_json(request, found.as_json())

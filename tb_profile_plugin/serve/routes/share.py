@@ -1,0 +1,62 @@
+"""Routes for giving a capture to somebody else: what it tells, and the file, with or without that."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from werkzeug.wrappers import Request, Response
+
+from ...runtime import cancellation
+from ...runtime.problems import Problem, ProblemError
+from .. import answers
+from ..workspace import Workspace
+from .query import required
+
+if TYPE_CHECKING:
+    from ...model.session import Session
+
+_redacting = threading.Lock()
+"""A capture that is redacted takes several times its size in memory: one at a time."""
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait until nothing else is redacted, and whether somebody still waits for this."""
+    with _redacting:
+        cancellation.check()
+        yield
+
+
+def contents(workspace: Workspace, request: Request) -> Response:
+    """What the capture of a host tells about machines and people."""
+    session, host = _asked(workspace, request)
+    return answers.data_json(request, workspace.contents(session, host))
+
+
+def capture(workspace: Workspace, request: Request) -> Response:
+    """The capture of a host as a file to save."""
+    from ...export import share
+
+    session, host = _asked(workspace, request)
+    redacted = is_redacted(request)
+    name = share.file_name(session, host, redacted)
+    if not redacted:
+        return answers.binary_file(request, share.capture(session, host, False), name)
+    with one_at_a_time():
+        return answers.binary_file(request, share.capture(session, host, True), name)
+
+
+def is_redacted(request: Request) -> bool:
+    """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
+    asked = request.args.get("redact", "1")
+    if asked not in ("0", "1"):
+        raise ProblemError(Problem("bad_parameter", f"redact={asked!r} is neither 0 nor 1.", "Choose one.", "redact"))
+    return asked == "1"
+
+
+def _asked(workspace: Workspace, request: Request) -> tuple[Session, str]:
+    session = workspace.session(required(request, "run"))
+    return session, request.args.get("host", "") or session.hosts[0]

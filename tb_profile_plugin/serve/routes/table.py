@@ -1,0 +1,225 @@
+"""Routes: path, parameters and what answers each; `app` adds the one of reports, which asks these.
+
+docs/http.md describes them; a test holds it to this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from werkzeug.wrappers import Request, Response
+
+from ...runtime.problems import Problem, ProblemError
+from ...runtime.version import __version__
+from ...store.result_cache import LEGACY, NAMED, unpack
+from .. import answers
+from ..captures import PARAMETERS
+from ..listing import entry
+from ..workspace import Workspace
+from . import capture, compare, rows, scaled, share, timeline
+from .query import ALL_HOSTS, DATA, asked, asked_answer, required
+
+if TYPE_CHECKING:
+    from ...model.session import Session
+    from ...tools.answers.tool import Tool
+
+Answer = Callable[[Workspace, Request], Response]
+
+
+@dataclass(frozen=True)
+class Route:
+    """One route; a path that ends in ``/*`` stands for all that begin so."""
+
+    path: str
+    parameters: tuple[str, ...]
+    """Names in the query; the data routes take a tool's own options besides."""
+    answer: Answer
+    method: str = "GET"
+    light: bool = False
+    """Answered at once, whatever else the server works on."""
+
+
+def _page(workspace: Workspace, request: Request) -> Response:
+    return answers.static_file(request, "index.html")
+
+
+def _file(workspace: Workspace, request: Request) -> Response:
+    return answers.static_file(request, request.path.lstrip("/"))
+
+
+def _sessions(workspace: Workspace, request: Request) -> Response:
+    return answers.packed_json(request, workspace.listing.packed())
+
+
+def _session(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
+    facts, problems = workspace.health(session)
+    recorded = workspace.recorded(session)
+    problems += capture.differences(workspace, session.stored.folder, recorded)
+    answer = entry(session.stored, facts) | {
+        "recorded": recorded,
+        "problems": [problem.as_json() for problem in problems],
+    }
+    return answers.data_json(request, answer)
+
+
+def _tools(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
+    return answers.data_json(request, [_tool_entry(workspace, session, tool) for tool in workspace.tools().values()])
+
+
+def _tool_entry(workspace: Workspace, session: Session, tool: Tool) -> dict[str, Any]:
+    unavailable = workspace.unavailable(session, tool)
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "doc": tool.doc,
+        "order": tool.order,
+        "all_hosts": tool.all_hosts,
+        "streamed": tool.streamed,
+        "params": [param._asdict() for param in tool.params],
+        "page": f"tool_page?tag={tool.name}" if tool.page else "",
+        "unavailable": unavailable and unavailable.as_json(),
+    }
+
+
+def _tool_page(workspace: Workspace, request: Request) -> Response:
+    tool = workspace.tool(required(request, "tag"))
+    if not tool.page:
+        raise ProblemError(Problem("no_such_file", f"The tool {tool.name} brings no page of its own."), 404)
+    return answers.script(request, tool.page.read_bytes())
+
+
+def _progress(workspace: Workspace, request: Request) -> Response:
+    session = workspace.session(required(request, "run"))
+    hosts = session.progress()
+    # Imported with the decoder, which the session has asked for.
+    from ...runtime.jit import compiling
+
+    compiled = compiling()
+    if compiled is not None:
+        phase = "Compiling; this takes long only the first time"
+        hosts.append({"host": "this server", "phase": phase, "fraction": compiled})
+    answer = {"busy": workspace.busy(session), "hosts": hosts, "computing": workspace.computing(session)}
+    return answers.data_json(request, answer)
+
+
+def _data(workspace: Workspace, request: Request) -> Response:
+    from ... import compat
+
+    if compat.wants_csv(request.args.get("tqx", "")):
+        return _data_csv(workspace, request)
+    session, tool, host, options = asked(workspace, request)
+    if tool.streamed:
+        return answers.streamed_json(request, tool.pieces(session, host, **options))
+    document = workspace.document(session, tool, host, request.args)
+    if document:
+        return answers.document(request, document.body, f"{tool.name}_{session.name}.{document.ending}")
+    return answers.packed_json(request, workspace.result(session, tool, host, options, LEGACY))
+
+
+def _named(workspace: Workspace, request: Request) -> Response:
+    session, tool, host, options = asked_answer(workspace, request, ("part",))
+    if request.args.get("part") == "1":
+        return answers.packed_json(request, workspace.part(session, tool, host, options))
+    return answers.packed_json(request, workspace.result(session, tool, host, options, NAMED))
+
+
+def _data_csv(workspace: Workspace, request: Request) -> Response:
+    session, tool, host, options = asked(workspace, request)
+    name = "_".join([tool.name, session.name, host or ALL_HOSTS])
+    answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
+    return answers.csv_file(request, answer, f"{name}.csv")
+
+
+def _runs(workspace: Workspace, request: Request) -> Response:
+    names = sorted((stored.name for stored in workspace.logdir.sessions()), reverse=True)
+    return answers.data_json(request, names)
+
+
+def _run_tools(workspace: Workspace, request: Request) -> Response:
+    session = _known(workspace, request)
+    names = [tool.name for tool in workspace.tools().values() if session and not workspace.unavailable(session, tool)]
+    return answers.data_json(request, names)
+
+
+def _hosts(workspace: Workspace, request: Request) -> Response:
+    from ... import compat
+
+    session = _known(workspace, request)
+    tag = required(request, "tag").rstrip("@^")
+    tool = workspace.tools().get(compat.RENAMED.get(tag, tag))
+    names = list(session.hosts) if session and tool else []
+    if tool and tool.all_hosts and len(names) > 1:
+        names.append(ALL_HOSTS)
+    return answers.data_json(request, [{"hostname": name} for name in sorted(names)])
+
+
+def _module_list(workspace: Workspace, request: Request) -> Response:
+    session = _known(workspace, request)
+    modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
+    names = sorted({module.title for module in modules})
+    return answers.text(request, ",".join(names) or "NO_MODULE")
+
+
+def _known(workspace: Workspace, request: Request) -> Session | None:
+    """The session that is asked for; these older routes answer with empty lists where there is none."""
+    run = required(request, "run")
+    return workspace.session(run) if workspace.logdir.survey().called(run) else None
+
+
+def _config(workspace: Workspace, request: Request) -> Response:
+    return answers.data_json(
+        request,
+        {"hideCaptureProfileButton": workspace.captures.hidden, "srcPathPrefix": "", "enableTabNameLabel": False},
+    )
+
+
+def _version(workspace: Workspace, request: Request) -> Response:
+    return answers.text(request, __version__)
+
+
+ROUTES = (
+    Route("/", (), _page, light=True),
+    Route("/index.html", (), _page, light=True),
+    Route("/index.js", (), _file, light=True),
+    Route("/static/*", (), _file, light=True),
+    Route("/sessions", (), _sessions),
+    Route("/session", ("run",), _session),
+    Route("/tools", ("run",), _tools),
+    Route("/tool_page", ("tag",), _tool_page),
+    Route("/progress", ("run",), _progress, light=True),
+    Route("/data", DATA, _data),
+    Route("/answer", (*DATA, "part"), _named),
+    Route("/rows", (*DATA, *rows.CHOICE, *rows.WINDOW), rows.rows),
+    Route("/rows_file", (*DATA, *rows.CHOICE, "format"), rows.rows_file),
+    Route("/compare", compare.PARAMETERS, compare.compare, "POST"),
+    Route("/scaled_op", scaled.PARAMETERS, scaled.scaled),
+    Route("/data_csv", DATA, _data_csv),
+    Route("/share", ("run", "host"), share.contents),
+    Route("/share/capture", ("run", "host", "redact"), share.capture),
+    Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
+    Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
+    Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),
+    Route("/timeline/steps", ("run", "host"), timeline.steps),
+    Route("/timeline/aligned", ("run", "host", "base", "step", "base_step"), timeline.aligned),
+    Route("/timeline/event", ("run", "host", "why", "event"), timeline.event),
+    Route("/timeline/arrows", ("run", "host", "why", "lanes", "begin", "end"), timeline.arrows),
+    Route("/timeline/search", ("run", "host", "text", "regex", "args", "longest"), timeline.search),
+    Route("/timeline/statistics", ("run", "host", "why", "lanes", "begin", "end"), timeline.statistics),
+    Route("/runs", (), _runs),
+    Route("/run_tools", ("run",), _run_tools),
+    Route("/hosts", ("run", "tag"), _hosts),
+    Route("/module_list", ("run",), _module_list),
+    Route("/config", (), _config, light=True),
+    Route("/version", (), _version, light=True),
+    Route("/capture_profile", PARAMETERS, capture.capture_profile, "POST"),
+    Route("/capture/start", PARAMETERS, capture.start, "POST"),
+    Route("/capture/state", (), capture.state, light=True),
+    Route("/capture/stop", (), capture.stop, "POST", light=True),
+    Route("/capture/ping", PARAMETERS[:3], capture.ping, "POST"),
+    Route("/doctor", (), capture.doctor),
+)

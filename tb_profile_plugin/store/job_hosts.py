@@ -1,0 +1,91 @@
+"""Captures of one job that its hosts wrote apart: in run folders named by seconds, or side by side in any folder.
+
+They are one session only where nothing speaks against it: a host that was captured twice has two sessions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import PurePosixPath
+
+from ..formats import xspace
+from ..runtime.regex import regex
+from .files import StoredSession
+
+_STAMP = regex(r"(\d{4})[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)[-_](\d\d)")
+"""What profilers call a run folder: when its host began, by its own clock."""
+_WORKER = regex(r"(?i)(?:worker|rank|host|process|proc)[-_]?\d+")
+_BEGUN_S = 10
+"""Hosts that began within so many seconds of the first were captured together …"""
+_WRITTEN_NS = 60 * 10**9
+"""… if they also wrote within so long of each other."""
+
+
+def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
+    """The same sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
+    found: list[StoredSession] = []
+    jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
+    for session in sessions:
+        job = _job(session)
+        if job:
+            jobs.setdefault(job, []).append((_begun(session), session))
+        else:
+            found.append(session)
+    for (_, name), each in jobs.items():
+        for group in _at_one_time(sorted(each, key=lambda one: (one[0], one[1].name))):
+            found += [_one(group, name)] if len(group) > 1 and _fit(group) else group
+    return found
+
+
+def _job(session: StoredSession) -> tuple[str, str] | None:
+    """Where what may belong to the session lies, and the name for all; empty for that of the first.
+
+    None for a session that is whole.
+    """
+    parent, _, folder = str(session.folder).rpartition("/" if isinstance(session.folder, str) else os.sep)
+    if _STAMP.fullmatch(folder) and PurePosixPath(parent.replace(os.sep, "/")).parts[-2:] == ("plugins", "profile"):
+        return parent, ""
+    (file, *others) = session.files
+    place, _, own = session.name.rpartition("/")
+    if others or xspace.host_of(file.path.name) is None or own != file.host or not _WORKER.search(own):
+        return None
+    name = "/".join(part for part in (place, _WORKER.sub("", own).strip("-_. ")) if part)
+    return str(session.folder), name or folder
+
+
+def _begun(session: StoredSession) -> float:
+    """When its folder's name says that it began, seconds; 0 for files beside one another, of which none tells."""
+    stamp = _STAMP.fullmatch(os.path.basename(str(session.folder)))
+    try:
+        return datetime.fromisoformat("{}-{}-{}T{}:{}:{}+00:00".format(*stamp.groups())).timestamp() if stamp else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _at_one_time(each: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
+    """Those that began within `_BEGUN_S` of the first of them; they are in order of time."""
+    group: list[StoredSession] = []
+    first = 0.0
+    for begun, session in each:
+        if group and begun - first > _BEGUN_S:
+            yield group
+            group = []
+        first = first if group else begun
+        group.append(session)
+    if group:
+        yield group
+
+
+def _fit(group: Sequence[StoredSession]) -> bool:
+    """Whether each host is in one of them only, and all were written at about one time."""
+    hosts = [host for session in group for host in session.hosts]
+    written = [file.mtime_ns for session in group for file in session.files]
+    return len(set(hosts)) == len(hosts) and max(written) - min(written) <= _WRITTEN_NS
+
+
+def _one(group: Sequence[StoredSession], name: str) -> StoredSession:
+    files = sorted((file for session in group for file in session.files), key=lambda file: file.host)
+    parts = tuple(session.name for session in group)
+    return StoredSession(name or group[0].name, group[0].folder, tuple(files), parts)

@@ -1,0 +1,115 @@
+"""Files read whole while others may write them.
+
+A capture may be cut, replaced or deleted while it is looked at. A file that is mapped into memory ends the process
+when somebody cuts it, TensorBoard and all; so files are read into memory of their own. That costs about what the page
+faults of a mapping cost.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from io import FileIO
+from pathlib import Path
+
+from ..formats import recognize
+from ..runtime import cancellation
+
+Buffer = mmap.mmap | bytes | bytearray
+
+GZIP = zlib.MAX_WBITS | 16
+"""What zlib is told that is to read gzip."""
+MAGIC = b"\x1f\x8b"
+"""Begin of a gzip file."""
+
+BLOCK = 1 << 16
+"""Bytes that are given back together: a page of memory, or several."""
+_PIECE = 64 << 20
+_TRIES = 3
+_PAUSE_S = 0.1
+
+
+def opened(path: Path, flags: int = 0) -> FileIO:
+    """A file to be read; raises OSError, for what is no file, too: reading a pipe or a device might never end.
+
+    `flags` are further ones of `os.open`.
+    """
+    # Without waiting for somebody to write into a pipe.
+    flags |= getattr(os, "O_NONBLOCK", 0)
+    file = open(path, "rb", buffering=0, opener=lambda name, usual: os.open(name, usual | flags))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is a pipe, a device or a folder", os.fspath(path))
+    return file
+
+
+def load(
+    path: Path, take: Callable[[int], None] = lambda size: None, opener: Callable[[Path], FileIO] = opened
+) -> Buffer:
+    """The bytes of a file as they were at one moment; if it never stops changing, as they were read last.
+
+    `take` is told how many there are before they are read, and may raise. Raises OSError.
+    """
+    taken = 0
+    with opener(path) as file:
+        for last in (*(False,) * (_TRIES - 1), True):
+            before = os.fstat(file.fileno())
+            file.seek(0)
+            take(before.st_size - taken)
+            taken = before.st_size
+            content = _read(file, before.st_size)
+            if last or _same(before, os.fstat(file.fileno())):
+                break
+            time.sleep(_PAUSE_S)
+    return content
+
+
+def give_back(content: Buffer, spans: Iterable[tuple[int, int]]) -> None:
+    """Let go of the memory of those spans of a file's bytes, which begin at blocks: they read as zeros then.
+
+    Only what `load` has read into memory of its own can be given back in parts.
+    """
+    if isinstance(content, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        for begin, end in spans:
+            content.madvise(mmap.MADV_DONTNEED, begin, end - begin)
+
+
+def head(path: Path) -> bytes:
+    """The first `recognize.HEAD` bytes of a file, inflated where it is compressed; empty where it cannot be read."""
+    try:
+        with opened(path) as file:
+            begin = file.read(recognize.HEAD) or b""
+        return zlib.decompressobj(wbits=GZIP).decompress(begin, recognize.HEAD) if begin[:2] == MAGIC else begin
+    except (OSError, zlib.error):
+        return b""
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_size, one.st_mtime_ns) == (other.st_size, other.st_mtime_ns)
+
+
+def _read(file: FileIO, size: int) -> Buffer:
+    """So many bytes, or those up to an end that has come nearer meanwhile."""
+    if not size:
+        return b""
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        # Shared ones, the default, mostly have no huge pages.
+        content = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        content.madvise(mmap.MADV_HUGEPAGE)
+    else:
+        content = mmap.mmap(-1, size)
+    at = 0
+    with memoryview(content) as view:
+        while at < size:
+            cancellation.check()
+            with view[at : at + _PIECE] as piece:
+                got = file.readinto(piece)
+            if not got:
+                return bytes(view[:at])
+            at += got
+    return content

@@ -1,0 +1,233 @@
+"""What a tool answers: named tables and facts, each column and fact declared with its type, unit and meaning.
+
+A tool declares `Table` and `Column` beside its function, which returns an `Answer` of plain values under those names;
+`named` puts both together as the JSON that pages and scripts read. Unknown values are None, never a filler.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
+
+from ...runtime.problems import Problem
+
+Json = Any
+"""Plain data as ``json.dumps`` takes it."""
+
+Kind = Literal["number", "string", "boolean"]
+Level = Literal["ok", "info", "warn", "bad", "unknown"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, or a fact: what it holds, in which unit, how it comes about, and what it depends on."""
+
+    id: str
+    label: str
+    kind: Kind = "number"
+    unit: str = ""
+    """``ms``, ``us``, ``share`` (0–1), ``percent`` (0–100), ``bytes`` (by 1000), ``iB`` (by 1024) … or empty."""
+    doc: str = ""
+    """What the figure is, its formula, its source; pages show it on hover."""
+    depends: tuple[str, ...] = ()
+    """What of a capture it rests on, e.g. `runtime.problems.AVERAGE`: findings that affect that mark the figure."""
+    signed: bool = False
+    """Whether it is a difference, which pages show with its sign."""
+    compared: bool = False
+    """Whether it is a fact that gets that of a baseline, and the difference, beside it."""
+
+
+class Keyed(NamedTuple):
+    """What the rows of a table are known by, so that they are found in another session's table, too.
+
+    The first fields are ids of columns that say of an op what `analysis.compare.match` matches by; empty ones are not
+    known.
+    """
+
+    name: str
+    type: str = ""
+    module: str = ""
+    origin: str = ""
+    shape: str = ""
+    source: str = ""
+    within: tuple[str, ...] = ()
+    """Columns that must be equal, such as the place where an op ran."""
+    called: str = ""
+    """Column by which rows are called where that is not the name."""
+    sums: tuple[str, ...] = ()
+    """Columns that are compared, per step, because they are sums over the capture."""
+    means: tuple[str, ...] = ()
+    """Columns that are compared as they are, because they are means over steps."""
+    largest: bool = False
+    """Whether small rows are left out of the table: then one that is missing on a side is not known to be 0 there."""
+    parent: str = ""
+    """Of a tree: the column that holds the ``id`` of the row around it."""
+    step: str = ""
+    """Of a table of steps: the column that says which step a row is. The name tells the rows of one step apart, and a
+    column ``left_out`` says which of them averages do not go over; see `tools.answers.samples`."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that tell rows apart, which a row that is only in the other session has, too."""
+        named = (self.name, self.called, self.type, self.module, self.origin, self.shape, self.source)
+        return tuple(dict.fromkeys(id for id in (*named, *self.within) if id))
+
+
+class Table(NamedTuple):
+    """A table that a tool declares."""
+
+    id: str
+    label: str
+    columns: tuple[Column, ...]
+    doc: str = ""
+    paged: bool = False
+    """Whether pages show it row by row and nothing else: of very many rows they get a part, and more as they go."""
+    keyed: Keyed | None = None
+    """What its rows are known by; with that it gets columns of differences from a baseline, see `against`."""
+
+    @property
+    def against(self) -> Table:
+        """With the columns that it has beside a baseline: each figure that is compared is followed by the base's."""
+        if not self.keyed:
+            return self
+        columns: list[Column] = []
+        for column in self.columns:
+            columns.append(column)
+            if column.id in (*self.keyed.sums, *self.keyed.means):
+                columns += _compared(column, column.id in self.keyed.sums)
+            if column.id == (self.keyed.called or self.keyed.name):
+                columns.append(_HELD if self.keyed.step else _MATCH)
+        return self._replace(columns=tuple(columns))
+
+
+_MATCH = Column(
+    "match",
+    "Match",
+    "string",
+    doc="By what the row was found in the baseline, where it is not the same in all; new, or gone where only the "
+    "baseline has it.",
+)
+_HELD = Column(
+    "match",
+    "Held against",
+    "string",
+    doc="What of the baseline, where that is not the same step on the same worker: the average of its steps that count "
+    "where it has not all the steps that count here.",
+)
+
+
+def facts_against(facts: Sequence[Column]) -> list[Column]:
+    """With those that they have beside a baseline."""
+    return [each for fact in facts for each in (fact, *(_compared(fact, False) if fact.compared else ()))]
+
+
+def _compared(column: Column, per_step: bool) -> tuple[Column, Column]:
+    """The baseline's figure, and the difference from it."""
+    base = replace(column, id=f"base_{column.id}", label=f"{column.label}, base", doc="The same of the baseline.")
+    doc = (
+        f"{'Of a step: t' if per_step else 'T'}his session's less the baseline's. Blank where they cannot be compared."
+    )
+    label = f"Δ {column.label}{' per step' if per_step else ''}"
+    return base, replace(column, id=f"delta_{column.id}", label=label, doc=doc, signed=True)
+
+
+class Headline(NamedTuple):
+    """The page's answer in one sentence."""
+
+    text: str
+    level: Level
+    tool: str = ""
+    """The tool that shows more; empty for none."""
+    doubt: str = ""
+    """Why the sentence may be wrong; empty where nothing speaks against it."""
+    code: str = ""
+    """Of the sentence, for scripts: see `analysis.diagnosis.catalogue`; empty for sentences of single tools."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a tool worked out, as plain values under the names that it declares."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Values by fact; those that are missing are unknown."""
+    tables: Mapping[str, Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    """Values by table and column, all columns of a table equally long; a missing column is unknown in every row."""
+    headline: Headline | None = None
+    notes: Sequence[Problem] = ()
+    """What the reader must know before trusting the figures."""
+
+
+def time_column(id: str, label: str, doc: str = "", *depends: str, compared: bool = False) -> Column:
+    """A column, or a fact, in whole picoseconds."""
+    return Column(id, label, unit="ps", doc=doc, depends=depends, compared=compared)
+
+
+def by_column(table: Table, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows in the order of the table's columns, as an `Answer` takes them."""
+    values: list[list[Any]] = [[] for _ in table.columns]
+    for row in rows:
+        for column, value in zip(values, row, strict=True):
+            column.append(value)
+    return {column.id: each for column, each in zip(table.columns, values, strict=True)}
+
+
+def by_field(table: Table, rows: Sequence[object]) -> dict[str, Sequence[Any]]:
+    """Of objects whose fields are named as the table's columns, as an `Answer` takes them."""
+    return {column.id: [getattr(row, column.id) for row in rows] for column in table.columns}
+
+
+def named(tool: str, facts: Sequence[Column], tables: Sequence[Table], answer: Answer) -> dict[str, Json]:
+    """The answer as JSON data with its declarations; raises KeyError for a name that is not declared."""
+    unknown = {*answer.facts} - {each.id for each in facts} | {*answer.tables} - {each.id for each in tables}
+    if unknown:
+        raise KeyError(f"{tool} declares no {', '.join(sorted(unknown))}")
+    return {
+        "tool": tool,
+        "headline": answer.headline._asdict() if answer.headline else None,
+        "facts": {
+            each.id: _declared(each) | {"value": _values([answer.facts.get(each.id)], each.kind)[0]} for each in facts
+        },
+        "tables": {each.id: named_table(each, answer.tables.get(each.id, {})) for each in tables},
+        "notes": [note.as_json() for note in answer.notes],
+    }
+
+
+def named_table(table: Table, values: Mapping[str, Sequence[Any]]) -> dict[str, Json]:
+    """A declared table with its values as JSON data; raises KeyError where they do not fit each other."""
+    unknown = {*values} - {column.id for column in table.columns}
+    lengths = {len(column) for column in values.values()}
+    if unknown or len(lengths) > 1:
+        raise KeyError(f"{table.id}: no columns {sorted(unknown)}, or columns of lengths {sorted(lengths)}")
+    rows = lengths.pop() if lengths else 0
+    columns = [
+        _declared(column) | {"id": column.id, "values": _values(values.get(column.id, [None] * rows), column.kind)}
+        for column in table.columns
+    ]
+    return {"label": table.label, "doc": table.doc, "rows": rows, "columns": columns}
+
+
+def _declared(column: Column) -> dict[str, Json]:
+    return {
+        "label": column.label,
+        "kind": column.kind,
+        "unit": column.unit,
+        "doc": column.doc,
+        "depends": list(column.depends),
+    } | ({"signed": True} if column.signed else {})
+
+
+def _values(values: Sequence[Any], kind: str) -> list[Json]:
+    """As JSON has them: numbers that are none become None."""
+    if kind != "number":
+        made = {"string": str, "boolean": bool}[kind]
+        return [None if value is None else made(value) for value in values]
+    plain = [value.item() if type(value) not in _PLAIN and hasattr(value, "item") else value for value in values]
+    # One that is not finite makes the sum so; to look at each takes longer.
+    if math.isfinite(sum(filter(None, plain))):
+        return plain
+    return [None if value is None or not math.isfinite(value) else value for value in plain]
+
+
+_PLAIN = (int, float, type(None))

@@ -1,0 +1,277 @@
+"""A session's tables held against those of a baseline: the same rows found in both, and each figure's difference.
+
+Rows are matched as ops are in a comparison; what makes two sessions incomparable there leaves differences blank here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...analysis.compare.engine import compare
+from ...analysis.compare.facts import HOST, QUESTION, STOPS, Fact
+from ...analysis.compare.load import known_digest
+from ...analysis.compare.match import EXACT, NONE, TIERS, Pair, paired
+from ...analysis.compare.side import Side, side
+from ...analysis.digest.identity import stem_of_program
+from ...analysis.digest.record import DigestOp
+from ...analysis.steps.step_choice import TYPICAL
+from ...analysis.steps.step_evidence import captured
+from ...model.host import Host
+from ...model.session import Session
+from ...runtime.problems import Problem, ProblemError
+from ...runtime.regex import regex
+from .answer import Answer, Column, Keyed, Table
+from .samples import held
+
+NEW, GONE = "new", "gone"
+_PROGRAM_ID = regex(r"\(\d+\)$")
+_Values = Mapping[str, Sequence[Any]]
+
+
+class Baseline(NamedTuple):
+    """What is held against."""
+
+    name: str
+    """Of a session of the same logdir."""
+    hosts: Callable[[Session], Sequence[Host]]
+    """Those of it that are shown; raises `ProblemError` where it has nothing to show."""
+    ask: Callable[[Session, Sequence[Host]], Answer]
+    """The same question."""
+
+
+class _Measure(NamedTuple):
+    """What sums over either capture are divided by: steps that it holds."""
+
+    base: float
+    new: float
+
+
+def against(
+    answer: Answer,
+    tables: Sequence[Table],
+    sides: tuple[Session, Sequence[Host]],
+    base: Baseline,
+    options: Mapping[str, Any],
+    facts: Sequence[Column],
+) -> tuple[Answer, Sequence[Table]]:
+    """The answer, with the ``facts`` that are compared, and its tables with the differences from a baseline.
+
+    As they were, with a note on why, where that is none.
+    """
+    session, hosts = sides
+    try:
+        if base.name == session.name:
+            raise ProblemError(Problem("same_session", "The baseline is this session.", "Choose another one."))
+        other = session.beside(base.name)
+        there = base.hosts(other)
+        before = base.ask(other, there)
+        found = _facts((other, there), sides, options)
+    except ProblemError as error:
+        about = error.problem
+        message = f"Nothing can be held against the baseline {base.name}. {about.message}"
+        note = Problem("no_baseline", message, about.remedy, about.where, "warning")
+        return replace(answer, notes=[*answer.notes, note]), tables
+    event = str(options.get("step_event", ""))
+    measure = (
+        None if any(fact.grade == STOPS for fact in found) else _Measure(captured(there, event), captured(hosts, event))
+    )
+    joined = {
+        table.id: _joined(table, answer.tables.get(table.id, {}), before.tables.get(table.id, {}), measure)
+        for table in tables
+        if table.keyed
+    }
+    told = {**answer.facts, **_of_facts(facts, answer.facts, before.facts, bool(measure))}
+    answer = Answer(told, {**answer.tables, **joined}, answer.headline, [*answer.notes, *map(_note, found)])
+    return answer, [_told(table.against, measure) for table in tables]
+
+
+def _of_facts(
+    facts: Sequence[Column], new: Mapping[str, Any], base: Mapping[str, Any], comparable: bool
+) -> dict[str, Any]:
+    """The base's values, and the differences."""
+    told: dict[str, Any] = {}
+    for id in (fact.id for fact in facts if fact.compared):
+        own, before = new.get(id), base.get(id)
+        told |= {f"base_{id}": before, f"delta_{id}": None}
+        if comparable and own is not None and before is not None:
+            told[f"delta_{id}"] = own - before
+    return told
+
+
+def _facts(
+    base: tuple[Session, Sequence[Host]], new: tuple[Session, Sequence[Host]], options: Mapping[str, Any]
+) -> list[Fact]:
+    """What speaks against comparing."""
+    event, steps = str(options.get("step_event", "")), str(options.get("steps", TYPICAL))
+
+    def digested(session: Session, hosts: Sequence[Host]) -> Side:
+        host = hosts[0].name if len(hosts) == 1 < len(session.hosts) else ""
+        return side([(session.name, known_digest(session, host, event, steps))])
+
+    return [fact for fact in compare(digested(*base), digested(*new)).facts if fact.grade in (STOPS, QUESTION, HOST)]
+
+
+def _note(fact: Fact) -> Problem:
+    opening = "Cannot be compared with the baseline" if fact.grade == STOPS else "Beside the baseline"
+    message = f"{opening}: {fact.text or fact.label.lower()} ({fact.label}: {fact.base} there, {fact.new} here)."
+    return Problem(f"baseline_{fact.id}", message, "Compare says more.", "", "warning")
+
+
+def _told(table: Table, measure: _Measure | None) -> Table:
+    """Differences say over how many steps they are, once that is known."""
+    if not (table.keyed and measure):
+        return table
+    many = f" {measure.new:.4g} steps here, {measure.base:.4g} in the baseline."
+    sums = {f"delta_{id}" for id in table.keyed.sums}
+    columns = (replace(each, doc=each.doc + many) if each.id in sums else each for each in table.columns)
+    return table._replace(columns=tuple(columns))
+
+
+def _joined(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:
+    """The values with those of the base beside them; rows that only the base has stand at the end."""
+    keyed = table.keyed
+    assert keyed, "only keyed tables are joined"
+    if keyed.step:
+        return _sampled(table, new, base, measure)
+    sides = [_rows(keyed, values) for values in (base, new)]
+    pairs = paired(*(list(enumerate(rows)) for rows in sides))
+    many = len(sides[1])
+    if keyed.largest:
+        pairs = [pair for pair in pairs if pair.tier != NONE]
+    gone = sorted(place for pair in pairs if not pair.new for place, _ in pair.base)
+    match: list[str | None] = [None] * many + [GONE] * len(gone)
+    answer = {
+        id: [*values, *(base[id][place] if id in keyed.columns else None for place in gone)]
+        for id, values in _filled(table, new, many).items()
+    }
+    for pair in pairs:
+        for place, word in _words(pair, sides[1]):
+            match[place] = word
+    answer["match"] = match
+    for id in (*keyed.sums, *keyed.means):
+        scale = measure if id in keyed.sums else measure and _Measure(1.0, 1.0)
+        figures = base.get(id, [None] * len(sides[0])), new.get(id, [None] * many)
+        answer[f"base_{id}"], answer[f"delta_{id}"] = _compared(pairs, gone, figures, scale)
+    if keyed.parent:
+        _grown(keyed, answer, base, pairs, gone)
+    return answer
+
+
+def _sampled(table: Table, new: _Values, base: _Values, measure: _Measure | None) -> dict[str, list[Any]]:
+    """The same of a table of steps, which has no rows that only the base has."""
+    keyed = table.keyed
+    assert keyed, "only keyed tables are joined"
+    words, figures = held(keyed, new, base)
+    answer = {id: [*values] for id, values in _filled(table, new, len(words)).items()} | {"match": words}
+    for id in keyed.means:
+        before = figures(id)
+        both = zip(answer[id], before, strict=True)
+        answer[f"base_{id}"] = before
+        answer[f"delta_{id}"] = [None if not measure or None in each else each[0] - each[1] for each in both]
+    return answer
+
+
+def _filled(table: Table, values: _Values, many: int) -> dict[str, Sequence[Any]]:
+    return {column.id: values.get(column.id, [None] * many) for column in table.columns}
+
+
+def _rows(keyed: Keyed, values: _Values) -> list[DigestOp]:
+    """The rows as ops that can be matched."""
+    many = len(values.get(keyed.name, ()))
+
+    def text(id: str, row: int) -> str:
+        value = values[id][row] if id and id in values else None
+        return "" if value is None else str(value)
+
+    above = _paths(keyed, values)
+    rows = []
+    for row in range(many):
+        within = [*(text(id, row) for id in keyed.within), *above[row]]
+        name, kind, origin = _bare(keyed, text(keyed.name, row)), text(keyed.type, row), text(keyed.origin, row)
+        module = stem_of_program(text(keyed.module, row))
+        shape, source = text(keyed.shape, row), text(keyed.source, row)
+        rows.append(DigestOp("\n".join(within), "", name, kind, module, origin, shape, "", "", source, 0, None, 0, 0))
+    return rows
+
+
+def _paths(keyed: Keyed, values: _Values) -> list[list[str]]:
+    """Of a tree, what is around each row, the outermost last; empty of a plain table."""
+    names = values.get(keyed.name, ())
+    if not keyed.parent:
+        return [[] for _ in names]
+    place = {id: row for row, id in enumerate(values["id"])}
+    paths: list[list[str]] = []
+    for parent in values[keyed.parent]:
+        around = place.get(parent, -1)
+        # Rows stand before their parts.
+        paths.append([] if around < 0 else [_bare(keyed, str(names[around])), *paths[around]])
+    return paths
+
+
+def _bare(keyed: Keyed, name: str) -> str:
+    """Rows of a tree may be programs, whose names end with numbers that change from run to run."""
+    return _PROGRAM_ID.sub("", name) if keyed.parent else name
+
+
+def _words(pair: Pair, rows: Sequence[DigestOp]) -> Iterator[tuple[int, str | None]]:
+    """What is said of each row of this session: of several that are one the first has their figures together."""
+    if not pair.new:
+        return
+    first = pair.new[0][0]
+    many = f", {len(pair.base)} of the baseline together" if len(pair.base) > 1 else ""
+    said = NEW if pair.tier == NONE else (TIERS[pair.tier] if pair.tier != EXACT else "") + many
+    if len(pair.new) > 1 and pair.tier != NONE:
+        said = f"{said}, {len(pair.new)} here together".removeprefix(", ")
+    yield first, said.removeprefix(", ") or None
+    for place, _ in pair.new[1:]:
+        yield place, NEW if pair.tier == NONE else f"counted with {rows[first].name}"
+
+
+def _compared(
+    pairs: Sequence[Pair], gone: Sequence[int], figures: tuple[Sequence[Any], Sequence[Any]], scale: _Measure | None
+) -> tuple[list[Any], list[Any]]:
+    """The base's figure and the difference by row; neither of rows that are counted with another one."""
+    base, new = figures
+    many = len(new)
+    before: list[Any] = [None] * (many + len(gone))
+    delta: list[Any] = list(before)
+
+    def put(place: int, old: Any, own: Any) -> None:
+        before[place] = old
+        if scale and not (old is None and own is None):
+            delta[place] = (own or 0) / scale.new - (old or 0) / scale.base
+
+    for pair in pairs:
+        if not pair.new:
+            continue
+        if pair.tier == NONE:
+            for place, _ in pair.new:
+                put(place, None, new[place])
+        else:
+            put(pair.new[0][0], _sum(base, pair.base), _sum(new, pair.new))
+    for at, place in enumerate(gone):
+        put(many + at, base[place], None)
+    return before, delta
+
+
+def _sum(values: Sequence[Any], rows: Sequence[tuple[int, DigestOp]]) -> Any:
+    """None where nothing of it is known."""
+    known = [values[place] for place, _ in rows if values[place] is not None]
+    return sum(known) if known else None
+
+
+def _grown(
+    keyed: Keyed, answer: dict[str, list[Any]], base: _Values, pairs: Sequence[Pair], gone: Sequence[int]
+) -> None:
+    """Give the rows of a tree that are gone a place in it: within what their own parents became."""
+    ids = answer["id"]
+    many = len(ids) - len(gone)
+    became = {base["id"][old]: ids[pair.new[0][0]] for pair in pairs if pair.new for old, _ in pair.base}
+    for at, place in enumerate(gone):
+        became[base["id"][place]] = ids[many + at] = many + at
+    for at, place in enumerate(gone):
+        answer[keyed.parent][many + at] = became.get(base[keyed.parent][place])
+        for id in ("depth", "kind"):
+            answer[id][many + at] = base[id][place]

@@ -1,0 +1,39 @@
+"""Texts of a capture in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...runtime.regex import regex
+from ...runtime.terminal import shown
+
+_UNDERSCORE = regex(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+MOST = 60_000
+"""Characters that a comment of a pull request can hold, and some to spare."""
+
+
+def escaped(text: str) -> str:
+    """As Markdown shows it on one line, whatever is in it; characters that do something by their numbers."""
+    text = shown(" ".join(text.split()))
+    for mark in "\\`*{}[]<>#|~":
+        text = text.replace(mark, f"\\{mark}")
+    # Within a word it does nothing, and names with it are searched for.
+    text = _UNDERSCORE.sub(r"\\_", text)
+    # Nobody is told of a pull request by the name of an op.
+    return text.replace("@", "&#64;")
+
+
+def code(text: str) -> str:
+    """The same as code, also in tables."""
+    plain = shown(" ".join(text.replace("`", "'").split()))
+    return f"`{plain.replace('|', chr(0x2223))}`" if plain else ""
+
+
+def within(lines: Iterable[str]) -> str:
+    """The lines, without those that make it longer than a comment may be."""
+    kept, left = [], MOST
+    for line in lines:
+        if len(line) < left:
+            kept.append(line)
+            left -= len(line) + 1
+    return "\n".join(kept) + "\n"

@@ -1,0 +1,206 @@
+"""What a tool is: a function from hosts to an `Answer`, with its name, title, options and declarations beside it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...analysis.health import capture_health
+from ...model.host import Host
+from ...model.per_host import Need, need
+from ...model.session import Session
+from ...model.session_facts import events
+from ...runtime.problems import Problem, ProblemError
+from .answer import Answer, Column, Headline, Json, Table, facts_against, named
+
+
+class Param(NamedTuple):
+    """An option of a tool; the command line, the URL and the page's controls come from it."""
+
+    name: str
+    default: str
+    doc: str
+    choices: tuple[str, ...] = ()
+    kind: str = "text"
+    """``text``, ``count`` for a whole number of 1 or more, ``session`` for the name of another session beside it, or
+    ``baseline`` for one that the tables are held against, if any: pages choose it once for all tools. ``sessions`` is a
+    pattern of names of sessions."""
+    candidates: str = ""
+    """Where the answer lists values worth choosing, ``table.column``; others may be given, too."""
+
+    def value(self, text: str) -> str | int:
+        """What the tool's function takes; raises `ProblemError` for a text that is none of the choices or no number."""
+        if self.choices and text not in self.choices:
+            remedy = f"Choose {', '.join(self.choices)}."
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is none of its choices.", remedy))
+        if self.kind != "count":
+            return text
+        if not (text.isdecimal() and len(text) < _DIGITS and int(text)):
+            raise ProblemError(Problem("bad_option", f"{self.name}={text!r} is no such number.", "Give 1 or more."))
+        return int(text)
+
+
+_DIGITS = 10
+"""Numbers of so many digits are mistakes."""
+
+STEP_EVENT = Param(
+    "step_event",
+    "",
+    "Name of the events to count as steps, instead of the rule that finds them.",
+    candidates="step_choices.name",
+)
+"""The option of every tool that speaks of steps."""
+
+BASELINE = Param("base", "", "A session beside it whose figures are shown with their differences.", kind="baseline")
+"""The option of every tool that has a keyed table; see `baseline`."""
+
+Availability = Callable[[Session, Sequence[Host]], "Problem | None"]
+ToolFunction = Callable[..., Any]
+PerHost = Callable[..., object]
+"""Decorated by `per_host`."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as `tools.find` returns it."""
+
+    name: str
+    title: str
+    doc: str
+    """The function's docstring: the question that the tool answers."""
+    order: int
+    """Place among the tabs, ascending."""
+    all_hosts: bool
+    """Whether hosts can be shown together; otherwise one host is chosen."""
+    params: tuple[Param, ...]
+    facts: tuple[Column, ...]
+    tables: tuple[Table, ...]
+    lacking: Availability | None
+    """Why these hosts have nothing to show in it and how to get it, None where they have; none where all hosts have."""
+    function: ToolFunction
+    """``(session, hosts, **options)`` → `Answer`, or pieces of JSON text where it is streamed."""
+    needs: tuple[PerHost, ...] = ()
+    """What the function asks of every host, see `per_host`, with those of its options that they have parameters for.
+
+    Where hosts are many, this is worked out side by side; then the function needs no host's events.
+    """
+    precheck: tuple[PerHost, ...] = ()
+    """The same for ``lacking``."""
+    streamed: bool = False
+    """Whether the function returns pieces of JSON text, because all of it at once would be too large to hold."""
+    looks_around: bool = False
+    """Whether it tells of all sessions of the logdir, so that no answer is good for longer than the moment."""
+
+    @property
+    def page(self) -> Path | None:
+        """The JavaScript module that draws it: a file of its name beside the function's; None where there is none.
+
+        Tools of other distributions bring one where the generic page does not do; our own pages are built into ours.
+        """
+        source = getattr(sys.modules.get(self.function.__module__), "__file__", None)
+        found = Path(source).with_name(f"{self.name}.js") if source else None
+        return found if found and found.is_file() else None
+
+    def run(self, session: Session, host: str = "", /, **options: str) -> Json:
+        """The tool's answer as JSON data (see `tools.answers.answer`) for one host, or for all with nothing.
+
+        Raises `ProblemError` for a host, an option or a choice that does not exist.
+        """
+        if self.streamed:
+            return json.loads("".join(self.pieces(session, host, **options)))
+        known, hosts = self.options(options), self.hosts(session, host, **options)
+        facts: Sequence[Column] = self.facts
+        tables: Sequence[Table] = self.tables
+        base = str(known.pop(BASELINE.name)) if BASELINE in self.params else ""
+        answer: Answer = self.function(session, hosts, **known)
+        if base:
+            # Imported with what compares, which few questions need.
+            from .baseline import Baseline, against
+
+            other = Baseline(
+                base, lambda there: self._beside(there, host, options), lambda *at: self.function(*at, **known)
+            )
+            answer, tables = against(answer, self.tables, (session, hosts), other, known, self.facts)
+            facts = facts_against(self.facts)
+        cause = capture_health.nothing(session, hosts)
+        if cause:
+            headline = Headline(f"{cause.message} {cause.remedy}", "bad" if cause.severity == "error" else "unknown")
+            answer = replace(answer, headline=headline)
+        return named(self.name, facts, tables, answer)
+
+    def _beside(self, other: Session, host: str, options: Mapping[str, str]) -> list[Host]:
+        """The hosts of another session that are shown there when asked so; raises where it has nothing to show."""
+        lacking = self.unavailable(other)
+        if lacking:
+            raise ProblemError(lacking)
+        return self.hosts(other, host if host in other.hosts else "", **options)
+
+    def pieces(self, session: Session, host: str = "", /, **options: str) -> Iterator[str]:
+        """The JSON text of a streamed tool, piece by piece; raises as `run` does, before the first piece."""
+        known = self.options(options)
+        return iter(self.function(session, session.each(host), **known))
+
+    def hosts(self, session: Session, host: str = "", /, **options: str) -> list[Host]:
+        """The hosts that it shows when asked so, ready to be asked; raises `ProblemError` as `run` does."""
+        if not self.all_hosts:
+            return session.select(host or session.hosts[0])[:1]
+        return session.select(host, self.needed(**options))
+
+    def unavailable(self, session: Session, others: Sequence[Need] = ()) -> Problem | None:
+        """Why a session has nothing to show in it and how to get it; None where it has. What is to blame for a capture
+        without any event is the reason for every tool.
+
+        `others` that are about to be asked of each host are worked out with it. Raises `ProblemError` where no host can
+        be read.
+        """
+        asked: tuple[PerHost, ...] = (*capture_health.NEEDS, *self.precheck)
+        hosts = session.select("", [*others, *(need(each) for each in asked)])
+        return capture_health.nothing(session, hosts) or (self.lacking(session, hosts) if self.lacking else None)
+
+    def needed(self, **options: str) -> list[Need]:
+        """`needs` with these options; raises `ProblemError` as `run` does."""
+        known = self.options(options)
+        return [need(function, **known) for function in dict.fromkeys((events, *self.needs))]
+
+    def options(self, given: Mapping[str, str]) -> dict[str, str | int]:
+        """All options with their values; raises `ProblemError` for one that does not exist, or a bad value."""
+        known = {param.name: param for param in self.params}
+        for name in given:
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise ProblemError(
+                    Problem("unknown_option", f"{self.name} has no option {name!r}.", f"It has: {names}.")
+                )
+        return {name: param.value(given.get(name, param.default)) for name, param in known.items()}
+
+
+def tool(
+    title: str,
+    *,
+    order: int = 100,
+    all_hosts: bool = True,
+    params: Sequence[Param] = (),
+    facts: Sequence[Column] = (),
+    tables: Sequence[Table] = (),
+    needs: Sequence[PerHost] = (),
+    precheck: Sequence[PerHost] = (),
+    unavailable: Availability | None = None,
+    streamed: bool = False,
+    looks_around: bool = False,
+) -> Callable[[ToolFunction], Tool]:
+    """Make a `Tool` of a function ``(session, hosts: list[Host], **options) -> Answer``."""
+
+    def make(function: ToolFunction) -> Tool:
+        doc, name = (function.__doc__ or "").strip(), function.__name__
+        asked = tuple(needs), tuple(precheck)
+        options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
+        declared = (options, tuple(facts), tuple(tables))
+        return Tool(
+            name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
+        )
+
+    return make

@@ -1,0 +1,1 @@
+"""Columns, facts and options that several tools share, each declared once."""

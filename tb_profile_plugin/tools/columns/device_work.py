@@ -1,0 +1,197 @@
+"""What the page Why says of devices: their work and idleness, launch queues, collectives, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...analysis.activity.communication import LatePeers, overlaps
+from ...analysis.activity.copies import copies
+from ...analysis.activity.worker_communication import NEEDS as MESSAGES
+from ...analysis.activity.worker_communication import peers
+from ...analysis.diagnosis.catalogue import LABELS
+from ...analysis.diagnosis.diagnose import Device
+from ...analysis.diagnosis.queues import queues
+from ...model.host import Host
+from ...runtime.problems import CLOCKS, DEVICE
+from ..answers.answer import Column, Keyed, Table, by_column, time_column
+
+NEEDS = (*MESSAGES, queues, copies)
+
+_OF = (Column("host", "Host", "string"), Column("device", "Device", "string"))
+
+
+DEVICES = Table(
+    "devices",
+    "Devices",
+    (
+        *_OF,
+        Column("state", "State", "string", doc="worked, or not_recorded: the capture holds nothing of it."),
+        time_column("window_ps", "Time", "Between the profiler's start and its stop.", DEVICE),
+        time_column("compute_ps", "Compute", "Any kernel or op that is no communication and no copy.", DEVICE),
+        time_column("exposed_collective_ps", "Communication", "While the device computes nothing.", DEVICE),
+        time_column("exposed_copy_ps", "Copies", "While the device neither computes nor communicates.", DEVICE),
+        time_column("idle_ps", "Idle", "While it does nothing.", DEVICE),
+        Column("busy_share", "Busy", unit="share", doc="Time in which it does anything.", depends=(DEVICE,)),
+    ),
+    doc="What each device does from the profiler's start to its stop: the union over its streams.",
+    keyed=Keyed("device", sums=("compute_ps", "idle_ps")),
+)
+
+IDLE = Table(
+    "idle",
+    "Why devices are idle",
+    (
+        *_OF,
+        Column("id", "Cause", "string"),
+        Column("label", "Why", "string"),
+        time_column("time_ps", "Time", "The causes of a device sum to its idle time.", DEVICE),
+    ),
+    keyed=Keyed("id", "label", within=("device",), sums=("time_ps",)),
+)
+
+QUEUES = Table(
+    "queues",
+    "Launch queues",
+    (
+        *_OF,
+        Column("verdict", "Verdict", "string", doc="host-bound, device-bound or mixed, by idleness and what waits."),
+        time_column("lead_ps", "Launched ahead", "Median time from a launch to the begin of what it launched.", DEVICE),
+        Column("waiting", "Waiting", doc="Median number of events that were launched and wait, weighted by time."),
+        Column("starved_share", "Found it empty", unit="share", doc="Of the launches, those into an empty stream."),
+        Column("launches", "Launched events", doc="Events whose launch was recorded."),
+        time_column("calls_ps", "Launch calls", "Time in calls that launch.", DEVICE),
+        Column("short_share", "Short kernels", unit="share", doc="Of the kernels, those shorter than 10 µs."),
+    ),
+    doc="How far the host is ahead of each device, from the profiler's start to its stop.",
+    keyed=Keyed("device", sums=("calls_ps",)),
+)
+
+COMMUNICATION = Table(
+    "communication",
+    "Communication",
+    (
+        *_OF,
+        Column("kind", "Kind", "string", doc="By the names of kernels and ops; blank for all kinds together."),
+        Column("count", "Count", doc="How many, over the whole capture."),
+        time_column("time_ps", "Time", "In which any of them runs.", DEVICE),
+        time_column("hidden_ps", "Overlapped", "Of it, while the device computes, too.", DEVICE),
+        time_column("exposed_ps", "Not overlapped", "The rest.", DEVICE),
+        time_column(
+            "waiting_ps", "Waiting for a peer", "Until the last host began the same one; blank if unmatched.", CLOCKS
+        ),
+        Column("last", "Came last", "string", doc="The host that cost the others most by that.", depends=(CLOCKS,)),
+    ),
+    doc="Collectives of each device. What overlaps may cost nothing; what a host waits is another host's doing.",
+    keyed=Keyed("kind", within=("device",), sums=("time_ps", "exposed_ps")),
+)
+
+COPIES = Table(
+    "copies",
+    "Copies",
+    (
+        *_OF,
+        Column("direction", "Direction", "string"),
+        Column("memory", "Memory", "string", doc="From which kind to which; blank where the capture does not say."),
+        Column("count", "Count", doc="How many, over the whole capture."),
+        time_column("time_ps", "Time", "Each copy by itself.", DEVICE),
+        time_column("exposed_ps", "Not overlapped", "While the device neither computes nor communicates.", DEVICE),
+        Column("bytes", "Size", unit="bytes", doc="Blank where the capture does not give the size of each."),
+        Column("gb_per_s", "GB/s", doc="10⁹ bytes per second; blank where it is not known or cannot be true."),
+        Column("small", "Small", doc="Those of less than 64 KiB, which take as long as it takes to start."),
+        Column("blocking", "Blocking", doc="Those that kept the thread that asked for them."),
+    ),
+    doc="Copies and memsets that devices recorded.",
+    keyed=Keyed("direction", "memory", within=("device",), sums=("time_ps", "exposed_ps")),
+)
+
+TABLES = (DEVICES, IDLE, QUEUES, COMMUNICATION, COPIES)
+
+
+def device_work(
+    hosts: Sequence[Host], devices: Sequence[Device], step_event: str
+) -> dict[str, Mapping[str, Sequence[Any]]]:
+    """The tables by id; ``devices`` as the diagnosis has them."""
+    return {
+        "devices": _devices(devices),
+        "idle": _idle(devices),
+        "queues": _queues(hosts, step_event),
+        "communication": communication(hosts),
+        "copies": _copies(hosts),
+    }
+
+
+_WORK = ("compute", "exposed_collective", "exposed_copy")
+
+
+def _devices(devices: Sequence[Device]) -> dict[str, Sequence[Any]]:
+    whole = [sum(each.state_ps.values()) or None for each in devices]
+    busy = [sum(each.state_ps.get(state, 0) for state in _WORK) for each in devices]
+    return {
+        **{name: [getattr(each, name) for each in devices] for name in ("host", "device", "state")},
+        "window_ps": whole,
+        **{f"{state}_ps": [each.state_ps.get(state) for each in devices] for state in _WORK},
+        "idle_ps": [total - some if total else None for total, some in zip(whole, busy, strict=True)],
+        "busy_share": [some / total if total else None for total, some in zip(whole, busy, strict=True)],
+    }
+
+
+def _idle(devices: Sequence[Device]) -> dict[str, list[Any]]:
+    rows = [
+        (each.host, each.device, state, LABELS[state], ps)
+        for each in devices
+        for state, ps in each.state_ps.items()
+        if ps and state not in _WORK
+    ]
+    return by_column(IDLE, rows)
+
+
+def _queues(hosts: Sequence[Host], step_event: str) -> dict[str, list[Any]]:
+    rows = [
+        (
+            host.name,
+            each.device,
+            each.verdict,
+            each.lead_ps,
+            each.waiting,
+            each.starved / each.launches if each.launches else None,
+            each.launches,
+            each.calls_ps,
+            each.short / each.kernels if each.kernels else None,
+        )
+        for host in hosts
+        for each in queues(host, step_event)
+    ]
+    return by_column(QUEUES, rows)
+
+
+def communication(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+    """The rows of `COMMUNICATION`."""
+    met = peers(hosts)
+    rows = []
+    for place, host in enumerate(hosts):
+        found = overlaps(host)
+        kinds = {device: sum(each.device == device for each in found) for device in {each.device for each in found}}
+        # All kinds together say nothing more where there is one.
+        for each in (each for each in found if each.kind or kinds[each.device] > 2):
+            waited = _waited(met, place, each.kind) if met else (None, None)
+            times = each.ps, each.hidden_ps, each.exposed_ps
+            rows.append((host.name, each.device, each.kind or None, each.count, *times, *waited))
+    return by_column(COMMUNICATION, rows)
+
+
+def _waited(met: LatePeers, place: int, kind: str) -> tuple[int | None, str | None]:
+    """(ps, host): how long one of the hosts waited in collectives of a kind, and who cost the others most."""
+    mine = np.array([not kind or each == kind for each in met.kind], bool)
+    if not mine.any():
+        return None, None
+    last = np.bincount(met.late[mine], met.waiting_ps[mine].max(axis=1), len(met.hosts))
+    return int(met.waiting_ps[mine, place].sum()), met.hosts[int(last.argmax())]
+
+
+def _copies(hosts: Sequence[Host]) -> dict[str, list[Any]]:
+    plain = ("device", "direction", "memory", "count", "ps", "exposed_ps", "bytes", "gb_per_s", "small", "blocking")
+    rows = [(host.name, *(getattr(each, name) for name in plain)) for host in hosts for each in copies(host)]
+    return by_column(COPIES, [(*row[:3], row[3] or None, *row[4:]) for row in rows])

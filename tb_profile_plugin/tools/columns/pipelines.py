@@ -1,0 +1,253 @@
+"""The tables of tf.data's page: calls node by node, transformations, latencies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...analysis.tfdata.iterator_calls import SLOW_PS, Node, Pipeline
+from ...analysis.tfdata.page import Shown
+from ...model.iterators import ASYNCHRONOUS, kind_of
+from ...runtime.problems import Problem
+from ..answers.answer import Column, Table, by_column
+
+PS_PER_US = 1e6
+
+WHERE = (
+    Column("host", "Host", "string"),
+    Column("input_pipeline", "Input Pipeline", "string", doc="Numbered in the order of their first calls."),
+)
+
+
+def us(column: str, label: str, doc: str) -> Column:
+    """A column of microseconds."""
+    return Column(column, label, unit="us", doc=doc)
+
+
+Ordered = Sequence[tuple[Shown, Pipeline]]
+"""Pipelines, the slowest first, each with what its host shows."""
+
+CALLS = Table(
+    "calls",
+    "Calls",
+    (
+        *WHERE,
+        Column("rank", "Rank", doc="0 is the pipeline's slowest call."),
+        Column("name", "Name", "string", doc="The iterator's id."),
+        Column("parent", "Parent", "string", doc="Id of the iterator that asks it, where that took part in this call."),
+        Column("type", "Type", doc="2 the bottleneck of this call, 1 on its critical path, 0 beside it."),
+        Column("label", "Iterator", "string", doc="Type of the iterator: the last part of its long name."),
+        Column(
+            "long_name",
+            "Long name",
+            "string",
+            doc="The path from the pipeline's root; [i] counts inputs, elements, epochs.",
+        ),
+        us("start_us", "Start time", "Begin of its first call here, on the capture's clock."),
+        us("total_us", "Total duration", "Sum over its calls for this request."),
+        us("self_us", "Self time", "Total without the union of what it asked others for."),
+        Column("num_calls", "# calls", doc="How often it was asked for this request."),
+        us("wait_us", "Wait on input", "Total minus self time: it waited for iterators that it asked."),
+        us(
+            "critical_us",
+            "Critical time",
+            "What it is to blame for; over a call's nodes it sums to the latency.",
+        ),
+        Column("share", "Share", unit="share", doc="Critical time as part of the call's latency."),
+        Column("asynchronous", "Asynchronous", "boolean", doc="Works ahead on threads of its own."),
+        Column("event", "Event", doc="Its first call's number on the host's timeline."),
+    ),
+    doc="Every iterator of the slowest calls.",
+)
+STAGES = Table(
+    "stages",
+    "Transformations",
+    (
+        *WHERE,
+        Column("stage", "Stage", doc="Number within the pipeline, the outermost first."),
+        Column("parent", "Parent", doc="The stage that asks it, -1 for none."),
+        Column("label", "Transformation", "string", doc="Iterator type."),
+        Column("long_name", "Long name", "string", doc="The path from the root; [] counts elements or epochs."),
+        Column("dataset", "Dataset", "string", doc="The name= that the program gave it, or one made of its type."),
+        Column("asynchronous", "Asynchronous", "boolean", doc="Works ahead on threads of its own."),
+        Column(
+            "path", "On the path", doc="2 bottleneck over all calls, 1 took part in what was waited for, 0 did not."
+        ),
+        Column("num_calls", "# calls", doc="All calls in the capture, those ahead of need too."),
+        Column("iterators", "Iterators", doc="Iterators that were made at this place."),
+        us("total_us", "Total duration", "Sum over all calls."),
+        us("self_us", "Self time", "Total without the union of what it asked others for."),
+        us("wait_us", "Wait on input", "Total minus self time."),
+        us("element_wait_us", "Wait for threads", "Waited for elements that its own threads made."),
+        us("critical_us", "Critical time", "Part of the program's waiting that it is to blame for; sums to the total."),
+        Column("share", "Share", unit="share", doc="Critical time as part of the pipeline's total."),
+        us("held_us", "Held up", "Of the critical time: an element was there, but its thread did not get on."),
+        us("longest_us", "Longest call", "Duration of the longest call."),
+        us("start_us", "Start time", "Begin of the longest call, on the capture's clock."),
+        Column("event", "Event", doc="The longest call's number on the host's timeline."),
+        Column("settings", "Settings", "string", doc="What the longest call recorded about itself."),
+    ),
+    doc="Every transformation of the programs, over all calls.",
+)
+HISTOGRAM = Table(
+    "histogram",
+    "Latencies by pipeline",
+    (
+        *WHERE,
+        us("from_us", "From", "Lower bound of the latency, inclusive."),
+        us("to_us", "To", "Upper bound."),
+        Column("num_calls", "# calls", doc="Calls with such a latency."),
+    ),
+    doc="How many calls took how long, per pipeline.",
+)
+LATENCIES = Table(
+    "latencies",
+    "Latencies",
+    (
+        *HISTOGRAM.columns[2:],
+        Column("slow", "Slow", "boolean", doc="Whether TensorFlow's guide calls such an answer slow: from 50 µs on."),
+    ),
+    doc="How long the calls of all pipelines took; from 50 µs on the program waits for data.",
+)
+REQUESTS = Table(
+    "requests",
+    "Slowest calls",
+    (
+        *WHERE,
+        Column("rank", "Rank", doc="0 is the pipeline's slowest call."),
+        us("latency_us", "Latency", "From the program's request to the element."),
+    ),
+    doc="The calls that are described node by node.",
+)
+
+
+def calls(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
+    """The columns of `CALLS`."""
+    rows: list[list[Any]] = []
+    for shown, pipeline in ordered:
+        for rank, request in enumerate(pipeline.requests[:limit].tolist()):
+            nodes = shown.nodes[request]
+            blocking = [node for node in nodes if node.blocking and node.self_ps > 0]
+            worst = max(blocking, key=lambda node: node.self_ps, default=None)
+            latency = sum(node.critical_ps for node in nodes)
+            place = [pipeline.host, pipeline.name, rank]
+            rows += [[*place, *_node(node, worst, latency), shown.first_event + node.row] for node in nodes]
+    return by_column(CALLS, rows)
+
+
+def requests(ordered: Ordered, limit: int) -> dict[str, list[Any]]:
+    """The columns of `REQUESTS`."""
+    rows = [
+        (pipeline.host, pipeline.name, rank, latency / PS_PER_US)
+        for _, pipeline in ordered
+        for rank, latency in enumerate(pipeline.latency_ps[:limit].tolist())
+    ]
+    return by_column(REQUESTS, rows)
+
+
+def _node(node: Node, worst: Node | None, latency: int) -> list[Any]:
+    return [
+        str(node.id),
+        str(node.parent_id) if node.parent_id else "",
+        2 if node is worst else int(node.blocking),
+        node.label,
+        node.place,
+        node.begin_ps / PS_PER_US,
+        node.total_ps / PS_PER_US,
+        node.self_ps / PS_PER_US,
+        node.calls,
+        (node.total_ps - node.self_ps) / PS_PER_US,
+        node.critical_ps / PS_PER_US,
+        node.critical_ps / latency if latency else None,
+        kind_of(node.label) in ASYNCHRONOUS,
+    ]
+
+
+def stages(ordered: Ordered) -> dict[str, list[Any]]:
+    """The columns of `STAGES`."""
+    return by_column(STAGES, [row for shown, pipeline in ordered for row in _stage_rows(shown, pipeline)])
+
+
+_HIDDEN = frozenset(["id", "parent_id", "group_id", "shapes", "types", "ram_usage_megabytes", "ram_budget_megabytes"])
+
+
+def _stage_rows(shown: Shown, pipeline: Pipeline) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    for at, stage in enumerate(pipeline.stages):
+        ps = (
+            stage.total_ps,
+            stage.self_ps,
+            stage.total_ps - stage.self_ps,
+            stage.wait_ps,
+            stage.critical_ps,
+        )
+        share = stage.critical_ps / pipeline.total_ps if pipeline.total_ps else None
+        settings = ", ".join(f"{key}={value}" for key, value in stage.settings.items() if key not in _HIDDEN)
+        rows.append(
+            [
+                pipeline.host,
+                pipeline.name,
+                at,
+                stage.parent,
+                stage.label,
+                stage.place,
+                stage.dataset,
+                stage.asynchronous,
+                2 if at == pipeline.bottleneck else int(stage.critical_ps > 0),
+                stage.calls,
+                stage.iterators,
+                *(value / PS_PER_US for value in ps),
+                share,
+                stage.held_ps / PS_PER_US,
+                stage.longest_ps / PS_PER_US,
+                stage.begin_ps / PS_PER_US,
+                shown.first_event + stage.row,
+                settings,
+            ]
+        )
+    return rows
+
+
+def histogram(ordered: Ordered) -> dict[str, list[Any]]:
+    """The columns of `HISTOGRAM`."""
+    rows = []
+    for _, pipeline in ordered:
+        latency = pipeline.latency_ps / PS_PER_US
+        edges = [0.0, 10.0]
+        while edges[-1] <= latency.max():
+            edges.append(edges[-1] * (5 if f"{edges[-1]:.0f}"[0] == "1" else 2))
+        counts, _ = np.histogram(latency, edges)
+        rows += [
+            (pipeline.host, pipeline.name, low, high, int(count))
+            for low, high, count in zip(edges, edges[1:], counts, strict=False)
+        ]
+    return by_column(HISTOGRAM, rows)
+
+
+def latencies(by_pipeline: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """The columns of `LATENCIES`, from those of `HISTOGRAM`."""
+    bins: Counter[tuple[float, float]] = Counter()
+    for low, high, count in zip(*(by_pipeline[name] for name in ("from_us", "to_us", "num_calls")), strict=True):
+        bins[low, high] += count
+    rows = [(low, high, bins[low, high], low * PS_PER_US >= SLOW_PS) for low, high in sorted(bins)]
+    return by_column(LATENCIES, rows)
+
+
+_DAMAGE = {
+    "cycle": "Circles of iterators or calls that asked each other, cut open: {}.",
+    "no_parent": "Iterators asked by one that made no call in the capture, placed by their long names: {}.",
+    "no_pipeline": "Iterators that belong to no pipeline asked during the capture, left out: {}.",
+    "reused_id": "Ids that stand for several iterators, whose figures may be mixed: {}.",
+}
+
+
+def damage(found: Mapping[str, Shown]) -> list[Problem]:
+    """What did not fit together in the captures, by host."""
+    return [
+        Problem("iterators", f"{host}: {_DAMAGE[what].format(count)}", "", "", "info")
+        for host, shown in found.items()
+        for what, count in shown.damage.items()
+    ]

@@ -1,0 +1,31 @@
+"""The table of what lies in a selected part of the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..answers.answer import Column, Table, by_column
+
+_PS_PER_US = 1e6
+
+TABLE = Table(
+    "selection",
+    "Selected events",
+    (
+        Column("name", "Name", "string"),
+        Column("count", "Count", doc="Events of this name that overlap the selection."),
+        Column("total_us", "Total", unit="us", doc="Their durations together, whole where the selection cuts them."),
+        Column("self_us", "Self", unit="us", doc="Without what runs directly inside them on the same lane."),
+        Column("mean_us", "Mean", unit="us", doc="Total by count."),
+        Column("min_us", "Min", unit="us", doc="The shortest."),
+        Column("max_us", "Max", unit="us", doc="The longest."),
+    ),
+)
+
+
+def columns(rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
+    """Values of the columns from rows of name, count, total, self, least and most time, ps."""
+    times = [(row[2], row[3], row[2] / row[1], row[4], row[5]) for row in rows]
+    figures = [[time / _PS_PER_US for time in each] for each in times]
+    return by_column(TABLE, [(*row[:2], *each) for row, each in zip(rows, figures, strict=True)])

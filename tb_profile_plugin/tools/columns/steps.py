@@ -1,0 +1,171 @@
+"""Steps as the tools that speak of them answer: the table of steps and its facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...analysis.activity.states import CATEGORIES
+from ...analysis.diagnosis import diagnose
+from ...analysis.health import capture_health
+from ...analysis.steps import step_evidence
+from ...analysis.steps.step_choice import ALL, TYPICAL
+from ...analysis.steps.step_time import PS_PER_MS, StepTimes, summary
+from ...model import clock
+from ...model.events.steps import SOURCES
+from ...model.host import Host
+from ...runtime.arrays import Array
+from ...runtime.problems import AVERAGE, CLOCKS, HOST, SPREAD, Problem
+from ..answers.answer import Column, Headline, Keyed, Table
+from ..answers.tool import Param
+
+CHOICE = Param(
+    "steps",
+    TYPICAL,
+    f"Steps that figures go over: {TYPICAL} (without those that warm up or are far from the others), {ALL} complete "
+    "ones, or numbers such as 5-20.",
+)
+"""The option of every tool whose figures go over steps."""
+
+_OVER = "Over the typical steps, or those that are chosen."
+
+
+def spread(of: str, label: str, unit: str, doc: str, depends: tuple[str, ...] = ()) -> tuple[Column, ...]:
+    """Facts that describe samples, named ``{of}_average_{unit}`` and so on; shares have no suffix."""
+    suffix = "" if unit == "share" else f"_{unit}"
+    rests_on = {"deviation": SPREAD, "average": AVERAGE}
+    return tuple(
+        Column(
+            f"{of}_{figure}{suffix}",
+            f"{label}, {figure}",
+            unit=unit,
+            doc=f"{doc} {'Sample standard deviation. ' if figure == 'deviation' else ''}{_OVER}",
+            depends=(*([rests_on[figure]] if figure in rests_on else []), *depends),
+            compared=figure == "average",
+        )
+        for figure in ("average", "median", "deviation", "minimum", "maximum")
+    )
+
+
+def spread_of(of: str, unit: str, samples: Array) -> dict[str, float | None]:
+    """The values of `spread`'s facts for float64[n]."""
+    suffix = "" if unit == "share" else f"_{unit}"
+    return {f"{of}_{figure}{suffix}": value for figure, value in summary(samples)._asdict().items()}
+
+
+STEP_FACTS = (
+    Column("steps_kept", "Steps", doc="Those that averages go over."),
+    Column("steps_complete", "Complete steps", doc="Steps that the capture holds from begin to end."),
+    Column(
+        "steps_incomplete",
+        "Incomplete steps",
+        doc="Steps cut by the capture's start or end; shown, but left out of averages.",
+    ),
+    Column("step_source", "Steps are", "string", doc="By which rule the steps were found."),
+    Column(
+        "steps_window_share",
+        "Of the capture, in steps",
+        unit="share",
+        doc="Time in which a step runs, of all from the first to the last event of the capture.",
+    ),
+    Column(
+        "steps_work_share",
+        "Of the devices' work, in steps",
+        unit="share",
+        doc="Work that lies in steps, of all that devices recorded; without devices, of what XLA or executors ran.",
+    ),
+    *spread("step", "Step time", "ms", "From a step's begin to its end."),
+    Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
+)
+
+STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
+
+STEPS = Table(
+    "steps",
+    "Steps",
+    (
+        Column("name", "Step", "string", doc="The step as the program names it."),
+        Column("duration_ms", "Step time", unit="ms", doc="The step's whole time: the sum of its parts."),
+        *(
+            Column(f"{category.id}_ms", category.label, unit="ms", doc=category.doc, depends=category.depends)
+            for category in CATEGORIES
+        ),
+        Column("complete", "Complete", "boolean", doc="Not cut by the capture's start or end."),
+        Column(
+            "left_out",
+            "Left out",
+            "string",
+            doc="Why averages do not go over it: cut, warm_up, unusual, extreme or not_chosen; blank where they do.",
+        ),
+        Column("host", "Host", "string", doc="The host on which this step took longest."),
+        Column(
+            "begin_ms",
+            "Begin",
+            unit="ms",
+            doc="When the step begins, from the first event on any host shown.",
+            depends=(CLOCKS,),
+        ),
+    ),
+    doc="Each step as its slowest host lived it, and what its time went into.",
+    keyed=STEP_KEY,
+)
+
+STEP_CHOICES = Table(
+    "step_choices",
+    "What else may be a step",
+    (
+        Column("name", "Events", "string", doc="Can be chosen as steps, as the option step_event."),
+        Column("count", "Calls", doc="The outermost ones."),
+        Column("work_ms", "Work", unit="ms", doc="What they led to on the devices; without any, in XLA or executors."),
+        Column("host_ms", "On the host", unit="ms", doc="How long the calls themselves last together."),
+    ),
+)
+
+
+def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    """The columns of `STEPS`."""
+    shifts = {host.name: shift for host, shift in zip(hosts, clock.shifts(hosts), strict=True)}
+    begins = zip(steps.begin.tolist(), steps.host, strict=True)
+    return {
+        "name": steps.name,
+        "duration_ms": (steps.duration_ps / PS_PER_MS).tolist(),
+        "complete": steps.complete.tolist(),
+        "left_out": [reason or None for reason in steps.choice.reason],
+        "host": steps.host,
+        "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
+    } | {
+        f"{category.id}_ms": (times / PS_PER_MS).tolist()
+        for category, times in zip(CATEGORIES, steps.by_category().T, strict=True)
+    }
+
+
+def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data: bool) -> dict[str, Any]:
+    """The values of `STEP_FACTS`."""
+    sources = dict.fromkeys(SOURCES[host.steps_named(step_event).source] for host in hosts)
+    window, work = step_evidence.shares(hosts, step_event) if len(steps) else (None, None)
+    complete = int(steps.complete.sum())
+    return {
+        "steps_kept": len(steps.counted),
+        "steps_complete": complete,
+        "steps_incomplete": len(steps) - complete,
+        "step_source": "; ".join(sources),
+        "steps_window_share": window,
+        "steps_work_share": work,
+        "tf_data": tf_data,
+    } | spread_of("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
+
+
+def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
+    """The columns of `STEP_CHOICES`."""
+    found = step_evidence.choices(hosts)
+    return {
+        "name": [each.name for each in found],
+        "count": [each.count for each in found],
+        "work_ms": [each.work_ps / PS_PER_MS for each in found],
+        "host_ms": [each.host_ps / PS_PER_MS for each in found],
+    }
+
+
+def headline(of: diagnose.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
+    """A sentence of the diagnosis, with what speaks against it, and the tool that shows more."""
+    return Headline(of.sentence.text, of.level, tool, capture_health.doubt(notes), of.sentence.code)

@@ -1,0 +1,326 @@
+"""What all pages of XLA's ops say alike: why there are none, options for peaks, and an op's columns and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...analysis.xla.op import XlaOp, XlaOps, merged
+from ...analysis.xla.op_profile import program_name
+from ...analysis.xla.ops import xla_ops
+from ...analysis.xla.roofline import (
+    COMPUTE,
+    IMPOSSIBLE,
+    INTERCONNECT,
+    LATENCY,
+    MEMORY,
+    TRANSFER,
+    Bound,
+    Peaks,
+    bound,
+    peaks_of,
+    summed,
+)
+from ...formats.xspace.hlo import signed
+from ...formats.xspace.hlo.fields import MESSAGES
+from ...formats.xspace.hlo.module import Module
+from ...model.devices.properties import host_device_type
+from ...model.host import Host
+from ...model.session import Session
+from ...runtime.problems import DEVICE, Problem, ProblemError
+from ...runtime.units import duration
+from ..answers.answer import Column
+from ..answers.tool import Param
+from .op_costs import program_text
+
+NEEDS = (xla_ops, host_device_type)
+_PS_PER_US = 1e6
+NOTABLE = 0.01
+"""Share of the ops' time from which on what is said of a part of it matters."""
+
+PEAKS = (
+    Param(
+        "peak_tflops", "", "Peak TFLOP/s of a device, where its own is not known or not what you want to compare with."
+    ),
+    Param("peak_gbps", "", "Peak GB/s (10⁹) of a device's memory, instead of what is known."),
+)
+"""Options by which peaks are given."""
+
+
+def unavailable(session: Session, hosts: Sequence[Host]) -> Problem | None:
+    """Why there is no op of an XLA program; None where there is one."""
+    tables = [xla_ops(host) for host in hosts]
+    return None if any(table.ops for table in tables) else nothing(session, any(table.programs for table in tables))
+
+
+def nothing(session: Session, programs: bool) -> Problem:
+    """Why there is no op, where programs are in the capture and where none are."""
+    if programs:
+        return Problem(
+            "no_xla_ops",
+            "This capture holds XLA programs, but no event says which instruction ran.",
+            "Programs that did not run while it was captured leave no events: capture a step that runs.",
+            session.name,
+            "info",
+        )
+    remedy = (
+        "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs into the capture, with HLO protos "
+        "enabled (the default of their profilers). For other programs, see Ops, Operators and Kernels."
+    )
+    return Problem("no_xla_program", "This capture holds no XLA program.", remedy, session.name, "info")
+
+
+def all_ops(hosts: Sequence[Host], peak_tflops: str, peak_gbps: str) -> tuple[XlaOps, Peaks, list[Bound]]:
+    """The ops of the hosts, the peaks to compare with, and what holds each op up."""
+    table = merged([xla_ops(host) for host in hosts])
+    peaks = peaks_of(table.devices, _number("peak_tflops", peak_tflops), _number("peak_gbps", peak_gbps))
+    return table, peaks, [bound(op, peaks) for op in table.ops]
+
+
+def program_of(modules: Mapping[int, Module], wanted: str) -> Module:
+    """The program of an id, of ``name(id)``, or of a name that only one has; raises `ProblemError` (404) for none."""
+    found = modules.get(signed(int(wanted))) if wanted.isdecimal() and len(wanted) <= _DIGITS else None
+    if found is not None:
+        return found
+    titled = [each for each in modules.values() if each.title == wanted]
+    called = [each for each in modules.values() if each.name == wanted]
+    if titled or len(called) == 1:
+        return (titled or called)[0]
+    titles = [each.title for each in called or modules.values()]
+    shown = ", ".join(titles[:8]) + (f" and {len(titles) - 8} more" if len(titles) > 8 else "")
+    raise ProblemError(Problem("no_such_program", f"There is no program {wanted!r}.", f"There are: {shown}."), 404)
+
+
+_DIGITS = 20
+"""Of the largest program id."""
+
+
+def _number(name: str, text: str) -> float:
+    try:
+        value = float(text or 0)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1e12:
+        raise ProblemError(Problem("bad_option", f"{name}={text!r} is no such number.", "Give a number above 0."))
+    return value
+
+
+def notes(session: Session, table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> list[Problem]:
+    """What the reader must know: why there is nothing; what is not read whole, cannot be, or is not known."""
+    if not table.ops:
+        return [nothing(session, table.programs > 0)]
+    found = unread(table.damaged, table.cut)
+    above = [
+        op.name
+        for op, each in zip(table.ops, bounds, strict=True)
+        if (each.efficiency(op) or 0) > IMPOSSIBLE and op.total_ps
+    ]
+    if above:
+        message = (
+            f"{_listed(above)} would be faster than the device can be: their cost is less than stated, or the peak is "
+            "more."
+        )
+        remedy = "Operands may come from a cache, or the peaks are not this device's: give peak_tflops and peak_gbps."
+        found.append(Problem("above_peak", message, remedy, peaks.device, "warning"))
+    if not peaks.bandwidth or not peaks.flops:
+        message = (
+            f"The peaks of {peaks.device or 'this device'} are not known, so nothing says what its ops could reach."
+        )
+        remedy = "Give peak_tflops and peak_gbps under Options; rates are shown without them."
+        found.append(Problem("no_peaks", message, remedy, "", "warning"))
+    return found
+
+
+def unread(damaged: Sequence[str], cut: Sequence[str]) -> list[Problem]:
+    """What to say of programs, by their titles, of which a part cannot be read, and of those that are too large."""
+    found = []
+    if damaged:
+        message = f"Part of {_listed(damaged)} cannot be read."
+        remedy = "What is shown is of what could be read; capture again."
+        found.append(Problem("damaged_program", message, remedy, "", "warning"))
+    if cut:
+        message = f"{_listed(cut)} is larger than what is read of a program: what is shown is of its first part."
+        remedy = f"{MESSAGES:,} instructions are read of a program: compile it in parts."
+        found.append(Problem("large_program", message, remedy, "", "warning"))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+TIMES = (
+    Column("device", "Device", "string", doc="Whose peaks the ops are compared with."),
+    Column("self_us", "In XLA's ops", unit="us", doc="Self time of all ops, over all devices."),
+    Column("other_us", "In other work", unit="us", doc="Copies and kernels of no XLA program, over all devices."),
+    Column("idle_us", "Idle", unit="us", doc="Between a device's first and last event, over all devices."),
+    Column("wasted_us", "Wasted", unit="us", doc="Self time of ops beyond what they take at best."),
+    Column(
+        "unknown_share",
+        "Without a bound",
+        unit="share",
+        doc="Of the ops' time, in ops whose cost or peak is not known.",
+    ),
+)
+"""Facts about all ops together."""
+
+
+def times(table: XlaOps, peaks: Peaks, bounds: Sequence[Bound]) -> dict[str, Any]:
+    """Values of `TIMES`."""
+    sums = summed(table.ops, bounds)
+    return {
+        "device": peaks.device,
+        "self_us": table.self_ps / _PS_PER_US,
+        "other_us": table.other_ps / _PS_PER_US,
+        "idle_us": table.idle_ps / _PS_PER_US,
+        "wasted_us": sums.wasted_ps / _PS_PER_US if sums.known_ps else None,
+        "unknown_share": sums.unknown_ps / sums.self_ps if sums.self_ps else None,
+    }
+
+
+IDENTITY = (
+    Column("program", "Program", "string", doc="Name of the XLA program."),
+    Column("program_id", "Program id", "string", doc="Tells programs of one name apart."),
+    Column("name", "Op", "string", doc="The HLO instruction."),
+    Column("category", "Category", "string", doc="As XLA's op profile groups instructions, e.g. loop fusion."),
+)
+FIGURES = (
+    Column(
+        "executions", "Executions", doc="How often it ran, over all devices. On a GPU by how often its kernels did."
+    ),
+    Column("kernels", "Kernels", doc="Kernels that it took on GPUs; blank elsewhere."),
+    Column("total_us", "Total time", unit="us", doc="With the ops inside it, over all devices.", depends=(DEVICE,)),
+    Column("average_us", "Average time", unit="us", doc="Total time per execution."),
+    Column("self_us", "Self time", unit="us", doc="Without the ops inside it; over all devices.", depends=(DEVICE,)),
+    Column("self_average_us", "Average self", unit="us", doc="Self time per execution."),
+    Column(
+        "bound_us",
+        "At best",
+        unit="us",
+        doc="The longer of its FLOPs at the device's peak for their type and its bytes at the memory's bandwidth. "
+        "Blank where its cost or the peaks are not known.",
+    ),
+    Column("wasted_us", "Wasted", unit="us", doc="Self time beyond what it takes at best: what could be saved."),
+    Column("efficiency", "Of roofline", unit="share", doc="Time at best, of the total time."),
+    Column(
+        "bound_by",
+        "Bound by",
+        "string",
+        doc="Compute or HBM, the device's memory: what it takes longer for at best. Latency: so short that its launch "
+        "counts. Transfer: it begins or awaits one that runs beside other ops. Interconnect: a collective, "
+        "whose roof is the link between devices.",
+    ),
+    Column(
+        "gflop_per_s", "GFLOP/s", doc="FLOPs per total time; a multiply-add is two, other arithmetic one per element."
+    ),
+    Column("model_gflop_per_s", "Model GFLOP/s", doc="The same by what the model needs, where the capture states it."),
+    Column(
+        "gtranscendental_per_s", "G functions/s", doc="Exponentials, roots, tangents … per total time; not in FLOPs."
+    ),
+    Column("gib_per_s", "Memory GiB/s", doc="Bytes of operands and results, per total time."),
+    Column("hbm_gib_per_s", "HBM GiB/s", doc="Those of them in the device's main memory."),
+    Column("flop_per_byte", "FLOP/byte", doc="Operational intensity: FLOPs per byte accessed."),
+    Column("flops", "FLOPs", doc="Over all executions; blank where not known."),
+    Column("bytes", "Bytes", unit="bytes", doc="Over all executions; blank where not known."),
+    Column(
+        "cost",
+        "Cost is",
+        "string",
+        doc="Stated by the capture; computed from the program's shapes as XLA does; partly computed: bytes but not "
+        "FLOPs; or unknown. None of its own: it runs or awaits other ops.",
+    ),
+    Column("dtype", "Type", "string", doc="Of a product's operands, else of the result."),
+)
+ORIGIN = (
+    Column("op_name", "Framework op", "string", doc="Where the op comes from, with its scopes."),
+    Column("source", "Source", "string", doc="Line of the program; the innermost outside of installed packages."),
+    Column("stack", "Stack", "string", doc="All its frames, innermost first."),
+    Column("expression", "Instruction", "string", doc="As XLA prints it."),
+    Column("recomputed", "Recomputed", "boolean", doc="Calculated again to save memory (rematerialisation)."),
+    Column("core", "Core", "string", doc="Kind of core that ran it."),
+)
+
+
+def identity(op: XlaOp) -> list[Any]:
+    """Values of `IDENTITY`."""
+    return [op.module, program_text(op.program), op.name, op.category]
+
+
+def figures(op: XlaOp, found: Bound) -> list[Any]:
+    """Values of `FIGURES`."""
+    runs, wasted = op.executions, found.wasted_ps(op)
+    return [
+        runs,
+        op.kernels or None,
+        op.total_ps / _PS_PER_US,
+        op.total_ps / _PS_PER_US / runs if runs else None,
+        op.self_ps / _PS_PER_US,
+        op.self_ps / _PS_PER_US / runs if runs else None,
+        None if found.bound_ps is None else found.bound_ps / _PS_PER_US,
+        None if wasted is None else wasted / _PS_PER_US,
+        found.efficiency(op),
+        found.by,
+        _rate(op.flops, op, 1e9),
+        _rate(op.model_flops, op, 1e9),
+        _rate(op.transcendentals, op, 1e9),
+        _rate(op.bytes, op, 2**30),
+        _rate(op.hbm_bytes, op, 2**30),
+        op.flops / op.bytes if op.flops is not None and op.bytes else None,
+        op.flops,
+        op.bytes,
+        op.cost,
+        op.dtype or None,
+    ]
+
+
+def origin(op: XlaOp) -> list[Any]:
+    """Values of `ORIGIN`."""
+    return [op.op_name, op.source, "\n".join(op.stack), op.text, op.recomputed, op.on]
+
+
+def _rate(count: float | None, op: XlaOp, unit: float) -> float | None:
+    return count / (op.total_ps / 1e12) / unit if count is not None and op.total_ps else None
+
+
+_WHY = {
+    LATENCY: "each execution is too short for the device",
+    COMPUTE: "bound by arithmetic",
+    MEMORY: "bound by memory",
+}
+
+
+WAITS = {TRANSFER: "transfers between memories", INTERCONNECT: "other devices"}
+"""What ops wait for that calculate nothing meanwhile, by what holds them up."""
+
+
+def _waiting(table: XlaOps, bounds: Sequence[Bound]) -> str:
+    """What most of the time waits for; empty where most of it does not."""
+    times = {by: sum(op.self_ps for op, each in zip(table.ops, bounds, strict=True) if each.by == by) for by in WAITS}
+    by, time = max(times.items(), key=lambda item: item[1])
+    if time <= table.self_ps / 2:
+        return ""
+    most = next(op for op, each in zip(table.ops, bounds, strict=True) if each.by == by)
+    said = f"{time / table.self_ps:.0%} of the ops' time waits for {WAITS[by]}, {duration(time)} in all"
+    return f"{said}; most of it in {most.name} of {most.module}, {duration(most.self_ps)}."
+
+
+def verdict(table: XlaOps, bounds: Sequence[Bound]) -> str:
+    """Where the time goes and what wastes most of it, in two sentences."""
+    whole = table.self_ps
+    if not whole:
+        return "No op took time."
+    programs: dict[str, int] = {}
+    for op in table.ops:
+        programs[program_name(op)] = programs.get(program_name(op), 0) + op.self_ps
+    first, most = max(programs.items(), key=lambda item: item[1])
+    said = f"{most / whole:.0%} of the ops' time is in {first or 'a program without a name'}"
+    waiting = _waiting(table, bounds)
+    if waiting:
+        return waiting
+    waste = [(found.wasted_ps(op) or 0.0, op, found) for op, found in zip(table.ops, bounds, strict=True)]
+    lost, op, found = max(waste, key=lambda each: each[0])
+    if lost < NOTABLE * whole:
+        return f"{said}; {table.ops[0].name} takes most, {table.ops[0].self_ps / whole:.0%}."
+    why = f" ({_WHY[found.by]})" if found.by in _WHY else ""
+    times = f"{duration(lost)} of its {duration(op.self_ps)} are beyond what the device could do"
+    return f"{said}; most is wasted by {op.name} of {op.module}: {times}{why}."
