@@ -113,7 +113,7 @@ class Shown:
 
 
 _NAMES = (
-    *("name", "hosts", "answer", "table", "tool", "summary", "why", "compare", "scaled", "events", "steps", "ops"),
+    *("name", "hosts", "tool", "table", "xprof", "summary", "why", "compare", "scaled", "events", "steps", "ops"),
     *("kernels", "allocations", "args", "arrows", "sql", "report", "show", "close"),
 )
 """What completion offers of a capture; the rest is for this package."""
@@ -155,15 +155,17 @@ class Capture(Session):
         """
         return tool_tables.table(self.answer(name, host, **options), table)
 
-    def answer(self, name: str, host: str = "", **options: str) -> Json:
-        """A tool's named answer (see docs/answers.md) for one host, or for all with nothing.
+    def tool(self, name: str, host: str = "", **options: str) -> Json:
+        """A tool's answer by name (see docs/answers.md) for one host, or for all with nothing.
 
         Options as ``tb-profile tool`` takes them. Raises `ProblemError` for a tool, a host or an option that does not
         exist, and for an unreadable capture.
         """
         return tools.get(name).run(self, host, **options)
 
-    def tool(self, name: str, host: str = "", **options: str) -> Json:
+    answer = tool
+
+    def xprof(self, name: str, host: str = "", **options: str) -> Json:
         """The same in the shape of the existing plugin, for scripts that were made for it."""
         return compat.answer(tools.get(name), self, host, **options)
 

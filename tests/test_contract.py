@@ -130,7 +130,7 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
     for name, host in asked(session):
         with subtests.test(tool=name, host=host):
             try:
-                status, answer, named = 200, session.tool(name, host), session.answer(name, host)
+                status, answer, named = 200, session.xprof(name, host), session.answer(name, host)
                 check(answer)
                 check_named(name, named)
             except ProblemError as error:
@@ -141,10 +141,10 @@ def test_every_tool_on_every_capture(capture: Path, tmp_path: Path, subtests: py
             assert served.get((name, host, "/answer"), (status, named)) == (status, named)
             # It finds what the server kept.
             command = ["tool", name, str(capture), "--out", str(out), *(["--host", host] if host else [])]
-            assert main.main(command) == (status != 200)
+            assert main.main([*command, "--format", "xprof"]) == (status != 200)
             assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == answer
             if not tools.get(name).streamed:
-                assert main.main([*command, "--format", "named"]) == (status != 200)
+                assert main.main(command) == (status != 200)
                 assert status != 200 or json.loads(out.read_text(encoding="utf-8")) == named
 
 
@@ -156,9 +156,9 @@ def asked(session: Capture) -> list[tuple[str, str]]:
 @CAPTURES
 def test_the_step_time_is_the_same_everywhere(capture: Path) -> None:
     session = tb_profile_plugin.open(capture)
-    overview, inputs = session.tool("overview_page"), session.tool("input_pipeline_analyzer")
+    overview, inputs = session.xprof("overview_page"), session.xprof("input_pipeline_analyzer")
     assert overview[1] == inputs[1]
-    pods = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
+    pods = session.xprof("pod_viewer")["podStatsSequence"]["podStatsMap"]
     slowest = [max(core["totalDurationUs"] for core in step["podStatsPerCore"].values()) for step in pods]
     ids = [column["id"] for column in overview[1]["cols"]]
     rows = [[cell["v"] for cell in row["c"]] for row in overview[1]["rows"]]
@@ -175,7 +175,7 @@ def test_the_step_time_is_the_same_everywhere(capture: Path) -> None:
     assert [sum(step) for step in spent] == pytest.approx(times)
     assert column_of(session.answer("input_pipeline_analyzer"), "steps", "duration_ms") == times
     # Answers are not used up: what was asked twice is the same twice.
-    assert session.tool("overview_page") == overview
+    assert session.xprof("overview_page") == overview
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_old_averages_go_over_the_steps_that_are_chosen(wanted: Any, average: st
     steps = " ".join(f"train{span}{{_r=1, step_num={i}}} x/MatMul:MatMul{span}" for i, span in enumerate(spans))
     session = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {steps}"))
     for tool in ("overview_page", "input_pipeline_analyzer"):
-        properties = session.tool(tool, **wanted)[1]["p"]
+        properties = session.xprof(tool, **wanted)[1]["p"]
         assert (properties["steptime_ms_average"], properties["host_compute_time_ms_avg"]) == (average, average)
 
 
@@ -247,7 +247,7 @@ def every_tool_answers(session: Capture, subtests: pytest.Subtests) -> None:
     for name, tool in tools.find().items():
         with subtests.test(tool=name):
             try:
-                check(session.tool(name))
+                check(session.xprof(name))
                 check_named(name, session.answer(name))
                 tool.unavailable(session)
             except ProblemError as error:

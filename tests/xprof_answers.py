@@ -33,7 +33,7 @@ def both(name: str, tool: str, **options: str) -> tuple[Any, Any]:
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": ""}
     answer = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr[-2000:]
-    return json.loads(answer.stdout, strict=False)[asked], tb_profile_plugin.open(file).tool(tool, **options)
+    return json.loads(answer.stdout, strict=False)[asked], tb_profile_plugin.open(file).xprof(tool, **options)
 
 
 def rows(answer: Any) -> list[dict[str, Any]]:

@@ -42,7 +42,7 @@ def measured(path: Path, tool: str) -> tuple[float, float]:
     decode = spent(capture.select)
     for host in capture.select():
         assert len(host.steps)
-    return decode, spent(lambda: capture.tool(tool))
+    return decode, spent(lambda: capture.xprof(tool))
 
 
 def spent(work: Callable[[], Any]) -> float:

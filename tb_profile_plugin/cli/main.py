@@ -157,6 +157,10 @@ def _tools_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_tools)
 
 
+_AS_XPROF = ("xprof", "legacy")
+"""Two words for one shape: scripts of 0.2's predecessors say the second."""
+
+
 def _tool_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("name", metavar="NAME", help="a name that `tb-profile tools` lists")
     verb.add_argument("session", metavar="SESSION", help=SESSION)
@@ -172,9 +176,9 @@ def _tool_options(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--format",
-        choices=("legacy", "named", "csv"),
-        default="legacy",
-        help="named: tables and facts by name; csv: one table; legacy: as the existing plugin answers (%(default)s)",
+        choices=("named", "csv", "xprof", "legacy"),
+        default="named",
+        help="named: tables and facts by name; csv: one table; xprof: as the existing plugin answers (%(default)s)",
     )
     verb.add_argument("--table", default="", help="the table that csv writes (default: the first)")
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
@@ -359,7 +363,7 @@ def _tool(asked: argparse.Namespace) -> None:
     if any(name == "host" for name, _ in asked.options):
         raise ProblemError(Problem("unknown_option", "A host is no option of a tool.", "Name it with --host."))
     question = {asked.name: dict(asked.options)}
-    body = written(stored_at(asked.session), asked, question, asked.format == "legacy")[asked.name]
+    body = written(stored_at(asked.session), asked, question, asked.format in _AS_XPROF)[asked.name]
     if asked.format == "csv":
         text = _csv(json.loads(body), asked.table).encode("utf-8", "replace")
     else:

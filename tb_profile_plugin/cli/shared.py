@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from functools import partial
@@ -17,6 +17,7 @@ from ..runtime.settings import MEMORY_LIMIT, expect
 
 if TYPE_CHECKING:
     from ..store import StoredSession
+    from ..tools.answers.tool import Tool
 
 SESSION = "a logdir (its newest session), a run folder or a single file (*.xplane.pb, *.pt.trace.json)"
 
@@ -129,16 +130,24 @@ def written(
         if len(stored.hosts) == 1:
             # It is read and decoded while what analyses it is imported; who asks for it then is told of any problem.
             ahead.submit(session.select)
-        from .. import compat, tools
+        from .. import tools
 
         for name, options in questions.items():
             if name not in known:
                 tool = tools.get(name)
-                ask = partial(compat.answer, tool) if legacy else tool.run
-                known[name] = to_json(ask(session, asked.host, **options))
+                known[name] = to_json(_ask(tool, legacy)(session, asked.host, **options))
                 if kept.enabled and not (tool.streamed or session.unreadable):
                     kept.put(stored, pack(known[name]), *places[name])
     return known
+
+
+def _ask(tool: Tool, legacy: bool) -> Callable[..., object]:
+    """What answers: the tool by name, or in the shape of the existing plugin."""
+    if not legacy:
+        return tool.run
+    from .. import compat
+
+    return partial(compat.answer, tool)
 
 
 @contextmanager

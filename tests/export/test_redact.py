@@ -321,7 +321,7 @@ def test_figures_stay(path: Path, tmp_path: Path) -> None:
         for session, numbers in zip(sessions, found, strict=True):
             # What has nothing to show says so, of both.
             with suppress(ProblemError):
-                figures(timed(session.tool(name)), numbers)
+                figures(timed(session.xprof(name)), numbers)
         if name in UNTOLD:
             # What has a cost or a size loses it with the shapes; times and counts are in the other tools' figures.
             continue

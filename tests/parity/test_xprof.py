@@ -150,7 +150,7 @@ def test_figures(asked: tuple[str, dict[str, Any]], tool: str, monkeypatch: pyte
     capture, answers = asked
     leave_out_what_xprof_drops(answers, monkeypatch)
     theirs = dict(figures(answers[tool], tool))
-    ours = dict(figures(tb_profile_plugin.open(TRACES / capture).tool(tool), tool))
+    ours = dict(figures(tb_profile_plugin.open(TRACES / capture).xprof(tool), tool))
     rows = {place for place in theirs.keys() ^ ours.keys() if ROW.search(place)}
     different = {
         place: (theirs.get(place, "absent"), ours.get(place, "absent"))

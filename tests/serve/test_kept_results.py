@@ -72,7 +72,7 @@ def test_an_answer_from_the_cache_imports_no_decoder() -> None:
     program = "import sys; from tb_profile_plugin.cli.main import main; main(sys.argv[1:]); print(*sys.modules)"
     command = [sys.executable, "-c", program, "tool", "overview_page", str(capture)]
     answer, modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert len(json.loads(answer)) > 8
+    assert json.loads(answer)["tool"] == "overview_page"
     assert {"numba", "numpy", "werkzeug", "grpc"}.isdisjoint(modules.split())
 
 

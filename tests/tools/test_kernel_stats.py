@@ -44,7 +44,7 @@ def drawn(tmp_path: Path) -> Any:
     for plane in space.planes:
         for metadata in plane.stat_metadata.values():
             metadata.name = DETAILS.get(metadata.name, metadata.name)
-    return draw.session(tmp_path, host=space).tool("kernel_stats")
+    return draw.session(tmp_path, host=space).xprof("kernel_stats")
 
 
 def test_launches_of_one_size_and_op_are_one_row(drawn: Any) -> None:
@@ -146,7 +146,7 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture() -> None:
         pytest.skip("the public captures are not here")
     reports = kernel_reports(next(folder.glob("*kernel_stats.pb")).read_bytes())
     ours: dict[Any, list[Any]] = defaultdict(lambda: [0, 0.0, [], []])
-    for row in table(tb_profile_plugin.open(folder).tool("kernel_stats")):
+    for row in table(tb_profile_plugin.open(folder).xprof("kernel_stats")):
         # That TensorFlow did not read sizes, so launches of all sizes are one row there.
         each = ours[row["kernel_name"], row["op_name"], row["is_kernel_using_tensor_core"]]
         each[0] += row["occurrences"]
@@ -165,7 +165,7 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture() -> None:
     able = {(r.name, r.op.partition(":")[0]) for r in reports if r.able}
     more = {
         (row["kernel_name"], row["op_name"])
-        for row in table(tb_profile_plugin.open(folder).tool("kernel_stats"))
+        for row in table(tb_profile_plugin.open(folder).xprof("kernel_stats"))
         if row["is_op_tensor_core_eligible"]
     }
     # Kernels that only prepare an array for a product have no use for tensor cores themselves.

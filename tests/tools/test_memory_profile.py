@@ -34,7 +34,7 @@ def rows(answer: Any, name: str) -> list[dict[str, Any]]:
 
 
 def test_the_established_shape(tmp_path: Path) -> None:
-    answer = drawn(tmp_path, host=300).tool("memory_profile")
+    answer = drawn(tmp_path, host=300).xprof("memory_profile")
     assert (answer["numHosts"], answer["version"], answer["memoryIds"]) == (1, 1, ["GPU_0_bfc"])
     (memory,) = answer["memoryProfilePerAllocator"].values()
     assert memory["profileSummary"] == {
@@ -59,26 +59,26 @@ def test_the_established_shape(tmp_path: Path) -> None:
 
 def test_the_table_is_of_the_chosen_moment(tmp_path: Path) -> None:
     capture = drawn(tmp_path, host=300)
-    assert [row["op_name"] for row in rows(capture.tool("memory_profile"), "breakdown")] == ["a"]
-    after = capture.tool("memory_profile", at_ms="0.02")
+    assert [row["op_name"] for row in rows(capture.xprof("memory_profile"), "breakdown")] == ["a"]
+    after = capture.xprof("memory_profile", at_ms="0.02")
     assert rows(after, "breakdown") == []
     assert after["tables"]["summary"]["p"]["moment_ms"] == "0.020000"
-    window = capture.tool("memory_profile", begin_ms="0.015", end_ms="0.03")
+    window = capture.xprof("memory_profile", begin_ms="0.015", end_ms="0.03")
     assert [row["time_ms"] for row in rows(window, "timeline")] == [0.01, 0.02]
 
 
 def test_hosts_side_by_side(tmp_path: Path) -> None:
     capture = drawn(tmp_path, big=900, small=100)
-    answer = capture.tool("memory_profile", "ALL_HOSTS")
+    answer = capture.xprof("memory_profile", "ALL_HOSTS")
     assert [(row["host"], row["peak_bytes"]) for row in rows(answer, "summary")] == [("big", 900), ("small", 100)]
     assert answer["tables"]["summary"]["p"]["host"] == "big"
-    assert capture.tool("memory_profile", "small")["tables"]["summary"]["p"]["host"] == "small"
+    assert capture.xprof("memory_profile", "small")["tables"]["summary"]["p"]["host"] == "small"
 
 
 @pytest.mark.parametrize("options", [{"memory_id": "no"}, {"at_ms": "soon"}, {"begin_ms": "inf"}])
 def test_options_that_make_no_sense_are_problems(tmp_path: Path, options: dict[str, str]) -> None:
     with pytest.raises(ProblemError):
-        drawn(tmp_path, host=300).tool("memory_profile", **options)
+        drawn(tmp_path, host=300).xprof("memory_profile", **options)
 
 
 def test_captures_without_allocations_say_why(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture(name: str, monkeypatc
     monkeypatch.setattr(memory_json, "_SNAPSHOTS", 10_000)
     file = next(folder.glob("*memory_profile.json.gz"))
     theirs = json.loads(gzip.decompress(file.read_bytes()), strict=False)["memoryProfilePerAllocator"]
-    ours = tb_profile_plugin.open(folder).tool("memory_profile")["memoryProfilePerAllocator"]
+    ours = tb_profile_plugin.open(folder).xprof("memory_profile")["memoryProfilePerAllocator"]
     assert set(ours) == {plain(memory) for memory in theirs}
     for written, expected in theirs.items():
         memory, key = ours[plain(written)], (name, plain(written))
@@ -147,5 +147,5 @@ def test_equal_to_what_tensorflow_wrote_beside_the_capture(name: str, monkeypatc
 
 def test_allocations_that_say_nothing_share_nothing(tmp_path: Path) -> None:
     told = draw.space("/host:CPU\n  python | MemoryAllocation[1,1] MemoryDeallocation[3,1] MemoryAllocation[5,1]")
-    answer = draw.session(tmp_path, host=told).tool("memory_profile")
+    answer = draw.session(tmp_path, host=told).xprof("memory_profile")
     assert [row["share"] for row in rows(answer, "breakdown")] == [None]

@@ -23,7 +23,7 @@ ORACLE = SHARED / "oracle" / "oracle"
 
 
 def answer(path: Path, **options: str) -> Any:
-    return tb_profile_plugin.open(path).tool(TOOL, **options)
+    return tb_profile_plugin.open(path).xprof(TOOL, **options)
 
 
 def rows(table: Any) -> list[dict[str, Any]]:

@@ -184,7 +184,7 @@ def _sections(found: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
     findings = (f"{each['severity']}: {each['message']} {each['remedy']}" for each in found["findings"])
     yield ["", "### Doubts", ""], [f"- {escape(each)}" for each in findings]
     unknown = f"Not known from this capture: {'; '.join(found['unknown'])}. " if found["unknown"] else ""
-    yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME --format named`."]
+    yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`."]
 
 
 def _table(title: str, heads: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> _Section:
