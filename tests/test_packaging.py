@@ -46,6 +46,7 @@ def test_the_wheel_is_that_of_this_machine_and_holds_everything(wheel: Path) -> 
         "tb_profile_plugin/static/index.html",
         "tb_profile_plugin/static/index.js",
         "tb_profile_plugin/protos.binpb",
+        "tb_profile_plugin/docs/changelog.md",
         "tb_profile_plugin/docs/http.md",
         f"tb_profile_plugin/compiled/{jit.library.PATH.name}",
     ]:
