@@ -14,6 +14,7 @@ import yaml
 
 from tb_profile_plugin import __version__
 from tb_profile_plugin.cli import main
+from tb_profile_plugin.runtime import jit
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -69,6 +70,14 @@ def test_all_pythons_that_are_promised_are_tested() -> None:
     assert PROJECT["requires-python"] == f">={promised[0]}"
     matrices = (ROOT / "scripts/matrices").read_text(encoding="utf-8")
     assert set(promised) == set(re.findall(r"^[\w-]+ (3\.\d+) ", matrices, re.MULTILINE))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python did not know -P")
+@pytest.mark.skipif(jit.way != "native", reason="there is no library of kernels")
+def test_what_is_asked_of_an_installed_wheel_holds_here() -> None:
+    (command,) = (each for each in COMMANDS if each.startswith("python -P -c "))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    assert subprocess.run([sys.executable, *shlex.split(command)[1:]], env=environment).returncode == 0
 
 
 def released(command: str, tag: str) -> subprocess.CompletedProcess[str]:
