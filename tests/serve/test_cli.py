@@ -115,8 +115,9 @@ def test_the_module_is_the_command() -> None:
     assert answer.stdout == f"tb-profile {tb_profile_plugin.__version__}\n"
 
 
-def test_the_readme_names_every_verb_and_option() -> None:
-    readme = (Path(__file__).resolve().parent.parent.parent / "README.md").read_text(encoding="utf-8")
+def test_documents_name_every_verb_and_option() -> None:
+    docs = Path(tb_profile_plugin.__file__).parent / "docs"
+    readme = "".join((docs / name).read_text(encoding="utf-8") for name in ("commands.md", "capture.md"))
     verbs = next(action for action in main._parser()._actions if isinstance(action, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():
         assert f"tb-profile {name}" in readme
