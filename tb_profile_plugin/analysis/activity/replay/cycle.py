@@ -50,13 +50,13 @@ class Cycle:
         Each activity takes ``shorter`` ps less, and follows the one that it is bound by ``sooner`` (int64[dag] both);
         with ``unawaited`` the host waits for no device.
         """
-        lag, other_lag = self.lag - sooner[self.node], self.other_lag
+        lag, took = _changed(self.node, self.lag, self.took, shorter, sooner)
+        other_lag = self.other_lag
         if unawaited:
             lag = np.where(self._is_awaited(self.binding, np.arange(len(self.node))), NEVER, lag)
             owner = np.repeat(np.arange(len(self.node)), np.diff(self.first))
             other_lag = np.where(self._is_awaited(self.other, owner), NEVER, other_lag)
         repetitions = max(LEAST, -(-STEPS // max(steps, 1)))
-        took = self.took - np.minimum(shorter[self.node], self.took)
         waits = self.binding, lag, self.first, self.other, other_lag
         done = _repeated(*waits, self.begin, took, self.window, windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
@@ -135,6 +135,16 @@ def _cycle(
             k += 1
     firsts[len(node)] = count
     return bound, lag, firsts, others[:count], lags[:count]
+
+
+@jit
+def _changed(node: I64, lag: I64, took: I64, shorter: I64, sooner: I64) -> tuple[I64, I64]:
+    """(lag, took) of a `Cycle`, less by what its dag's activities are shorter and sooner."""
+    lags, lengths = np.empty(len(node), np.int64), np.empty(len(node), np.int64)
+    for i in range(len(node)):
+        lags[i] = lag[i] - sooner[node[i]]
+        lengths[i] = max(took[i] - shorter[node[i]], 0)
+    return lags, lengths
 
 
 @jit

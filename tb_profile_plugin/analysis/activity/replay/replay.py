@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.host import Host
-from ....runtime.arrays import I8, I32, I64, Array, Bool, Int
+from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..states import State
@@ -58,29 +58,42 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     calls = graph.line >= 0
     again = cycle(graph.dag, graph.place, calls, window, int(edges[0]), graph.again)
     work = again.node[~again.calls]
-    place = graph.place[work]
-    took = _alone(graph.dag.begin[work], graph.dag.end[work], place)
+    places = int(graph.place.max(initial=0)) + 1
+    took = _alone(work, graph.dag.begin, graph.dag.end, graph.place, places)
     blocking = np.zeros(len(host.trace) + 1, bool)
     blocking[blocking_copies(host)] = True
     for scenario in scenarios:
         shorter, sooner = _change(host, graph, scenario, window, blocking)
         unawaited = State.SYNC in scenario.without
         each = again.lengths(shorter, sooner, unawaited, windows, steps)
-        left = np.maximum(took - shorter[work], 0)
-        busiest = int(np.bincount(place, left).argmax()) if len(work) else -1
-        mine = place == busiest
-        yield Lengths(each, np.bincount(window[work[mine]], left[mine], windows))
+        yield Lengths(each, _of_busiest(work, took, shorter, graph.place, places, window, windows))
 
 
-def _alone(begin: Array, end: Array, place: Array) -> Array:
-    """int64[k] ps: what each event adds to what its stream did before: ops of the CPU may lie in others."""
-    order = np.lexsort((end, begin, place))
-    since = int(begin.min(initial=0))
-    span = int(end.max(initial=0)) - since + 1
-    reached = np.maximum.accumulate(place[order].astype(np.int64) * span + end[order] - since)
-    before = np.concatenate(([0], reached[:-1])) - place[order].astype(np.int64) * span + since
-    answer = np.empty(len(begin), np.int64)
-    answer[order] = (end[order] - np.maximum(begin[order], before)).clip(min=0)
+@jit
+def _alone(work: I64, begin: I64, end: I64, place: I32, places: Int) -> I64:
+    """int64[k] ps: what each event, in order of begin, adds to what its stream did before: ops of the CPU may lie in
+    others.
+    """
+    reached, answer = np.full(places, -(1 << 62), np.int64), np.empty(len(work), np.int64)
+    for k in range(len(work)):
+        v = work[k]
+        since = max(begin[v], reached[place[v]])
+        answer[k] = max(end[v] - since, 0)
+        reached[place[v]] = max(reached[place[v]], end[v])
+    return answer
+
+
+@jit
+def _of_busiest(work: I64, took: I64, shorter: I64, place: I32, places: Int, window: I32, windows: Int) -> F64:
+    """float64[windows] ps: what is left of the work of each window on the stream that then works longest in all."""
+    left = np.zeros(places, np.int64)
+    for k in range(len(work)):
+        left[place[work[k]]] += max(took[k] - shorter[work[k]], 0)
+    busiest, answer = np.argmax(left), np.zeros(windows, np.float64)
+    for k in range(len(work)):
+        v = work[k]
+        if place[v] == busiest:
+            answer[window[v]] += max(took[k] - shorter[v], 0)
     return answer
 
 
