@@ -163,7 +163,7 @@ def spent(folder: Path, fill: Callable[[Pen, int], None], count: int) -> float:
     for tool in find():
         # Some have nothing to show, and say so.
         with suppress(ProblemError):
-            session.tool(tool)
+            session.xprof(tool)
     assert sum(map(len, perfetto.pieces(session.select())))
     return time.process_time() - begin
 
@@ -178,5 +178,5 @@ def test_work_grows_as_the_capture_does(tmp_path: Path, name: str) -> None:
 def test_iterators_in_circles_are_no_pipeline(tmp_path: Path) -> None:
     pen = Pen()
     circles(pen, 40)
-    answer = draw.session(tmp_path, vm=pen.space).tool("tf_data_bottleneck_analysis")
+    answer = draw.session(tmp_path, vm=pen.space).xprof("tf_data_bottleneck_analysis")
     assert answer

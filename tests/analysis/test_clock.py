@@ -64,7 +64,7 @@ def test_who_was_the_slowest(shared: int, slowest: list[int], words: str) -> Non
 def test_steps_begin_on_the_clock_of_what_is_shown(tmp_path: Path) -> None:
     session = draw.session(tmp_path, a=draw.space(A, steps=3))
     assert column(session.answer("overview_page"), "steps", "begin_ms") == pytest.approx([0, 1, 2])
-    pod = session.tool("pod_viewer")["podStatsSequence"]["podStatsMap"]
+    pod = session.xprof("pod_viewer")["podStatsSequence"]["podStatsMap"]
     assert [step["podStatsPerCore"]["1"]["beginMs"] for step in pod] == pytest.approx([0, 1, 2])
 
 

@@ -68,7 +68,7 @@ def test_s14_one_step_has_no_deviation(tmp_path: Path) -> None:
 
 def test_o5_every_op_has_a_row(tmp_path: Path) -> None:
     drawn = " ".join(f"n{i}/Op:Op[{i},0.5]" for i in range(700))
-    tables = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {drawn}")).tool("framework_op_stats")
+    tables = draw.session(tmp_path, vm=draw.space(f"/host:CPU\n  t | {drawn}")).xprof("framework_op_stats")
     assert len(rows(tables[1])) == 700
     assert len(rows(tables[0])) == 701
 

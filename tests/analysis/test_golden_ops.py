@@ -51,7 +51,7 @@ def test_b12_an_input_pipeline(tmp_path: Path) -> None:
     parts = {"host_compute": 300, "input": 300, "other": 300}
     assert steps(session.host("vm"))[0] == {"name": "train 0", "time": 900, **parts}
     answer = session.answer("input_pipeline_analyzer")
-    judged = session.tool("input_pipeline_analyzer")[1]["p"]["input_conclusion"]
+    judged = session.xprof("input_pipeline_analyzer")[1]["p"]["input_conclusion"]
     assert "HIGHLY" in judged and "33.3%" in judged
     # The enqueuing is beside no device's work, and no wait for input.
     assert column(answer, "steps", "input_share") == pytest.approx([1 / 3] * 4)
@@ -124,8 +124,8 @@ def test_b16_hosts_with_gpus(tmp_path: Path) -> None:
     environment = facts(session.answer("overview_page"))
     assert [environment[name] for name in ("device_cores", "hosts", "tasks")] == [4, 2, 2]
     assert environment["device_type"] == "Nvidia GPU (Volta)"
-    assert session.tool("overview_page")[2]["p"]["task_count"] == "2 (num tasks per host = 1)"
-    (row,) = rows(session.tool("framework_op_stats")[1], "operation", "occurrences", "kernels", "total_time")[:1]
+    assert session.xprof("overview_page")[2]["p"]["task_count"] == "2 (num tasks per host = 1)"
+    (row,) = rows(session.xprof("framework_op_stats")[1], "operation", "occurrences", "kernels", "total_time")[:1]
     # Observed: occurrences are the largest count of one kernel name. Ours: the op runs once per step and device (O4).
     assert row == ("d/MatMul", 16, 24, pytest.approx(2 * 4 * (10 + 20 + 10)))
 
@@ -148,7 +148,7 @@ def test_b17_hlo_ops_by_their_framework_op(tmp_path: Path) -> None:
     # Observed: 6 occurrences, one per kernel. Ours: 3 executions of 2 kernels (O4).
     assert (op.occurrences, op.kernels, op.total_ps) == (3, 6, 180_000_000)
     assert facts(session.answer("overview_page"))["training"] is True
-    assert session.tool("framework_op_stats")[0]["p"]["task_type"] == "Training"
+    assert session.xprof("framework_op_stats")[0]["p"]["task_type"] == "Training"
 
 
 def test_b17_hlo_ops_without_their_program() -> None:
@@ -231,7 +231,7 @@ def test_b21_tensor_cores(tmp_path: Path) -> None:
         ("d/MatMul", True, True),
         ("gradient_tape/ReluGrad", False, False),
     }
-    used = dict(rows(session.tool("framework_op_stats")[1], "operation", "gpu_tensorcore_utilization"))
+    used = dict(rows(session.xprof("framework_op_stats")[1], "operation", "gpu_tensorcore_utilization"))
     assert used == {"gradient_tape/MatMul/MatMul": 1.0, "d/MatMul": 1.0, "gradient_tape/ReluGrad": 0.0}
 
 

@@ -71,7 +71,7 @@ def test_the_host_is_ranked_where_no_device_is(tmp_path: Path) -> None:
     answer = session.answer("overview_page")
     rows = list(zip(*(column(answer, "top_ops", each) for each in ("place", "name", "share")), strict=True))
     assert rows == [("Host", "a/MatMul", 0.75), ("Host", "b/Relu", 0.25)]
-    old: Any = session.tool("overview_page")
+    old: Any = session.xprof("overview_page")
     assert old[0]["rows"] == []
 
 

@@ -58,7 +58,7 @@ def test_figures_stay(folder: Path, tmp_path: Path) -> None:
         main.main(["export", str(folder), "--format", "xplane", "--host", "other", "--redact", "--out", str(out)]) == 0
     )
     before, after = (
-        tb_profile_plugin.open(path).tool("overview_page", **host)
+        tb_profile_plugin.open(path).xprof("overview_page", **host)
         for path, host in [(folder, {"host": "other"}), (out, {})]
     )
     assert before[8]["rows"] == after[8]["rows"]

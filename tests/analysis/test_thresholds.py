@@ -91,7 +91,7 @@ def test_precision(share: float, told: str, tmp_path: object) -> None:
     half, single, rest = advice.precision_shares(typical_times([host], "", TYPICAL, replays=False))
     assert (half, single, rest) == pytest.approx((share / 1000, 1 - share / 1000, 0))
     session = draw.session(tmp_path, vm=drawn(share))  # type: ignore[arg-type]
-    statement = session.tool("overview_page")[3]["p"]["precision_statement"]
+    statement = session.xprof("overview_page")[3]["p"]["precision_statement"]
     assert (told in statement) if told else not statement
 
 
