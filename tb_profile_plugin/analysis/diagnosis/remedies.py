@@ -182,7 +182,7 @@ step(jnp.ones(4))
 """,
     ),
     ("eager", PYTORCH): Remedy(
-        "Compile the step, or record it as a CUDA graph, so that few launches are left.",
+        "Compile the step (torch.compile), on a GPU as a CUDA graph, so that few launches are left.",
         """\
 import torch
 
