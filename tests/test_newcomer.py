@@ -97,8 +97,8 @@ def test_the_command_line_answers_with_compiled_kernels(clone: Path, environment
     found = subprocess.run([python, "-c", "import pytest"], env=environment, capture_output=True, text=True)
     assert "ModuleNotFoundError" in found.stderr, "developers' packages hide what is missing"
     code = "from tb_profile_plugin.runtime import jit; print(jit.way)"
-    summary = [str(clone / ".venv/bin/tb-profile"), "summary", "tests/traces/starved_input"]
-    for command in ([python, "-c", code], summary):
+    why = [str(clone / ".venv/bin/tb-profile"), "why", "tests/traces/starved_input"]
+    for command in ([python, "-c", code], why):
         found = subprocess.run(command, env=environment, cwd=clone, capture_output=True, text=True, check=True)
         assert found.stderr == ""
         first = found.stdout.splitlines()[0]
