@@ -114,7 +114,7 @@ def _of_device(host: Host, place: int, wide: Array) -> Moments:
         (work.launch_begin, work.launch_end, work.thread, work.launch, work.inside, work.early, work.kind),
         _pauses(work),
         awaited_events(host, place),
-        held_by(host, work),
+        held_by(host, place),
         wide,
         (host.trace.begin, host.trace.lines, act.line_of, act.came_from, act.thread, act.python),
         (act.first, act.begin, act.end, act.state, act.event),
@@ -245,7 +245,7 @@ def awaited_events(host: Host, device: int) -> Array:
     begin, end, event = (np.concatenate([getattr(each, name) for each in others]) for name in ("begin", "end", "event"))
     order = np.argsort(end, kind="stable")
     begin, end, event = begin[order], end[order], event[order]
-    waits = held_by(host, work) >= 0
+    waits = held_by(host, device) >= 0
     place = np.searchsorted(end, work.begin, "right") - 1
     waits &= (place >= 0) & (work.begin - end[place.clip(0)] <= BETWEEN_PS)
     answer[waits] = np.stack((begin, end, event), axis=1)[place[waits]]
@@ -258,15 +258,18 @@ def stream_waits(host: Host) -> Array:
     return host.trace.named(lambda name: name.startswith(_STREAM_WAITS))
 
 
-def held_by(host: Host, work: DeviceWork) -> Array:
-    """int32[n]: the last call that made a stream wait between an event's launch and the one before it on its thread;
-    -1 for none.
+@per_host
+def held_by(host: Host, device: int) -> Array:
+    """int32[n]: of each event of one of `host_work` the last call that made a stream wait between its launch and the
+    one before it on its thread; -1 for none.
     """
-    answer, calls, act = np.full(len(work), -1, np.int32), stream_waits(host), activity(host)
-    threads, at = act.thread[act.line_of[calls]], host.trace.begin[calls]
+    work, calls, act = host_work(host)[device], stream_waits(host), activity(host)
+    answer, threads = np.full(len(work), -1, np.int32), act.thread[act.line_of[calls]]
     for thread in distinct(threads).tolist():
+        own = calls[threads == thread]
         mine = np.flatnonzero((work.thread == thread) & (work.launch >= 0))
         mine = mine[np.argsort(work.launch_begin[mine], kind="stable")]
-        place = np.searchsorted(work.launch_begin[mine], at[threads == thread], "left")
-        answer[mine[place[place < len(mine)]]] = calls[threads == thread][place < len(mine)]
+        place = np.searchsorted(work.launch_begin[mine], host.trace.begin[own], "left")
+        before = place < len(mine)
+        answer[mine[place[before]]] = own[before]
     return answer

@@ -339,6 +339,6 @@ def gain(lost: Lost, typical: Typical) -> int | None:
 
 def _host_is_silent(typical: Typical) -> bool:
     """Whether next to nothing was recorded of what the host does while devices are idle."""
-    times = dict(zip(STATES, typical.state_ps.tolist(), strict=True))
-    recorded = sum(times[STATES[state]] for state in HOST_CAUSES if state != State.UNRECORDED)
-    return bool(recorded <= _SILENT * times["unrecorded"] and times["unrecorded"])
+    unrecorded = float(typical.state_ps[State.UNRECORDED])
+    recorded = float(typical.state_ps[list(HOST_CAUSES)].sum()) - unrecorded
+    return recorded <= _SILENT * unrecorded and unrecorded > 0

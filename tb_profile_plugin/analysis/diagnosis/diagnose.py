@@ -17,11 +17,11 @@ from ..steps.host_account import Stretch, figures
 from ..steps.step_choice import ALL, TYPICAL, UNUSUAL
 from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical, typical_times
-from .already_done import done, early_share
+from .already_done import done
 from .catalogue import Sentence
 from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
 from .remedies import remedy
-from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, unusual_steps
+from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 

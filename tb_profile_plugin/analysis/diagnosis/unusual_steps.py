@@ -7,8 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...model.events.intervals import union
 from ...model.host import Host
+from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ..activity.device_events import device_work
 from ..activity.states import STATES
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
@@ -122,6 +125,21 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
 
 def _times(factor: float) -> str:
     return f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
+
+
+@per_host(keep=True)
+def early_share(host: Host, step_event: str = "") -> float:
+    """Of the first step, 0–1: in which devices do work that was launched before the capture; 0 without steps."""
+    steps = host.steps_named(step_event)
+    if not len(steps):
+        return 0.0
+    low, high = int(steps.begin[0]), int(steps.end[0])
+    begun = 0
+    for work in device_work(host):
+        early = work.early != 0
+        begin, end = union(work.begin[early], work.end[early])
+        begun = max(begun, int((np.minimum(end, high) - np.maximum(begin, low)).clip(min=0).sum()))
+    return begun / max(high - low, 1)
 
 
 def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
