@@ -292,11 +292,17 @@ class Capture(Session):
         found: Frame = getattr(self, name)(host)
         return found
 
-    def report(self, path: str | os.PathLike[str], as_is: bool = False) -> None:
-        """Write the pages of this session into one HTML file, redacted unless ``as_is``, as ``tb-profile report``."""
+    def report(
+        self, path: str | os.PathLike[str], as_is: bool = False, base: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the pages of this session into one HTML file, redacted unless ``as_is``, as ``tb-profile report``.
+
+        With the path of a ``base`` it holds both sessions, before and after.
+        """
         from .serve.report import report
 
-        Path(path).write_text(report(self, as_is).html, encoding="utf-8", errors="replace")
+        before = None if base is None else Capture.at(base)
+        Path(path).write_text(report(self, as_is, base=before).html, encoding="utf-8", errors="replace")
 
     def show(self, height: int = 700) -> Shown:
         """The pages in a notebook: a report of this capture as it is, in a frame that reaches nothing around it."""

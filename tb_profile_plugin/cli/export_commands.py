@@ -86,6 +86,9 @@ def _sql_options(verb: argparse.ArgumentParser) -> None:
 def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
+    verb.add_argument(
+        "--base", metavar="BASE", default="", help="a session from before, for a report of before and after"
+    )
     verb.add_argument("--as-is", action="store_true", help="with names of hosts and users, addresses and sources")
     add_key(verb)
     verb.add_argument("--title", default="", help="what stands above all, as it is given")
@@ -195,15 +198,15 @@ def _schema(asked: argparse.Namespace) -> None:
 def _report(asked: argparse.Namespace) -> None:
     if asked.key and asked.as_is:
         raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
-    stored = stored_at(asked.session)
+    stored = [stored_at(each) for each in (asked.session, asked.base) if each]
     from ..api import Capture
     from ..export.share import kept_names
     from ..serve.report import report
 
     notes = asked.notes.read_text(encoding="utf-8", errors="replace") if asked.notes else ""
-    session = Capture(stored)
-    names = kept_names(session, asked.key) if asked.key else None
-    made = report(session, asked.as_is, asked.max_size, asked.title, notes, names)
+    session, *base = sessions = [Capture(each) for each in stored]
+    names = kept_names(sessions, asked.key) if asked.key else None
+    made = report(session, asked.as_is, asked.max_size, asked.title, notes, names, *base)
     with output(asked.out) as file:
         file.write(made.html.encode("utf-8", "replace"))
     if names:

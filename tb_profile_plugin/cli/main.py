@@ -315,7 +315,7 @@ def _export(asked: argparse.Namespace) -> None:
     from ..timeline import chrome, perfetto
 
     session = Capture(stored)
-    names = share.kept_names(session, asked.key) if asked.key else None
+    names = share.kept_names([session], asked.key) if asked.key else None
     trace: Iterable[bytes | memoryview]
     if asked.format == "xplane":
         trace = [share.capture(session, asked.host, asked.redact, names)]

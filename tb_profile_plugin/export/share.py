@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,11 +99,16 @@ def redacted(session: Session, host: str, names: Names | None = None) -> Iterato
     return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in found)
 
 
-def kept_names(session: Session, file: Path) -> Names:
-    """Those of a key file, which need not exist yet, to go on with; raises `ProblemError` where it is none."""
-    names = Names(_key(session))
-    names.take(file)
-    names.add_hosts(session.name, {name: _alias(session, name) for name in session.hosts})
+def kept_names(sessions: Sequence[Session], file: Path | None = None) -> Names:
+    """Those by which sessions agree, the first one's: of a key file, which need not exist yet, to go on with.
+
+    Raises `ProblemError` where the file is none.
+    """
+    names = Names(_key(sessions[0]))
+    if file:
+        names.take(file)
+    for session in sessions:
+        names.add_hosts(session.name, {name: _alias(session, name) for name in session.hosts})
     return names
 
 

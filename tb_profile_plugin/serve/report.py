@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from werkzeug.test import Client
@@ -42,8 +42,8 @@ MOST_BYTES = 4_000_000
 """Of compressed answers."""
 _ROWS = 5_000
 """Of a table; of longer ones the first."""
-_ALIAS = "session"
-"""What a session is called where nothing about it is told."""
+_ALIASES = ("session", "base")
+"""What sessions are called where nothing about them is told."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,19 @@ class Report:
     """Of those that were too large."""
 
 
+class _View(NamedTuple):
+    """What a reader can choose: a session, and the one that its figures are held against."""
+
+    run: str
+    base: str
+    """Empty for none."""
+    first_host: str
+    summed_up: bool
+    """Whether the text before the pages is made of its answers: then they are asked for, whatever they can say."""
+    tools: Mapping[str, dict[str, Any]]
+    """By name, as the route `tools` describes them: those that a report can hold."""
+
+
 def report(
     session: Session,
     as_is: bool = False,
@@ -64,41 +77,65 @@ def report(
     title: str = "",
     notes: str = "",
     names: Names | None = None,
+    base: Session | None = None,
 ) -> Report:
     """The pages of a session in one file, redacted unless ``as_is``; a title and notes stand before them as they are.
 
-    Its words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
+    With a ``base`` it holds both, each as it is and against the other; the pages open with the base chosen.
+    Words are called as ``names`` has it; by default they are the session's own, see `share.redacted`.
     Raises `ProblemError` for a capture that cannot be read or redacted, and where the pages are not built.
     """
     bundle, notices = STATIC / "report.js", STATIC / "report.notices.txt"
     if not (bundle.is_file() and notices.is_file()):
         raise ProblemError(Problem("not_built", "The pages are not built.", "Run scripts/build once."), 500)
-    with _logdir(session, as_is, names) as logdir:
+    sessions = [session] if base is None else [session, base]
+    if base is not None and base.stored.files == session.stored.files:
+        raise ProblemError(Problem("same_session", "The base is this session.", "Choose another one."))
+    with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
         asked = _Asked(Client(app))
-        run = logdir.sessions()[0].name
-        entry = {"folder": ""}
-        listed = asked.get("sessions")
-        listed |= {"logdir": "", "searched": [], "sessions": [each | entry for each in listed["sessions"][:1]]}
-        asked.keep(listed, "sessions")
-        asked.keep(asked.get("session", run=run) | entry, "session", run=run)
-        asked.keep(asked.get("config"), "config")
-        tools = [tool for tool in asked.get("tools", run=run) if not (tool["streamed"] or tool["page"])]
-        tools = [
-            tool for tool in tools if not any(param["kind"] in ("session", "sessions") for param in tool["params"])
-        ]
-        held, left_out = _answers(asked, tools, run, logdir.sessions()[0].hosts[0], most_bytes)
-        element, drawn = _digest(app.session(run))
-        recorded = _recorded(app.session(run))
-        asked.keep([tool for tool in tools if tool["name"] in held or tool["unavailable"]], "tools", run=run)
-    name = run if as_is else _ALIAS
+        views = _views(asked, runs)
+        held, left_out = _answers(asked, views, most_bytes)
+        kept = {name for _, _, name in held}
+        for view in views:
+            tools = [tool for name, tool in view.tools.items() if name in kept or tool["unavailable"]]
+            asked.keep(tools, "tools", run=view.run)
+        element, drawn = _digest(app.session(runs[0]))
+        recorded = _recorded(app.session(runs[0]))
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are pseudonyms."
-    told = summary.summary(name, {question: held[question] for question in summary.QUESTIONS})
+    run, chosen = runs[0], runs[1] if base else ""
+    told = summary.summary(run, {question: held[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
-    cover = Cover(title, notes.strip(), f"{recorded}{about}")
+    cover = Cover(title, notes.strip(), f"{recorded}{about}", chosen, held.get((run, chosen, "compare")))
     html = page(told, cover, texts[0], pack(to_json(asked.held)), element, drawn, texts[1])
-    shown = [tool["title"] for tool in tools if tool["name"] in held and not tool["unavailable"]]
+    shown = [tool["title"] for name, tool in views[0].tools.items() if name in kept and not tool["unavailable"]]
     return Report(html, tuple(shown), tuple(left_out))
+
+
+def _views(asked: _Asked, runs: Sequence[str]) -> list[_View]:
+    """Those of the report, the first session by itself first; keeps what pages ask of sessions."""
+    listed = asked.get("sessions")
+    # Nothing of where it was made, and nothing that is asked of a server.
+    entry = {"folder": ""}
+    by_run = {each["run"]: each | entry for each in listed["sessions"]}
+    listed |= {"logdir": "", "searched": [], "sessions": [by_run[run] for run in runs]}
+    asked.keep(listed, "sessions")
+    asked.keep(asked.get("config"), "config")
+    views = []
+    for run in runs:
+        asked.keep(asked.get("session", run=run) | entry, "session", run=run)
+        tools = {tool["name"]: tool for tool in asked.get("tools", run=run) if _fits(tool, len(runs))}
+        for base in ("", *(other for other in runs if other != run)):
+            summed_up = run == runs[0] and not base
+            views.append(_View(run, base, by_run[run]["hosts"][0], summed_up, tools))
+    return views
+
+
+def _fits(tool: dict[str, Any], sessions: int) -> bool:
+    """Whether a report of so many sessions can hold what the tool answers."""
+    kinds = {param["kind"] for param in tool["params"]}
+    others = "session" in kinds or "sessions" in kinds
+    return not (tool["streamed"] or tool["page"]) and (not others or (sessions > 1 and "session" in kinds))
 
 
 def _recorded(session: Session) -> str:
@@ -168,24 +205,41 @@ class _Asked:
         self.held[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
 
 
-def _answers(
-    asked: _Asked, tools: list[dict[str, Any]], run: str, first_host: str, most_bytes: int
-) -> tuple[dict[str, Any], list[str]]:
-    """Answers by tool, those of the summary first, as many as fit; and the titles of the others."""
-    held: dict[str, Any] = {}
+_Held = dict[tuple[str, str, str], Any]
+"""Answers by session, base and tool."""
+
+
+def _answers(asked: _Asked, views: Sequence[_View], most_bytes: int) -> tuple[_Held, list[str]]:
+    """What is kept of the tools' answers, those of the summary first, as many as fit; and the titles of the others.
+
+    Of a tool all views are kept, or none.
+    """
+    held: _Held = {}
     left_out = []
-    for tool in sorted(tools, key=lambda tool: tool["name"] not in summary.QUESTIONS):
-        if tool["unavailable"] and tool["name"] not in summary.QUESTIONS:
+    tools = {name: tool for view in reversed(views) for name, tool in view.tools.items()}
+    for name in sorted(tools, key=lambda name: name not in summary.QUESTIONS):
+        queries = [(view, query) for view in views if (query := _query(view, name))]
+        found = [(view, query, _cut(asked.get("answer", **query))) for view, query in queries]
+        most_bytes -= sum(len(pack(to_json(answer))) for _, _, answer in found)
+        if found and most_bytes < 0 and name not in summary.QUESTIONS:
+            left_out.append(tools[name]["title"])
             continue
-        host = ALL_HOSTS if tool["all_hosts"] else first_host
-        answer = _cut(asked.get("answer", run=run, tag=tool["name"], host=host))
-        most_bytes -= len(pack(to_json(answer)))
-        if most_bytes < 0 and tool["name"] not in summary.QUESTIONS:
-            left_out.append(tool["title"])
-            continue
-        held[tool["name"]] = answer
-        asked.keep(answer, "answer", run=run, tag=tool["name"], host=host, part="1")
+        for view, query, answer in found:
+            asked.keep(answer, "answer", **query, part="1")
+            held[view.run, view.base, name] = answer
     return held, left_out
+
+
+def _query(view: _View, name: str) -> dict[str, str]:
+    """How a page of the view asks the tool; empty where it does not, or as it does without a base."""
+    tool = view.tools.get(name)
+    if not tool or (tool["unavailable"] and (name not in summary.QUESTIONS or not view.summed_up)):
+        return {}
+    kinds = {param["kind"] for param in tool["params"]}
+    if view.base and kinds.isdisjoint(("session", "baseline")):
+        return {}
+    host = ALL_HOSTS if tool["all_hosts"] else view.first_host
+    return {"run": view.run, "tag": name, "host": host} | ({"base": view.base} if view.base else {})
 
 
 def _cut(answer: dict[str, Any]) -> dict[str, Any]:
@@ -201,17 +255,26 @@ def _cut(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _logdir(session: Session, as_is: bool, names: Names | None) -> Iterator[Logdir]:
-    """A logdir of that session alone, of other names and content unless it is to be as it is."""
+def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> Iterator[tuple[Logdir, list[str]]]:
+    """A logdir of those sessions alone, and what they are called there: the second is the base.
+
+    They are of other names and content unless they are to be as they are.
+    """
+    if len(sessions) > 1 and not (as_is or names):
+        # What has one name in both is found in both.
+        names = share.kept_names(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
-        run = Path(
-            folder, "plugins", "profile", session.name.replace("\\", "/").rpartition("/")[2] if as_is else _ALIAS
-        )
-        run.mkdir(parents=True)
-        for file in session.stored.files:
-            name = (
-                file.where.replace("\\", "/").rpartition("/")[2] if as_is else share.file_name(session, file.host, True)
-            )
-            content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
-            (run / name).write_bytes(content)
-        yield Logdir(folder)
+        runs = []
+        for session, alias in zip(sessions, _ALIASES, strict=False):
+            own = session.name.replace("\\", "/").rpartition("/")[2]
+            # Beside one another, folders of one job are taken for one session.
+            place = Path(_ALIASES[1] if as_is and alias == _ALIASES[1] else "")
+            run = Path(folder, place, "plugins", "profile", own if as_is else alias)
+            run.mkdir(parents=True)
+            for file in session.stored.files:
+                where = file.where.replace("\\", "/").rpartition("/")[2]
+                name = where if as_is else share.file_name(session, file.host, True)
+                content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
+                (run / name).write_bytes(content)
+            runs.append((place / run.name).as_posix())
+        yield Logdir(folder), runs

@@ -90,6 +90,58 @@ def test_it_prints_dark_on_white(context: BrowserContext, file: str, tmp_path: P
     assert wide and page.pdf(format="A4", landscape=True).startswith(b"%PDF")
 
 
+@pytest.fixture(scope="module")
+def before_and_after(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("report") / "both.html"
+    new, base = (tb_profile_plugin.open(TRACES / name) for name in ("jax_steps", "jax_async_marked"))
+    path.write_text(report(new, base=base).html, encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("context", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_both_sessions_of_a_report_open_against_each_other(context: BrowserContext, before_and_after: str) -> None:
+    page = context.new_page()
+    found = faults(page)
+    page.goto(before_and_after)
+    page.locator(".baseline").get_by_text("base", exact=True).wait_for()
+    assert page.url.endswith("run=session&tool=overview_page&base=base")
+    titles = page.locator(".tabs a").all_inner_texts()
+    assert "Compare" in titles
+    ways = ("a base", "the other way round", "no base")
+    for way in ways:
+        if way == ways[1]:
+            page.locator(".tabs a", has_text="Compare").click()
+            page.get_by_role("button", name="Swap").click()
+            page.locator(".verdict", has_text="Slower, 86 times as long").wait_for()
+        if way == ways[2]:
+            page.get_by_role("button", name="No baseline").click()
+        for title in page.locator(".tabs a").all_inner_texts():
+            page.locator(".tabs a", has_text=title).first.click()
+            page.wait_for_function("title => document.title.startsWith(title)", arg=title)
+            page.locator("main[aria-busy=false] :is(section, .verdict, .state, .compare-base)").first.wait_for()
+            assert page.get_by_text("This is not in the report.").count() == 0, (way, title)
+    assert found == []
+
+
+def test_a_link_to_a_view_keeps_its_own_base(context: BrowserContext, before_and_after: str) -> None:
+    page = context.new_page()
+    page.goto(f"{before_and_after}#v=1&run=session&tool=why")
+    page.locator("main .verdict").first.wait_for()
+    assert "base=" not in page.url and page.get_by_role("button", name="No baseline").count() == 0
+
+
+def test_before_and_after_are_printed(context: BrowserContext, before_and_after: str) -> None:
+    page = context.new_page()
+    page.goto(before_and_after)
+    page.locator(".tabs a").first.wait_for()
+    page.emulate_media(media="print")
+    assert page.get_by_text("Before and after", exact=True).is_visible() and page.locator(".app").is_hidden()
+    assert page.get_by_text("Faster by 99 %").first.is_visible()
+    table = page.locator("table", has=page.get_by_role("columnheader", name="Before")).last
+    assert table.get_by_role("columnheader").all_inner_texts() == ["Op", "Part", "Before", "After", "Difference"]
+    assert page.evaluate("document.querySelector('.still').scrollWidth <= document.documentElement.clientWidth")
+
+
 def test_names_are_text(context: BrowserContext, tmp_path: Path) -> None:
     drawn = draw.space(
         "/host:CPU\n  python | train[0,90]{_r=1} evil[10,30]{hlo_op=x, hlo_module=m}", steps=3, every=100

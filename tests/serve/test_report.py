@@ -29,7 +29,7 @@ SECRET = "Zebrafinch"
 
 
 def held(html: str) -> dict[str, Any]:
-    packed = re.search(r'id="answers">([\w+/=]*)</script>', html)
+    packed = re.search(r'id="answers"(?: data-base="[^"]*")?>([\w+/=]*)</script>', html)
     assert packed
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
     return found
@@ -188,3 +188,69 @@ def test_a_typical_step_is_drawn() -> None:
 def test_python_writes_it_too(tmp_path: Path) -> None:
     tb_profile_plugin.open(TRACES / "keras_one_batch").report(tmp_path / "r.html")
     assert "<article" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def step(length: int) -> Any:
+    text = f"""
+/host:CPU
+  {SECRET}-thread/7 | train[0,{length}]{{_r=1, step_num=s}}
+                    | model/{SECRET}/MatMul:MatMul[1,{length - 2}]
+"""
+    return draw.space(text, steps=6, every=length)
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> tuple[Capture, Capture]:
+    """A session, and one from before in which an op took longer."""
+    return draw.session(tmp_path / "new", h=step(40)), draw.session(tmp_path / "old", h=step(80))
+
+
+def test_before_and_after_are_in_one_report(both: tuple[Capture, Capture]) -> None:
+    session, base = both
+    made = report(session, base=base)
+    found = held(made.html)
+    assert [each["run"] for each in found['["sessions",[]]']["sessions"]] == ["session", "base"]
+    assert 'id="answers" data-base="base"' in made.html and "Compare" in made.titles
+    assert SECRET.lower() not in made.html.lower() + json.dumps(found).lower()
+    for run, other in (("session", "base"), ("base", "session")):
+        for against in ({}, {"base": other}):
+            for name in ("overview_page", "why", "compare"):
+                query = {"host": "ALL_HOSTS", "part": "1", "run": run, "tag": name} | against
+                assert json.dumps(["answer", sorted(query.items())], separators=(",", ":")) in found
+    pairs = [["base", "base"], ["host", "ALL_HOSTS"], ["part", "1"], ["run", "session"], ["tag", "compare"]]
+    compared = found[json.dumps(["answer", pairs], separators=(",", ":"))]
+    assert compared["headline"]["text"].startswith("Cannot tell: −50 %")
+    # Redacted with the same words, the op is one op on both sides.
+    ops = {column["id"]: column["values"] for column in compared["tables"]["ops"]["columns"]}
+    assert [name for name in ops["name"] if "MatMul" in name and "→" not in name]
+
+
+def test_what_changed_is_read_without_scripts(both: tuple[Capture, Capture]) -> None:
+    still = re.search(r'<article class="still">(.*?)</article>', report(both[0], base=both[1]).html, re.DOTALL)
+    assert still
+    text = " ".join(unescape(re.sub(r"<[^>]*>", " ", still[1])).split())
+    assert "Before and after Cannot tell: −50 %" in text and "Before: base. After: session." in text
+    assert "Step 80.0 µs 40.0 µs −40.0 µs" in text
+    assert "Before and after" not in report(both[0]).html
+
+
+def test_as_they_are_both_keep_their_names(both: tuple[Capture, Capture]) -> None:
+    found = held(report(both[0], as_is=True, base=both[1]).html)
+    first, second = (each["run"] for each in found['["sessions",[]]']["sessions"])
+    assert first == both[0].name.rpartition("/")[2] and second == f"base/{both[1].name.rpartition('/')[2]}"
+
+
+def test_a_session_is_no_base_of_its_own(both: tuple[Capture, Capture]) -> None:
+    with pytest.raises(ProblemError, match="The base is this session"):
+        report(both[0], base=both[0])
+
+
+def test_the_command_takes_a_base_and_one_key_for_both(both: tuple[Capture, Capture], tmp_path: Path) -> None:
+    out, key = tmp_path / "r.html", tmp_path / "key.json"
+    new, old = (str(each.stored.folder) for each in both)
+    assert main.main(["report", new, "--base", old, "--out", str(out), "--key", str(key)]) == 0
+    assert 'data-base="base"' in out.read_text(encoding="utf-8")
+    names = json.loads(key.read_text())
+    assert sum(text == SECRET for text in names.values()) == 1 and SECRET not in out.read_text(encoding="utf-8")
+    both[0].report(out, base=old)
+    assert 'data-base="base"' in out.read_text(encoding="utf-8")

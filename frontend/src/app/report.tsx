@@ -2,8 +2,13 @@
 
 import { answerFrom } from "../api/client";
 import { embedded } from "../api/embedded";
+import { EMPTY_VIEW, format, parse } from "../base/urlcodec";
 import { mount } from "./mount";
 
-answerFrom(embedded(document.getElementById("answers")?.textContent ?? ""));
+const answers = document.getElementById("answers");
+answerFrom(embedded(answers?.textContent ?? ""));
 document.documentElement.dataset.live = "";
+// A link to one of its views says itself what that is held against.
+const { base } = answers?.dataset ?? {};
+if (base && !parse(location.hash).run) history.replaceState(null, "", format({ ...EMPTY_VIEW, base }));
 mount();

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 from ...runtime.problems import Problem, ProblemError
 from ...tools.answers.answer import Json
+from .before_after import before_after
+from .html import bullets, table
 from .summary import figure
 
 _POLICY = "; ".join(
@@ -35,7 +37,9 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 14px/1.5 sy
 .still { color: var(--ink); max-width: 60rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: break-word; }
 .still code, .still td:first-child { overflow-wrap: anywhere; }
 .still .notes { margin-bottom: 1rem; white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: .75rem; }
-.still h1 { font-size: 1.3rem; margin: 0 0 .5rem; }
+.still h1 { font-size: 1.3rem; line-height: 1.3; margin: 0 0 .5rem; }
+.still ul { list-style: disc; padding-left: 1.25rem; }
+.still ol { list-style: decimal; padding-left: 1.25rem; }
 .still h2 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
 .still table { border-collapse: collapse; width: 100%; }
 .still th, .still td { border-bottom: 1px solid var(--line); padding: .2rem .5rem .2rem 0; text-align: left; }
@@ -78,6 +82,10 @@ class Cover(NamedTuple):
     notes: str = ""
     about: str = ""
     """Sentences: when it was captured, with which versions, whether it is redacted."""
+    base: str = ""
+    """The session from before, which the pages open with as their base."""
+    comparison: Json = None
+    """What the tool ``compare`` answers about that; None without one."""
 
 
 def page(
@@ -93,6 +101,8 @@ def page(
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ProblemError(Problem("bad_bundle", "The pages cannot be put into one file.", "Report this, please."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    chosen = f' data-base="{escape(cover.base)}"' if cover.base else ""
+    answers = base64.b64encode(packed).decode()
     title = escape(cover.title or f"Profile of {summary['session']}")
     return "\n".join(
         [
@@ -101,7 +111,7 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers">{base64.b64encode(packed).decode()}</script>',
+            f'<script type="application/octet-stream" id="answers"{chosen}>{answers}</script>',
             held,
             f"<!--\n{escape(notices, quote=False)}-->",
             f"<script>{script}</script></body></html>",
@@ -123,30 +133,16 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
             f"<p>{escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
             f'<p class="quiet">{escape(summary["session"])}: {escape(told)} {escape(cover.about)} '
             f"Made by {escape(summary['made_by'])}.</p>",
-            _table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
-            _table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
+            before_after(cover.comparison, cover.base, summary["session"]) if cover.comparison else "",
+            table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
+            table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary["causes"]),
-            _table(
-                "Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])
-            ),
-            _list("Doubts", [f"{each['message']} {each['remedy']}" for each in summary["findings"]]),
+            table("Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])),
+            bullets("Doubts", [f"{each['message']} {each['remedy']}" for each in summary["findings"]]),
             drawn,
             "</article>",
         ]
     )
-
-
-def _table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Rows of HTML; heads with ``#`` stand over numbers."""
-    sides = [' class="n"' if head.startswith("#") else "" for head in heads]
-    cells = zip(heads, sides, strict=True)
-    head = "".join(f'<th scope="col"{side}>{escape(text.lstrip("#"))}</th>' for text, side in cells)
-    lines = [
-        "<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
-        for row in rows
-    ]
-    body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f"<h2>{escape(title)}</h2>{body}" if lines else ""
 
 
 def _metric(metric: dict[str, Any]) -> tuple[str, str]:
@@ -174,8 +170,3 @@ def _causes(causes: Sequence[dict[str, Any]]) -> str:
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
         told.append(f"<li><b>{escape(cause['label'])}</b>: {cost}{gain}. {escape(cause['text'])}{remedy}</li>")
     return f"<h2>Why, and what would help</h2><ol>{''.join(told)}</ol>" if told else ""
-
-
-def _list(title: str, texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<h2>{escape(title)}</h2><ul>{items}</ul>" if items else ""

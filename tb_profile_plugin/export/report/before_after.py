@@ -1,0 +1,58 @@
+"""A comparison as HTML for a report that is read without scripts or printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from ...runtime.units import duration
+from ...tools.answers.answer import Json
+from ...tools.answers.named import Named
+from .html import bullets, table
+
+_OPS = 12
+
+
+def before_after(answer: Json, before: str, after: str) -> str:
+    """What the tool ``compare`` answers: the verdict, its reasons, the parts of a step, the ops that changed most."""
+    found = Named(answer)
+    said = found.headline
+    heads = ("#Before", "#After", "#Difference")
+    return "\n".join(
+        [
+            "<h2>Before and after</h2>",
+            f"<p><b>{escape(said['text'])}</b> {escape(said['doubt'])}</p>",
+            f'<p class="quiet">Before: {escape(before)}. After: {escape(after)}. Times are of a mean step.</p>',
+            bullets("", found.values("reasons", "text")),
+            table("What differs", ("What", "Before", "After"), _differs(found)),
+            table("Parts of a step, before and after", ("Part", *heads), _parts(found)),
+            table("Ops that changed most", ("Op", "Part", *heads), _ops(found)),
+        ]
+    )
+
+
+def _differs(found: Named) -> Iterator[tuple[str, ...]]:
+    for row in found.records("differs"):
+        if row["grade"] != "same":
+            yield tuple(escape(row[column] or "") for column in ("label", "base", "new"))
+
+
+def _parts(found: Named) -> Iterator[tuple[str, ...]]:
+    for row in found.records("parts"):
+        yield escape(row["label"]), *_times(row)
+    whole = {name: found.fact(name) for name in ("base_ps", "new_ps")}
+    if None not in whole.values():
+        yield "<b>Step</b>", *_times(whole | {"delta_ps": whole["new_ps"] - whole["base_ps"]})
+
+
+def _ops(found: Named) -> Iterator[tuple[str, ...]]:
+    rows = [row for row in found.records("ops") if row["delta_ps"]]
+    for row in sorted(rows, key=lambda row: -abs(row["delta_ps"]))[:_OPS]:
+        yield f"<code>{escape(row['name'])}</code>", escape(row["label"]), *_times(row)
+
+
+def _times(row: dict[str, Any]) -> tuple[str, ...]:
+    delta = row["delta_ps"]
+    told = [duration(row["base_ps"]), duration(row["new_ps"]), f"{'+' if delta > 0 else ''}{duration(delta)}"]
+    return tuple(each.replace("-", "−") for each in told)

@@ -1,0 +1,29 @@
+"""Tables and lists of HTML, for what is read without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of HTML; heads with ``#`` stand over numbers. Empty where there are no rows."""
+    sides = [' class="n"' if head.startswith("#") else "" for head in heads]
+    cells = zip(heads, sides, strict=True)
+    head = "".join(f'<th scope="col"{side}>{escape(text.lstrip("#"))}</th>' for text, side in cells)
+    lines = [
+        "<tr>" + "".join(f"<td{side}>{cell}</td>" for cell, side in zip(row, sides, strict=True)) + "</tr>"
+        for row in rows
+    ]
+    body = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f"{_head(title)}{body}" if lines else ""
+
+
+def bullets(title: str, texts: Iterable[str]) -> str:
+    """Texts below each other; empty where there are none."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"{_head(title)}<ul>{items}</ul>" if items else ""
+
+
+def _head(title: str) -> str:
+    return f"<h2>{escape(title)}</h2>" if title else ""
