@@ -107,7 +107,10 @@ def replayed(dag: Dag, durations: Any) -> tuple[Any, Any]:
     none = np.empty((0, 2), np.int64)
     once = cycle(dag, numbers, np.zeros(len(dag), bool), numbers, 0, none)
     waits = once.binding, once.lag, once.first, once.other, once.other_lag
-    (ends,) = _repeated(*waits, once.begin, durations, numbers, len(dag), 1)
+    own = once.node, once.begin, durations, numbers, once.calls
+    nothing = np.zeros(len(dag), np.int64)
+    users = once.until, once.again, once.last
+    (ends,) = _repeated(waits, own, (nothing, nothing, False), users, once.scratch, len(dag), 1)
     return ends - durations, ends
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....runtime.arrays import I32, I64, Array, I64Matrix, Int
-from ....runtime.jit import jit
+from ....runtime.arrays import I32, I64, Array, Bool, I64Matrix, Int
+from ....runtime.jit import inlined, jit
 from .dag import Dag
 
 LEAST, STEPS = 6, 24
@@ -43,6 +43,14 @@ class Cycle:
     """int64[m] ps, since then."""
     calls: Array
     """bool[m]: activities of the host."""
+    until: Array
+    """int32[m]: the last one that waits for it in the same repetition; itself where none does."""
+    again: Array
+    """bool[m]: the next repetition waits for it."""
+    last: int
+    """The last one that waits for the repetition before, or for nothing; -1 where none does."""
+    scratch: Array
+    """int64[2, m]: room for when each ends, used anew by every call of `lengths`."""
 
     def lengths(self, shorter: Array, sooner: Array, unawaited: bool, windows: int, steps: int) -> Array:
         """float64[windows] ps: how long each lasts in the long run, from where all before it is done to where it is.
@@ -50,24 +58,15 @@ class Cycle:
         Each activity takes ``shorter`` ps less, and follows the one that it is bound by ``sooner`` (int64[dag] both);
         with ``unawaited`` the host waits for no device.
         """
-        lag, took = _changed(self.node, self.lag, self.took, shorter, sooner)
-        other_lag = self.other_lag
-        if unawaited:
-            lag = np.where(self._is_awaited(self.binding, np.arange(len(self.node))), NEVER, lag)
-            owner = np.repeat(np.arange(len(self.node)), np.diff(self.first))
-            other_lag = np.where(self._is_awaited(self.other, owner), NEVER, other_lag)
         repetitions = max(LEAST, -(-STEPS // max(steps, 1)))
-        waits = self.binding, lag, self.first, self.other, other_lag
-        done = _repeated(*waits, self.begin, took, self.window, windows, repetitions)
+        waits = self.binding, self.lag, self.first, self.other, self.other_lag
+        own = self.node, self.begin, self.took, self.window, self.calls
+        users = self.until, self.again, self.last
+        change = shorter, sooner, unawaited
+        done = _repeated(waits, own, change, users, self.scratch, windows, repetitions)
         reached = np.maximum.accumulate(done.reshape(-1))
         took_each = np.diff(reached, prepend=reached[:1]).reshape(repetitions, windows)
         answer: Array = took_each[repetitions // 2 :].mean(axis=0)
-        return answer
-
-    def _is_awaited(self, waited: Array, owner: Array) -> Array:
-        """bool[k]: where the host waits for a device."""
-        place = np.where(waited >= 0, waited, np.where(waited > _NOTHING, ~waited, 0))
-        answer: Array = self.calls[owner] & ~self.calls[place] & (waited > _NOTHING)
         return answer
 
 
@@ -81,7 +80,9 @@ def cycle(dag: Dag, line: Array, calls: Array, window: Array, since: int, again:
     lines = int(line.max(initial=0)) + 1
     found = _cycle(node, dag.begin, dag.end, dag.binding, dag.first, dag.other, dag.spare, line, lines, again)
     begin = np.where(calls[node], np.maximum(dag.begin[node], since), dag.begin[node])
-    return Cycle(node, window[node], *found, begin, dag.end[node] - begin, calls[node])
+    users = _users(found[0], found[2], found[3])
+    scratch = np.empty((2, len(node)), np.int64)
+    return Cycle(node, window[node], *found, begin, dag.end[node] - begin, calls[node], *users, scratch)
 
 
 @jit
@@ -138,63 +139,113 @@ def _cycle(
 
 
 @jit
-def _changed(node: I64, lag: I64, took: I64, shorter: I64, sooner: I64) -> tuple[I64, I64]:
-    """(lag, took) of a `Cycle`, less by what its dag's activities are shorter and sooner."""
-    lags, lengths = np.empty(len(node), np.int64), np.empty(len(node), np.int64)
-    for i in range(len(node)):
-        lags[i] = lag[i] - sooner[node[i]]
-        lengths[i] = max(took[i] - shorter[node[i]], 0)
-    return lags, lengths
+def _users(binding: I32, first: I32, other: I32) -> tuple[I32, Bool, Int]:
+    """`Cycle.until`, `Cycle.again` and `Cycle.last`."""
+    until, again = np.empty(len(binding), np.int32), np.zeros(len(binding), np.bool_)
+    last = np.int64(-1)
+    for i in range(len(binding)):
+        until[i] = i
+        u = np.int64(binding[i])
+        if u >= 0:
+            until[u] = i
+        else:
+            last = np.int64(i)
+            if u > _NOTHING:
+                again[~u] = True
+        for k in range(first[i], first[i + 1]):
+            u = np.int64(other[k])
+            if u >= 0:
+                until[u] = i
+            else:
+                again[~u] = True
+                last = np.int64(i)
+    return until, again, last
+
+
+@inlined
+def _start(
+    waits: tuple[I32, I64, I32, I32, I64], ends: I64, before: I64, i: Int, sooner: Int, calls: Bool, start: Int
+) -> Int:
+    """When activity i begins, not before ``start``: by the ends of those that it waits for in this repetition, and in
+    the one ``before``, if there is one. With ``calls``, which may be empty, these wait for no others.
+    """
+    free = len(calls) > 0 and calls[i]
+    binding, lag, first, other, other_lag = waits
+    for k in range(first[i] - 1, first[i + 1]):
+        u = np.int64(binding[i] if k < first[i] else other[k])
+        least = lag[i] - sooner if k < first[i] else other_lag[k]
+        if u == _NOTHING or (u < 0 and len(before) == 0):
+            continue
+        if free and not calls[u if u >= 0 else ~u]:
+            continue
+        start = max(start, (ends[u] if u >= 0 else before[~u]) + least)
+    return start
 
 
 @jit
 def _repeated(
-    binding: I32,
-    lag: I64,
-    first: I32,
-    other: I32,
-    other_lag: I64,
-    begin: I64,
-    took: I64,
-    window: I32,
+    waits: tuple[I32, I64, I32, I32, I64],
+    own: tuple[I64, I64, I64, I32, Bool],
+    change: tuple[I64, I64, bool],
+    users: tuple[I32, Bool, Int],
+    scratch: I64Matrix,
     windows: Int,
     repetitions: Int,
 ) -> I64Matrix:
     """int64[repetitions, windows]: when all of each window is done; `NEVER` where it is empty.
 
-    What the first one of all waits for is as it was recorded. Where everything is later than before by the same, so
-    it will be again.
+    What the first one of all waits for is as it was recorded. Where all that is still waited for is later than in the
+    repetition before by the same, so is the rest; and all repetitions to come, where that holds of what they wait for.
     """
+    binding = waits[0]
+    node, begin, took, window, calls = own
+    shorter, sooner, unawaited = change
+    calls = calls if unawaited else calls[:0]
+    until, again, last = users
     done = np.full((repetitions, windows), NEVER, np.int64)
-    ends, before = np.zeros(len(binding), np.int64), np.zeros(len(binding), np.int64)
+    ends, before = scratch[0], scratch[1]
     for r in range(repetitions):
         ends, before = before, ends
-        for i in range(len(binding)):
-            start = np.int64(NEVER)
-            u = np.int64(binding[i])
-            if u >= 0:
-                start = ends[u] + lag[i]
-            elif r == 0:
-                start = begin[i]
-            elif u > _NOTHING:
-                start = before[~u] + lag[i]
-            for k in range(first[i], first[i + 1]):
-                u = np.int64(other[k])
-                if u >= 0:
-                    start = max(start, ends[u] + other_lag[k])
-                elif r > 0:
-                    start = max(start, before[~u] + other_lag[k])
-            ends[i] = start + took[i]
+        later, reached, settled = np.int64(0), np.int64(-1), np.int64(-1)
+        size, i = len(binding), 0
+        earlier = before if r else before[:0]
+        while i < size:
+            v = node[i]
+            start = begin[i] if r == 0 and binding[i] < 0 else np.int64(NEVER)
+            start = _start(waits, ends, earlier, i, sooner[v], calls, start)
+            ends[i] = start + max(took[i] - shorter[v], 0)
             done[r, window[i]] = max(done[r, window[i]], ends[i])
-        if r == 0 or len(ends) == 0:
-            continue
-        later = ends[0] - before[0]
-        i = 0
-        while i < len(ends) and ends[i] - before[i] == later:
             i += 1
-        if i == len(ends):
+            if r == 0:
+                continue
+            if ends[i - 1] - before[i - 1] != later:
+                later, settled = ends[i - 1] - before[i - 1], reached
+            reached = max(reached, np.int64(until[i - 1]))
+            if i > settled and i > last:
+                break
+        if r == 0 or size == 0:
+            continue
+        _fill(done[r], ends, before, window, i, later)
+        if _all_later(ends, before, again, i, later):
             for k in range(r + 1, repetitions):
                 for w in range(windows):
                     done[k, w] = done[k - 1, w] + later if done[k - 1, w] > NEVER else NEVER
             break
     return done
+
+
+@jit
+def _all_later(ends: I64, before: I64, again: Bool, count: Int, later: Int) -> bool:
+    """Whether of the first ``count`` all that the next repetition waits for are later by ``later``."""
+    for k in range(count):
+        if again[k] and ends[k] - before[k] != later:
+            return False
+    return True
+
+
+@jit
+def _fill(done: I64, ends: I64, before: I64, window: I32, first: Int, later: Int) -> None:
+    """Those from ``first`` on end by ``later`` later than before."""
+    for k in range(first, len(ends)):
+        ends[k] = before[k] + later
+        done[window[k]] = max(done[window[k]], ends[k])

@@ -60,13 +60,28 @@ def replays(host: Host, graph: Graph, edges: Array, steps: int, scenarios: Itera
     work = again.node[~again.calls]
     places = int(graph.place.max(initial=0)) + 1
     took = _alone(work, graph.dag.begin, graph.dag.end, graph.place, places)
-    blocking = np.zeros(len(host.trace) + 1, bool)
-    blocking[blocking_copies(host)] = True
+    blocking = _nodes(host, graph, blocking_copies(host))
+    on_devices = set(np.flatnonzero(np.bincount(graph.state[work].clip(0))).tolist())
+    unchanged = None
     for scenario in scenarios:
         shorter, sooner = _change(host, graph, scenario, window, blocking)
         unawaited = State.SYNC in scenario.without
         each = again.lengths(shorter, sooner, unawaited, windows, steps)
-        yield Lengths(each, _of_busiest(work, took, shorter, graph.place, places, window, windows))
+        if scenario.events is None and not (unawaited and len(blocking)) and on_devices.isdisjoint(scenario.without):
+            if unchanged is None:
+                unchanged = _of_busiest(work, took, shorter, graph.place, places, window, windows)
+            yield Lengths(each, unchanged)
+        else:
+            yield Lengths(each, _of_busiest(work, took, shorter, graph.place, places, window, windows))
+
+
+def _nodes(host: Host, graph: Graph, events: Array) -> Array:
+    """int64[k]: the activities that are these events of devices, by number; ascending."""
+    if not len(events):
+        return np.empty(0, np.int64)
+    wanted = np.zeros(len(host.trace) + 1, bool)
+    wanted[events] = True
+    return np.flatnonzero(wanted[graph.event])
 
 
 @jit
@@ -98,7 +113,9 @@ def _of_busiest(work: I64, took: I64, shorter: I64, place: I32, places: Int, win
 
 
 def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blocking: Array) -> tuple[Array, Array]:
-    """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them."""
+    """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them; ``blocking`` are the activities that are copies
+    which block their calls.
+    """
     act, dag = activity(host), graph.dag
     shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
     if scenario.without:
@@ -108,12 +125,9 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
         nodes = dag.begin, dag.end, graph.line, graph.state
         _without(shorter, sooner, gone, nodes, graph.lag, done, graph.loop)
     if State.SYNC in scenario.without:
-        mine = np.flatnonzero(blocking[graph.event])
-        shorter[mine] = dag.end[mine] - dag.begin[mine]
+        shorter[blocking] = dag.end[blocking] - dag.begin[blocking]
     if scenario.events is not None:
-        scaled = np.zeros(len(host.trace) + 1, bool)
-        scaled[scenario.events] = True
-        mine = np.flatnonzero(scaled[graph.event])
+        mine = _nodes(host, graph, scenario.events)
         left = dag.end[mine] - dag.begin[mine] - shorter[mine]
         shorter[mine] += left - np.rint(left * scenario.factor).astype(np.int64)
     if scenario.windows is not None:
