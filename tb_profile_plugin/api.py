@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 
@@ -275,6 +275,10 @@ class Capture(Session):
         also: Sequence[Capture] = (),
     ) -> ask.Result:
         """The same, and whether there are more rows."""
+        return ask.sql(self.sql_tables(host, also), query, rows, seconds)
+
+    def sql_tables(self, host: str = "", also: Sequence[Capture] = ()) -> dict[str, Callable[[], Frame]]:
+        """What makes the tables that SQL asks of, by their names; each is made once."""
         names = [each.name for each in (self, *also)]
         labels = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]
         asked = list(zip(labels, (self, *also), strict=True))
@@ -282,7 +286,7 @@ class Capture(Session):
         def made(name: str) -> Frame:
             return tables.joined(name, [(label, each._table(name, host)) for label, each in asked])
 
-        return ask.sql({name: partial(made, name) for name in tables.TABLES}, query, rows, seconds)
+        return {name: cache(partial(made, name)) for name in tables.TABLES}
 
     def _table(self, name: str, host: str) -> Frame:
         if name == "hosts":

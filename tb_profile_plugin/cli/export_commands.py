@@ -1,22 +1,19 @@
-"""The verbs that hand on what was found: a summary and the guide to reading it, answers to SQL and to assistants."""
+"""The verbs that hand on what was found: a summary, a report, answers to assistants, and the guide to reading them."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import say, warn
 from .guide import GUIDE
-from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, count, output, size, stored_at
-
-if TYPE_CHECKING:
-    from ..export.frames.frame import Frame
+from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, output, size, stored_at
 
 
 def add(verbs: Any) -> None:
@@ -27,16 +24,12 @@ def add(verbs: Any) -> None:
         options=_summary_options,
     )
     verbs.add_parser(
-        "sql",
-        help="ask of the events, steps, ops, kernels and allocations of sessions with SQL",
-        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
-        "The tables and their columns: --schema. It runs in a process that can open no file.",
-        options=_sql_options,
-    )
-    verbs.add_parser(
         "report",
         help="write the pages of a session into one HTML file, redacted, for a colleague",
         options=_report_options,
+    )
+    verbs.add_parser(
+        "export", help="write the whole trace for ui.perfetto.dev or chrome://tracing", options=_export_options
     )
     verbs.add_parser(
         "mcp",
@@ -61,28 +54,6 @@ def _summary_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_summary)
 
 
-def _sql_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument("query", metavar="QUERY", nargs="?", default="-", help="one SELECT; - reads standard input")
-    verb.add_argument("--schema", action="store_true", help="only say what the tables hold, with types")
-    verb.add_argument(
-        "--also",
-        metavar="SESSION",
-        action="append",
-        default=[],
-        help="another session, told apart by the column session; may be given again",
-    )
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument(
-        "--format", choices=("text", "csv", "json", "markdown", "parquet"), default="text", help="default: %(default)s"
-    )
-    verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
-    verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    add_memory_limit(verb)
-    verb.set_defaults(verb=_sql)
-
-
 def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("session", metavar="SESSION", help=SESSION)
     verb.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file to write, e.g. report.html")
@@ -96,6 +67,26 @@ def _report_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--max-size", metavar="SIZE", type=size, default=4_000_000, help="of what it holds (default: 4M)")
     add_memory_limit(verb)
     verb.set_defaults(verb=_report)
+
+
+def _export_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument(
+        "--format",
+        choices=("chrome", "perfetto", "xplane"),
+        default="chrome",
+        help="xplane is the capture itself as its file is, of one host; default: %(default)s (JSON)",
+    )
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--redact",
+        action="store_true",
+        help="for strangers: words other than those of frameworks, compilers and kernels become pseudonyms",
+    )
+    add_key(verb)
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_export)
 
 
 def _mcp_options(verb: argparse.ArgumentParser) -> None:
@@ -141,60 +132,6 @@ def _summary(asked: argparse.Namespace) -> None:
         file.write(written[asked.format]().encode("utf-8", "replace"))
 
 
-def _sql(asked: argparse.Namespace) -> None:
-    from ..export.frames import display
-    from ..tools.answers import csv
-
-    if asked.schema:
-        _schema(asked)
-        return
-    query = sys.stdin.read() if asked.query == "-" else asked.query
-    if asked.format == "parquet" and not asked.out:
-        raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
-    stored, *more = [stored_at(each) for each in (asked.session, *asked.also)]
-    from ..api import Capture
-
-    also = [Capture(each) for each in more]
-    result = Capture(stored).sql_result(query, asked.host, asked.rows, asked.seconds, also)
-    frame, every = result.frame, asked.rows
-    written = {
-        "text": lambda: f"{display.text(frame, every)}\n",
-        "markdown": lambda: display.markdown(frame, every),
-        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
-        "json": lambda: f"{json.dumps(frame.records())}\n",
-    }
-    with output(asked.out) as file:
-        if asked.format != "parquet":
-            file.write(written[asked.format]().encode("utf-8", "replace"))
-    if asked.format == "parquet":
-        _write_parquet(frame, asked.out)
-    if result.more:
-        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
-
-
-def _write_parquet(frame: Frame, path: Path) -> None:
-    """Here, of the rows that came back: the process that ran the query can open no file."""
-    import duckdb
-
-    quoted = os.fspath(path).replace("'", "''")
-    with duckdb.connect() as connection:
-        connection.register("result", frame)
-        connection.execute(f"COPY result TO '{quoted}' (FORMAT parquet)")
-
-
-def _schema(asked: argparse.Namespace) -> None:
-    from ..export.frames.frame import Frame
-    from ..export.frames.tables import TABLES
-
-    types = {"bool": "BOOLEAN", "int32": "INTEGER", "int64": "BIGINT", "uint64": "UBIGINT", "float64": "DOUBLE"}
-    for table in TABLES.values():
-        say(f"{table.id}: {table.doc}")
-        for field in Frame(table, []).schema:
-            sort = "VARCHAR" if field.kind == "string" else types[field.dtype]
-            say(f"    {field.id:24} {sort:8} {field.doc or field.label}")
-    say("Macros: s(x), ms(x), us(x) of times in ps.")
-
-
 def _report(asked: argparse.Namespace) -> None:
     if asked.key and asked.as_is:
         raise ProblemError(Problem("usage", "What is as it is has no key.", "Leave out --as-is, or --key."))
@@ -215,6 +152,31 @@ def _report(asked: argparse.Namespace) -> None:
     say(f"{asked.out}: {asked.out.stat().st_size / 1e6:.1f} MB. {redacted} It holds: {', '.join(made.titles)}.")
     if made.left_out:
         warn(f"Left out, because they are large: {', '.join(made.left_out)}. --max-size allows more.")
+
+
+def _export(asked: argparse.Namespace) -> None:
+    if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
+        remedy = "Name a file with --out, or let another program read it."
+        raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
+    if asked.key and not asked.redact:
+        raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
+    stored = stored_at(asked.session)
+    from ..api import Capture
+    from ..export import share
+    from ..timeline import chrome, perfetto
+
+    session = Capture(stored)
+    names = share.kept_names([session], asked.key) if asked.key else None
+    trace: Iterable[bytes | memoryview]
+    if asked.format == "xplane":
+        trace = [share.capture(session, asked.host, asked.redact, names)]
+    else:
+        hosts = share.redacted(session, asked.host, names) if asked.redact else session.each(asked.host)
+        trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
+    with output(asked.out) as file:
+        file.writelines(trace)
+    if names:
+        names.write(asked.key)
 
 
 def _mcp(asked: argparse.Namespace) -> None:

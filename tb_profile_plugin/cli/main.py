@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import MEMORY_LIMIT
 from ..runtime.terminal import Parser, Verb, log_to_stderr, say, warn
 from ..runtime.version import __version__
-from . import compare_command, completion, export_commands
-from .shared import SESSION, add_executor, add_key, add_memory_limit, answers, output, port, stored_at, written
+from . import compare_command, completion, export_commands, sql_command
+from .shared import SESSION, add_executor, add_memory_limit, answers, output, port, stored_at, written
 
 logger = logging.getLogger(__name__)
 
@@ -107,10 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     verbs.add_parser("tool", help="print what a tool shows, as JSON", options=_tool_options)
     verbs.add_parser("why", help="say why steps take as long as they do, and what would help", options=_why_options)
     compare_command.add(verbs)
+    sql_command.add(verbs)
     export_commands.add(verbs)
-    verbs.add_parser(
-        "export", help="write the whole trace for ui.perfetto.dev or chrome://tracing", options=_export_options
-    )
     verbs.add_parser(
         "cache", help="what earlier results and fetched captures take, or delete them", options=_cache_options
     )
@@ -203,26 +201,6 @@ def _why_options(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(verb=_why)
 
 
-def _export_options(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("session", metavar="SESSION", help=SESSION)
-    verb.add_argument(
-        "--format",
-        choices=("chrome", "perfetto", "xplane"),
-        default="chrome",
-        help="xplane is the capture itself as its file is, of one host; default: %(default)s (JSON)",
-    )
-    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
-    verb.add_argument(
-        "--redact",
-        action="store_true",
-        help="for strangers: words other than those of frameworks, compilers and kernels become pseudonyms",
-    )
-    add_key(verb)
-    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
-    add_memory_limit(verb)
-    verb.set_defaults(verb=_export)
-
-
 def _cache_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("action", choices=("show", "clear"))
     verb.set_defaults(verb=_cache)
@@ -301,31 +279,6 @@ def _tools(asked: argparse.Namespace) -> None:
             say(f"    -o {param.name}={param.default}  {param.doc}{choices}")
         if unavailable:
             say(f"    nothing to show: {unavailable}")
-
-
-def _export(asked: argparse.Namespace) -> None:
-    if asked.format != "chrome" and not asked.out and sys.stdout.isatty():
-        remedy = "Name a file with --out, or let another program read it."
-        raise ProblemError(Problem("binary", f"A terminal cannot show {asked.format}.", remedy))
-    if asked.key and not asked.redact:
-        raise ProblemError(Problem("usage", "Without --redact there is no key.", "Add --redact, or leave --key out."))
-    stored = stored_at(asked.session)
-    from ..api import Capture
-    from ..export import share
-    from ..timeline import chrome, perfetto
-
-    session = Capture(stored)
-    names = share.kept_names([session], asked.key) if asked.key else None
-    trace: Iterable[bytes | memoryview]
-    if asked.format == "xplane":
-        trace = [share.capture(session, asked.host, asked.redact, names)]
-    else:
-        hosts = share.redacted(session, asked.host, names) if asked.redact else session.each(asked.host)
-        trace = perfetto.pieces(hosts) if asked.format == "perfetto" else map(str.encode, chrome.pieces(hosts))
-    with output(asked.out) as file:
-        file.writelines(trace)
-    if names:
-        names.write(asked.key)
 
 
 def _why(asked: argparse.Namespace) -> None:

@@ -42,14 +42,19 @@ class Result:
     """Whether there are more rows than were asked for, or than 8 MiB hold."""
 
 
+def need_duckdb() -> None:
+    """Raise `ProblemError` where what answers queries is not installed."""
+    if find_spec("duckdb") is None or find_spec("nanoarrow") is None:
+        raise ProblemError(Problem("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'"))
+
+
 def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS, seconds: float = SECONDS) -> Result:
     """The rows of one SELECT over these tables, of which those are made whose names stand in it.
 
     Raises `ProblemError` for any other statement, for a query that DuckDB does not understand, and for one that takes
     more than 2 GiB or so many seconds.
     """
-    if find_spec("duckdb") is None or find_spec("nanoarrow") is None:
-        raise ProblemError(Problem("no_duckdb", "SQL needs DuckDB.", "pip install 'tb-profile-plugin[sql]'"))
+    need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
         raise _wrong("The query is longer than 64 KiB.")
     asked = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}

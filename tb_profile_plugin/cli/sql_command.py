@@ -1,0 +1,112 @@
+"""The verb ``sql``: one question, or a shell for as many as one likes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.terminal import say, warn
+from .shared import SESSION, add_memory_limit, count, output, stored_at
+
+if TYPE_CHECKING:
+    from ..export.frames.frame import Frame
+    from ..export.sql.ask import Result
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to those of ``tb-profile``."""
+    verbs.add_parser(
+        "sql",
+        help="ask of the events, steps, ops, kernels and allocations of sessions with SQL",
+        epilog="For example: SELECT name, ms(sum(duration_ps)) AS ms FROM events GROUP BY name ORDER BY ms DESC. "
+        "The tables and their columns: --schema. It runs in a process that can open no file.",
+        options=_options,
+    )
+
+
+def _options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("session", metavar="SESSION", help=SESSION)
+    verb.add_argument(
+        "query",
+        metavar="QUERY",
+        nargs="?",
+        default="",
+        help="one SELECT; - reads standard input, nothing on a terminal opens a shell",
+    )
+    verb.add_argument("--schema", action="store_true", help="only say what the tables hold, with types")
+    verb.add_argument(
+        "--also",
+        metavar="SESSION",
+        action="append",
+        default=[],
+        help="another session, told apart by the column session; may be given again",
+    )
+    verb.add_argument("--host", default="", help="only this host of the session (default: all)")
+    verb.add_argument(
+        "--format", choices=("text", "csv", "json", "markdown", "parquet"), default="text", help="default: %(default)s"
+    )
+    verb.add_argument("--rows", type=count, default=10_000, help="at most (default: %(default)s)")
+    verb.add_argument("--seconds", type=count, default=30, help="that it may take (default: %(default)s)")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    add_memory_limit(verb)
+    verb.set_defaults(verb=_sql)
+
+
+def _sql(asked: argparse.Namespace) -> None:
+    if asked.schema:
+        from .sql_schema import schema
+
+        for line in schema():
+            say(line)
+        return
+    opens_shell = not asked.query and sys.stdin.isatty()
+    if opens_shell and (asked.out or asked.format != "text"):
+        raise ProblemError(Problem("usage", "A shell shows text.", "Give a query, or leave out --format and --out."))
+    query = sys.stdin.read() if asked.query in ("", "-") and not opens_shell else asked.query
+    if asked.format == "parquet" and not asked.out:
+        raise ProblemError(Problem("usage", "Parquet goes into a file.", "Name it with --out."))
+    stored, *more = [stored_at(each) for each in (asked.session, *asked.also)]
+    from ..api import Capture
+
+    session, also = Capture(stored), [Capture(each) for each in more]
+    if opens_shell:
+        from .sql_shell import Shell
+
+        Shell(session.sql_tables(asked.host, also), asked.rows, asked.seconds).run()
+    else:
+        _answer(asked, session.sql_result(query, asked.host, asked.rows, asked.seconds, also))
+
+
+def _answer(asked: argparse.Namespace, result: Result) -> None:
+    from ..export.frames import display
+    from ..tools.answers import csv
+
+    frame, every = result.frame, asked.rows
+    written = {
+        "text": lambda: f"{display.text(frame, every)}\n",
+        "markdown": lambda: display.markdown(frame, every),
+        "csv": lambda: "".join(csv.lines([frame.columns, *frame.rows()])),
+        "json": lambda: f"{json.dumps(frame.records())}\n",
+    }
+    with output(asked.out) as file:
+        if asked.format != "parquet":
+            file.write(written[asked.format]().encode("utf-8", "replace"))
+    if asked.format == "parquet":
+        _write_parquet(frame, asked.out)
+    if result.more:
+        warn(f"There are more than these {len(frame):,} rows: --rows allows more, up to 8 MiB.")
+
+
+def _write_parquet(frame: Frame, path: Path) -> None:
+    """Here, of the rows that came back: the process that ran the query can open no file."""
+    import duckdb
+
+    quoted = os.fspath(path).replace("'", "''")
+    with duckdb.connect() as connection:
+        connection.register("result", frame)
+        connection.execute(f"COPY result TO '{quoted}' (FORMAT parquet)")

@@ -1,0 +1,162 @@
+"""The shell of `tb-profile sql`: lines until a semicolon, commands, mistakes that end nothing, one decoding."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import draw
+import pytest
+
+from tb_profile_plugin.api import Capture
+from tb_profile_plugin.cli import main
+from tb_profile_plugin.cli.sql_shell import Shell
+from tb_profile_plugin.export.frames.tables import TABLES
+from tb_profile_plugin.formats import recognize
+from tb_profile_plugin.runtime.problems import ProblemError
+
+pty = pytest.importorskip("pty", reason="there are no terminals to open")
+LONG_S = 60.0
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Capture:
+    return draw.session(tmp_path, host=draw.space(draw.GPU, steps=4))
+
+
+@pytest.fixture
+def shell(capture: Capture) -> Shell:
+    return Shell(capture.sql_tables())
+
+
+def test_a_question_ends_with_a_semicolon_and_not_within_a_text(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = shell.take("", "SELECT count(*) AS n, ';' AS mark -- steps;")
+    assert capsys.readouterr().out == ""
+    assert shell.take(asked, "FROM steps;") == ""
+    assert capsys.readouterr().out.splitlines() == ["Result: 1 row", "n  mark", "4  ;"]
+    assert shell.take("", ";") == shell.take("", "") == capsys.readouterr().out == ""
+
+
+def test_tables_and_columns_are_told(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    shell.take("", ".tables")
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TABLES)
+    shell.take("", ".schema steps")
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said[1:]] == [column.id for column in TABLES["steps"].columns]
+    shell.take("", ".schema")
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said if not line.startswith(" ")] == [*TABLES, "Macros"]
+    with pytest.raises(ProblemError, match="There is no table 'nothing'"):
+        shell.take("", ".schema nothing")
+    shell.take("", ".open /etc/passwd")
+    assert "There is no command .open. Commands: .help, .quit" in capsys.readouterr().err
+
+
+def test_a_capture_is_decoded_and_its_tables_made_once(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = Counter[str]()
+    decode, events = recognize.decode, Capture.events
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **more: Any) -> Any:
+            calls[name] += 1
+            return function(*given, **more)
+
+        return call
+
+    monkeypatch.setattr(recognize, "decode", counted("decode", decode))
+    monkeypatch.setattr(Capture, "events", counted("events", events))
+    shell = Shell(capture.sql_tables())
+    for query in ("SELECT count(*) FROM events;", "SELECT max(duration_ps) FROM events;", "FROM steps LIMIT 1;"):
+        shell.take("", query)
+    assert capsys.readouterr().out.count("Result: 1 row") == 3
+    assert calls == {"decode": 1, "events": 1}
+
+
+def test_long_answers_are_cut_on_the_terminal(capture: Capture, capsys: pytest.CaptureFixture[str]) -> None:
+    Shell(capture.sql_tables(), rows=200).take("", "SELECT * FROM range(1000);")
+    said = capsys.readouterr()
+    assert "200 rows" in said.out and "the first 100" in said.out and len(said.out.splitlines()) == 102
+    assert "There are more than these 200 rows" in said.err
+
+
+class Terminal:
+    """The command on a terminal of its own."""
+
+    def __init__(self, *arguments: str):
+        self._place, theirs = pty.openpty()
+        command = [sys.executable, "-m", "tb_profile_plugin", "sql", *arguments]
+        environment = os.environ | {"TERM": "dumb"}
+        self.process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, start_new_session=True
+        )
+        os.close(theirs)
+        self._seen = ""
+
+    def type(self, text: str) -> None:
+        os.write(self._place, text.encode())
+
+    def wait_for(self, text: str) -> str:
+        """What was said until that text, it included, since the last call."""
+        until = time.monotonic() + LONG_S
+        while text not in self._seen:
+            assert time.monotonic() < until, self._seen
+            self._seen += os.read(self._place, 65536).decode()
+        said, _, self._seen = self._seen.partition(text)
+        return said + text
+
+    def close(self) -> int:
+        code = self.process.wait(LONG_S)
+        os.close(self._place)
+        return code
+
+
+@pytest.fixture
+def terminal(capture: Capture) -> Iterator[Terminal]:
+    terminal = Terminal(str(capture.stored.folder))
+    yield terminal
+    terminal.process.kill()
+
+
+def test_no_mistake_ends_it(terminal: Terminal) -> None:
+    terminal.wait_for("sql> ")
+    terminal.type("SELECT wrong FROM steps;\n")
+    assert "wrong" in terminal.wait_for("sql> ") and terminal.process.poll() is None
+    terminal.type("DROP TABLE steps;\n")
+    assert "only SELECT runs" in terminal.wait_for("sql> ")
+    terminal.type("SELECT 1\n")
+    terminal.wait_for("...> ")
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.wait_for("sql> ")
+    terminal.type("SELECT count(*)\n")
+    terminal.wait_for("...> ")
+    terminal.type("+ 38 AS n FROM steps;\n")
+    assert "42" in terminal.wait_for("sql> ")
+    terminal.type(".quit\n")
+    assert terminal.close() == 0
+
+
+def test_ctrl_c_ends_a_question_and_not_the_shell(terminal: Terminal) -> None:
+    terminal.wait_for("sql> ")
+    terminal.type("SELECT count(*) FROM range(100000000000) a;\n")
+    time.sleep(1)
+    terminal.process.send_signal(signal.SIGINT)
+    terminal.wait_for("sql> ")
+    terminal.type("\x04")
+    assert terminal.close() == 0
+
+
+def test_a_shell_shows_text_only(
+    capture: Capture, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    assert main.main(["sql", str(capture.stored.folder), "--format", "csv"]) == 2
+    assert "A shell shows text." in capsys.readouterr().err
