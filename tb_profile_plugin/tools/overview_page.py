@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..analysis.health import capture_health
 from ..analysis.ops.device_ops import device_ops, is_training
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_costs import rates
-from ..analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, merged
+from ..analysis.ops.op_table import OpTable, merged
 from ..analysis.steps import step_evidence, step_time
 from ..analysis.steps.step_choice import checked
 from ..analysis.steps.step_time import PS_PER_MS, by_category
@@ -29,17 +28,15 @@ from ..model.devices import plausible
 from ..model.devices.capabilities import gpu_capabilities
 from ..model.devices.properties import GPU, device_count, device_type, hardware_type, host_device_type, host_facts
 from ..model.host import Host, run_window
-from ..model.names import kernels
 from ..model.profiler_options import is_unrecorded
 from ..model.session import Session
 from ..runtime.problems import AVERAGE, CLOCKS, DEVICE, HOST, SPREAD
 from ..runtime.units import duration
 from .answers.answer import Answer, Column, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, tool
-from .columns.op_costs import BOUND, COSTS, RATES, cost_values, rate_values
+from .columns.op_costs import RATES, rate_values
 from .columns.steps import CHOICE, STEP_CHOICES, STEP_FACTS, STEPS, headline, step_choices, step_facts, step_table
-
-_TOP = 10
+from .columns.top_ops import TOP_OPS, TOP_SCOPES, top_ops, top_scopes
 
 
 def _share(id: str, label: str, doc: str, *depends: str) -> Column:
@@ -157,40 +154,6 @@ _PARTS = Table(
     keyed=Keyed("part", "label", means=("average_ms",)),
 )
 
-_TOP_OPS = Table(
-    "top_ops",
-    f"Top {_TOP} ops",
-    (
-        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
-        Column(
-            "share",
-            "Self time",
-            unit="share",
-            doc="Self time of the op as a share of all ops in the same place.",
-            depends=(DEVICE, HOST),
-        ),
-        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
-        Column("category", "Category", "string", doc="Type of the op."),
-        Column("name", "Operation", "string", doc="Full name of the op."),
-        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
-        *COSTS,
-        Column(
-            "tensor_core_eligible",
-            "Tensor core possible",
-            "boolean",
-            doc="Whether tensor cores could run such an op.",
-        ),
-        Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
-        Column(
-            "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
-        ),
-        Column("occurrences", "Occurrences", doc="Executions of the op."),
-        *BOUND,
-    ),
-    doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
-    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
-)
-
 _HINTS = Table(
     "hints",
     "What to do next",
@@ -242,7 +205,7 @@ _NEEDS = (
     order=0,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
-    tables=(STEPS, STEP_CHOICES, _PARTS, _HINTS, _TOP_OPS, _HOSTS, _GUIDES),
+    tables=(STEPS, STEP_CHOICES, _PARTS, _HINTS, TOP_OPS, TOP_SCOPES, _HOSTS, _GUIDES),
     needs=_NEEDS,
 )
 def overview_page(session: Session, hosts: Sequence[Host], step_event: str, steps: str) -> Answer:
@@ -268,7 +231,8 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
         "steps": step_table(times, hosts),
         "step_choices": step_choices(hosts),
         "parts": _parts(found.typical),
-        "top_ops": _top_ops(on_host, on_device, hardware_type(kind) == GPU),
+        "top_ops": top_ops(on_host, on_device, hardware_type(kind) == GPU),
+        "top_scopes": top_scopes(on_host, on_device),
         "hints": by_field(_HINTS, hints),
         "hosts": by_field(_HOSTS, each),
         "guides": {"label": list(_ADDRESSES), "address": list(_ADDRESSES.values())},
@@ -354,24 +318,4 @@ def _parts(typical: Typical) -> dict[str, Sequence[Any]]:
         "minimum_ms": [each.minimum for each in spreads],
         "maximum_ms": [each.maximum for each in spreads],
         "doc": [category.doc for category in CATEGORIES],
-    }
-
-
-def _top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
-    place, table = (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
-    ops, whole, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
-    return {
-        "place": [place] * len(ops),
-        "share": [_of(op.self_ps, whole) for op in ops],
-        "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
-        "category": [op.category or None for op in ops],
-        "name": [op.name for op in ops],
-        "module": [op.module or None for op in ops],
-        **cost_values(ops),
-        "tensor_core_eligible": [
-            kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
-        ],
-        "tensor_core_used": [op.tensor_core_ps > 0 if on_gpu else None for op in ops],
-        "self_ms": [op.self_ps / PS_PER_MS for op in ops],
-        "occurrences": [op.occurrences for op in ops],
     }

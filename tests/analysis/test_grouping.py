@@ -30,9 +30,22 @@ def test_ops_open_merged_where_many_replicas_drown_them(tmp_path: Path) -> None:
     ops = session.answer("framework_op_stats")
     assert facts(ops)["grouping"] == "scopes"
     assert column(ops, "scopes", "name") == ["layer_N/MatMul"]
+    overview = session.answer("overview_page")
+    rows = {id: column(overview, "top_scopes", id) for id in ("name", "ops", "occurrences", "share")}
+    assert rows == {"name": ["layer_N/MatMul"], "ops": [20], "occurrences": [20], "share": [1.0]}
+    (op,) = session.summary().data["ops"]
+    assert (op["name"], op["ops"], op["occurrences"]) == ("layer_N/MatMul", 20, 20)
     kernels = session.answer("kernel_stats")
     assert facts(kernels)["grouping"] == "by_kernel"
     assert column(kernels, "by_scope", "op") == ["layer_N/MatMul"]
+
+
+def test_few_ops_are_told_one_by_one(tmp_path: Path) -> None:
+    events = " ".join(f"k[{10 * i},9]{{tf_op='layer_{i}/MatMul:MatMul', kernel_details='regs:8'}}" for i in range(3))
+    session = draw.session(tmp_path, host=draw.space(f"/device:GPU:0\n  Stream #1 | {events}"))
+    assert column(session.answer("overview_page"), "top_scopes", "name") == []
+    told = [(op["name"], op["ops"]) for op in session.summary().data["ops"]]
+    assert told == [(f"layer_{i}/MatMul", 1) for i in range(3)]
 
 
 _SIZE = "kernel_details='grid:1,1,1 block:1,1,1'"

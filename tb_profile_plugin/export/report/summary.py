@@ -75,7 +75,7 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
         "causes": [_cause(row) for row in why.records("causes")[:_CAUSES]],
-        "ops": [_op(row) for row in overview.records("top_ops")[:_OPS]],
+        "ops": [_op(row) for row in _top(overview)[:_OPS]],
         "findings": _findings(overview),
         "unknown": [facts[metric["id"]]["label"] for metric in metrics if metric["value"] is None],
         "left_out": {
@@ -102,8 +102,13 @@ def _cause(row: dict[str, Any]) -> dict[str, Any]:
     return figures | times | {"text": _said(row["text"]), "remedy": _said(row["remedy"])}
 
 
+def _top(overview: Named) -> list[dict[str, Any]]:
+    """The largest ops, those of all layers of one kind as one where that tells more."""
+    return overview.records("top_scopes") or [row | {"ops": 1} for row in overview.records("top_ops")]
+
+
 def _op(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: row[key] for key in ("place", "self_ms", "share", "occurrences")} | {"name": _name(row["name"])}
+    return {key: row[key] for key in ("place", "self_ms", "share", "occurrences", "ops")} | {"name": _name(row["name"])}
 
 
 def _findings(overview: Named) -> list[dict[str, str]]:

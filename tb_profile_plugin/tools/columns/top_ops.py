@@ -1,0 +1,122 @@
+"""The largest ops of a session, one by one and with those of all layers together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+from ...analysis.ops.grouping import merged_scopes, most_telling
+from ...analysis.ops.op_table import ON_DEVICE, ON_HOST, OpTable, grouped
+from ...analysis.steps.step_time import PS_PER_MS
+from ...model.names import kernels
+from ...runtime.problems import DEVICE, HOST
+from ..answers.answer import Column, Keyed, Table
+from .op_costs import BOUND, COSTS, cost_values
+
+_TOP = 10
+
+TOP_OPS = Table(
+    "top_ops",
+    f"Top {_TOP} ops",
+    (
+        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
+        Column(
+            "share",
+            "Self time",
+            unit="share",
+            doc="Self time of the op as a share of all ops in the same place.",
+            depends=(DEVICE, HOST),
+        ),
+        Column("cumulative", "Cumulative", unit="share", doc="Share of this op and those above it."),
+        Column("category", "Category", "string", doc="Type of the op."),
+        Column("name", "Operation", "string", doc="Full name of the op."),
+        Column("module", "HLO module", "string", doc="The XLA program of an HLO op."),
+        *COSTS,
+        Column(
+            "tensor_core_eligible",
+            "Tensor core possible",
+            "boolean",
+            doc="Whether tensor cores could run such an op.",
+        ),
+        Column("tensor_core_used", "Tensor core used", "boolean", doc="Whether a kernel of it ran on tensor cores."),
+        Column(
+            "self_ms", "Self time", unit="ms", doc="Sum over all kernels of the op, or over threads.", depends=(DEVICE,)
+        ),
+        Column("occurrences", "Occurrences", doc="Executions of the op."),
+        *BOUND,
+    ),
+    doc="The ops with the largest self time on the devices; on the host where no op of a device was recorded.",
+    keyed=Keyed("name", "category", "module", within=("place",), sums=("self_ms",), largest=True),
+)
+
+TOP_SCOPES = Table(
+    "top_scopes",
+    f"Top {_TOP} ops, numbered scopes together",
+    (
+        Column("place", "Where", "string", doc="On a device, or on the host where no op of a device was recorded."),
+        Column("name", "Operation", "string", doc="Full name, where N stands for the numbers of scopes."),
+        Column("ops", "Ops", doc="How many ops of such a name there are."),
+        Column(
+            "share",
+            "Self time",
+            unit="share",
+            doc="Self time of these ops as a share of all ops in the same place.",
+            depends=(DEVICE, HOST),
+        ),
+        Column(
+            "self_ms",
+            "Self time",
+            unit="ms",
+            doc="Sum over all kernels of the ops, or over threads.",
+            depends=(DEVICE,),
+        ),
+        Column("occurrences", "Occurrences", doc="Executions of the ops."),
+    ),
+    doc="The same with ops of all layers, blocks and replicas of one kind as one; empty where the ops alone tell more.",
+)
+
+
+def top_ops(on_host: OpTable, on_device: OpTable, on_gpu: bool) -> dict[str, Sequence[Any]]:
+    """Values of `TOP_OPS`."""
+    place, table = _seen(on_host, on_device)
+    ops, whole, on_gpu = table.ops[:_TOP], table.self_ps, on_gpu and table is on_device
+    return {
+        "place": [place] * len(ops),
+        "share": [_of(op.self_ps, whole) for op in ops],
+        "cumulative": [_of(running, whole) for running in accumulate(op.self_ps for op in ops)],
+        "category": [op.category or None for op in ops],
+        "name": [op.name for op in ops],
+        "module": [op.module or None for op in ops],
+        **cost_values(ops),
+        "tensor_core_eligible": [
+            kernels.is_eligible(op.name, op.type) or op.tensor_core_ps > 0 if on_gpu else None for op in ops
+        ],
+        "tensor_core_used": [op.tensor_core_ps > 0 if on_gpu else None for op in ops],
+        "self_ms": [op.self_ps / PS_PER_MS for op in ops],
+        "occurrences": [op.occurrences for op in ops],
+    }
+
+
+def top_scopes(on_host: OpTable, on_device: OpTable) -> dict[str, Sequence[Any]]:
+    """Values of `TOP_SCOPES`."""
+    place, table = _seen(on_host, on_device)
+    scopes = grouped(table.ops, lambda op: merged_scopes(op.name))
+    times = {"ops": [op.self_ps for op in table.ops], "scopes": [each.self_ps for each in scopes]}
+    rows = scopes[:_TOP] if most_telling(times) == "scopes" else []
+    return {
+        "place": [place] * len(rows),
+        "name": [each.name for each in rows],
+        "ops": [each.ops for each in rows],
+        "share": [_of(each.self_ps, table.self_ps) for each in rows],
+        "self_ms": [each.self_ps / PS_PER_MS for each in rows],
+        "occurrences": [each.occurrences for each in rows],
+    }
+
+
+def _seen(on_host: OpTable, on_device: OpTable) -> tuple[str, OpTable]:
+    return (ON_DEVICE, on_device) if on_device.ops else (ON_HOST, on_host)
+
+
+def _of(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
