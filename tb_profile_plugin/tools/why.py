@@ -148,7 +148,10 @@ _SCENARIOS = Table(
         time_column("gain_ps", "At most won", "How much shorter the step would be, with the time until the next."),
         time_column("period_ps", "From step to step then", "Replayed over the same steps."),
         Column(
-            "shorter_share", "Shorter steps", unit="share", doc="Of the steps that count, those that would be shorter."
+            "shorter_share",
+            "Shorter steps",
+            unit="share",
+            doc="Of the steps that were replayed, those that would be shorter.",
         ),
     ),
     doc="The recording replayed with something taking no time; the order on threads and streams stays.",
@@ -329,7 +332,7 @@ def _scenarios(found: Diagnosis) -> dict[str, Sequence[Any]]:
         "label": [LABELS[id] for id, _ in tried],
         "gain_ps": [round(each.gain_ps) for _, each in tried],
         "period_ps": [round(period - each.gain_ps) for _, each in tried],
-        "shorter_share": [min(1.0, each.steps / kept) if kept else None for _, each in tried],
+        "shorter_share": [each.shorter_share if kept else None for _, each in tried],
     }
 
 

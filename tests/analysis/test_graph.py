@@ -12,6 +12,7 @@ from tb_profile_plugin.analysis.activity.launch_queue import launch_queue, queue
 from tb_profile_plugin.analysis.activity.replay.dag import Dag, made
 from tb_profile_plugin.analysis.activity.replay.device_activities import events_of
 from tb_profile_plugin.analysis.activity.replay.graph import Graph
+from tb_profile_plugin.analysis.activity.thread_classes import activity
 from tb_profile_plugin.model.events.intervals import near
 
 LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
@@ -66,7 +67,7 @@ def test_what_runs_on_a_device_tells_else_the_loop_else_what_ended_last(
     dag = Dag(begin, end, nothing, np.zeros(len(spans) + 1, np.int32), nothing[:0], empty)
     lag = empty, np.empty(0, np.int8), nothing[:0], nothing[:0]
     state, again = np.zeros(len(spans), np.int8), np.empty((0, 2), np.int64)
-    graph = Graph(dag, line, nothing, state, lag, 0, 1, line, end, again)
+    graph = Graph(dag, line, nothing, state, lag, 0, 1, line, end, again, activity(run([(0, 1, 1, 0, 0)])))
     shown = [v for v in range(len(spans)) if line[v] in (-1, 1)]
 
     def telling(moment: int) -> int:
@@ -111,7 +112,7 @@ def run(program: list[tuple[int, int, int, int, int]]) -> Any:
 @given(programs)
 def test_events_follow_what_had_ended_last_on_their_stream(program: list[tuple[int, int, int, int, int]]) -> None:
     host = run(program)
-    found = events_of(host, device_work(host))
+    found = events_of(host, device_work(host), activity(host), host.window)
     previous = found.previous()
     for i, begin in enumerate(found.begin.tolist()):
         mine = [k for k in range(len(found.begin)) if found.end[k] <= begin and found.stream[k] == found.stream[i]]

@@ -5,6 +5,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -17,6 +18,7 @@ from simulated.programs import COMM, COMPUTE, GATHER, REDUCE, SHAPES, Launch, Pr
 from tb_profile_plugin.analysis.activity.device_events import device_work
 from tb_profile_plugin.analysis.diagnosis.diagnose import diagnose
 from tb_profile_plugin.analysis.diagnosis.scaled import gain_of_events, scaled
+from tb_profile_plugin.analysis.steps import what_if
 from tb_profile_plugin.analysis.steps.typical_times import Typical, typical_times
 from tb_profile_plugin.analysis.steps.what_if import SCENARIOS
 from tb_profile_plugin.model.host import Host
@@ -79,6 +81,27 @@ def test_no_gain_is_impossible_and_more_that_is_gone_gains_no_less() -> None:
             for other, states in SCENARIOS.items():
                 if set(states) < set(SCENARIOS[name]) and other in found.replayed and "sync" not in (name, other):
                     assert found.replayed[other].gain_ps <= each.gain_ps + 0.02 * found.steady_ps, (seed, other, name)
+
+
+@pytest.mark.parametrize("seed", range(2 * len(SHAPES)))
+def test_of_very_many_steps_those_in_the_middle_tell_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most so much apart as gains may be off."""
+    hard = seed >= len(SHAPES)
+    program = replace(drawn(10_000 + seed, hard), steps=40)
+    writer = (written.torch, written.jax, written.tensorflow)[seed % 3]
+    every, few = (writer(program, captured(program)) for _ in range(2))
+    of_all = typical(every)
+    events = sum(map(len, device_work(few)))
+    monkeypatch.setattr(what_if, "_MOST", events // 2)
+    of_few = typical(few)
+    windows = what_if.replayed_windows(few, "")
+    assert 12 <= (len(windows) + 1) // 2 < 25
+    whole, part = what_if.replayed_graph(every, ""), what_if.replayed_graph(few, "")
+    assert whole and part and len(part.dag) < 0.7 * len(whole.dag)
+    assert of_all.replayed is not None and of_few.replayed is not None
+    for name in of_all.replayed.keys() & of_few.replayed.keys():
+        off = of_few.replayed[name].gain_ps - of_all.replayed[name].gain_ps
+        assert abs(off) <= 0.05 * of_all.period_ps, (name, program.shape)
 
 
 def test_what_is_changed_by_nothing_gains_nothing() -> None:

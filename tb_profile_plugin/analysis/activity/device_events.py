@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from typing import Any
 
@@ -84,6 +84,16 @@ class DeviceWork:
 
     def __len__(self) -> int:
         return len(self.event)
+
+    def launched_in(self, begin: int, end: int) -> DeviceWork:
+        """Only what was launched in that time, ps."""
+        chosen = (self.launch_begin >= begin) & (self.launch_begin <= end)
+        columns: dict[str, Any] = {
+            field.name: column[chosen]
+            for field in fields(self)
+            if isinstance(column := getattr(self, field.name), np.ndarray)
+        }
+        return replace(self, **columns)
 
 
 @per_host

@@ -12,13 +12,12 @@ from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ...runtime.problems import Problem, ProblemError
 from ..activity.device_events import device_work
-from ..activity.replay.graph import graph
 from ..activity.replay.replay import Scenario
 from ..steps.event_labels import told_as
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_time import StepTimes, slowest
 from ..steps.typical_times import Means, windows
-from ..steps.what_if import lengths, replayed_windows
+from ..steps.what_if import lengths, replayed_graph, replayed_windows
 from .catalogue import Sentence
 
 _NOTHING = 0.001
@@ -77,7 +76,7 @@ def _of_host(
 ) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
     events = _events(host, op)
-    if graph(host) is None:
+    if replayed_graph(host, step_event) is None:
         return events, (0.0, 0.0, 0.0)
     lasts = np.diff(found.edges)
     window = np.searchsorted(found.edges, host.trace.begin[events], "right") - 1
@@ -92,7 +91,7 @@ def gain_of_events(
 ) -> tuple[float, float]:
     """(period, gain) in ps, in the long run, if these events of a host's devices take so many times as long."""
     rows = replayed_windows(host, step_event)
-    before, after = lengths(host, step_event, rows, [Scenario(), Scenario(events=events, factor=factor)])
+    before, after = lengths(host, step_event, [Scenario(), Scenario(events=events, factor=factor)])
     means = Means.over(rows, windows(host, figures(host, step_event), steps, step_event))
     return means.of(before.each), means.of(before.each) - max(means.of(after.each), means.of(after.least))
 

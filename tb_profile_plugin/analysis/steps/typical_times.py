@@ -69,8 +69,8 @@ class Replayed(NamedTuple):
     """From step to step; at most this."""
     step_gain_ps: float
     """The same if it goes in steps only, not between them."""
-    steps: int
-    """How many of the steps would be shorter."""
+    shorter_share: float
+    """Of the steps that were replayed, those that would be shorter, 0–1."""
 
 
 class Typical(NamedTuple):
@@ -170,10 +170,12 @@ def _replayed(hosts: Sequence[tuple[Host, tuple[Array, Array]]], step_event: str
         for name, after in tried.after.items():
             gain = means.gain(tried.before, after)
             of_steps = means.gain(tried.before, tried.in_steps.get(name, after))
-            known = gains.get(name, Replayed(0.0, 0.0, 0))
-            shorter = int((tried.before - after.each > 0)[means.steps].sum())
+            known = gains.get(name, Replayed(0.0, 0.0, 0.0))
+            shorter = (tried.before - after.each > 0)[means.steps].sum() / max(len(means.steps), 1)
             gains[name] = Replayed(
-                known.gain_ps + gain / len(hosts), known.step_gain_ps + of_steps / len(hosts), known.steps + shorter
+                known.gain_ps + gain / len(hosts),
+                known.step_gain_ps + of_steps / len(hosts),
+                known.shorter_share + float(shorter) / len(hosts),
             )
     return steady, gains
 

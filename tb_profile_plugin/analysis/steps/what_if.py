@@ -12,6 +12,7 @@ from ...formats.columns.codes import combine
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
+from ..activity.device_events import device_work
 from ..activity.replay.critical_path import Path, critical_paths
 from ..activity.replay.graph import Graph, graph
 from ..activity.replay.host_steps import host_steps
@@ -54,6 +55,9 @@ _WORTH = 0.01
 _PATHS = 100
 """So many steps are walked back, evenly spread."""
 _NAMES = 40
+_MOST, _FEWEST = 1 << 18, 12
+"""Where devices did more than so many things, so many are replayed, of steps in the middle, but at least so many steps:
+what is usual shows in some hundred steps as it does in thousands."""
 
 
 class Paths(NamedTuple):
@@ -89,10 +93,9 @@ class Gains(NamedTuple):
 @per_host(keep=True)
 def what_if(host: Host, step_event: str = "") -> Gains | None:
     """None without devices' work."""
-    found = figures(host, step_event)
-    if graph(host) is None:
+    found, windows = figures(host, step_event), replayed_windows(host, step_event)
+    if replayed_graph(host, step_event) is None:
         return None
-    windows = replayed_windows(host, step_event)
     share = found.state_ps[windows].sum(axis=0) / max(int(found.state_ps[windows].sum()), 1)
     tried = {
         name: Scenario(without=states)
@@ -106,7 +109,7 @@ def what_if(host: Host, step_event: str = "") -> Gains | None:
         for name, scenario in tried.items()
         if gaps[[int(state) for state in scenario.without]].any()
     }
-    before, *after = lengths(host, step_event, windows, [Scenario(), *tried.values(), *apart.values()])
+    before, *after = lengths(host, step_event, [Scenario(), *tried.values(), *apart.values()])
     return Gains(
         windows,
         before.each,
@@ -115,8 +118,11 @@ def what_if(host: Host, step_event: str = "") -> Gains | None:
     )
 
 
+@per_host
 def replayed_windows(host: Host, step_event: str) -> Array:
-    """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step."""
+    """int64[w]: the windows of `HostFigures` from the first step that does not warm up to the last step; of very much
+    that devices did those in the middle.
+    """
     found = figures(host, step_event)
     windows = np.arange(len(found.edges) - 1)[found.steps.start : found.steps.stop]
     if not found.counted:
@@ -125,32 +131,64 @@ def replayed_windows(host: Host, step_event: str) -> Array:
     rows = found.state_ps[found.steps]
     choice = choose(np.diff(found.edges)[found.steps], rows[:, int(State.COMPILE)], steps.complete, steps.number)
     first = next((place for place, reason in enumerate(choice.reason) if reason not in (WARM_UP, CUT)), 0)
-    return windows[2 * first :]
+    windows = windows[2 * first :]
+    done = _begun(host, found.edges[windows[0] : windows[-1] + 2])
+    if done[-1] - done[0] <= _MOST:
+        return windows
+    count = (len(windows) + 1) // 2
+    kept = min(max(int(count * _MOST / (done[-1] - done[0])), _FEWEST), count)
+    start = (count - kept) // 2
+    return windows[2 * start : 2 * (start + kept) - 1]
 
 
-def lengths(host: Host, step_event: str, windows: Array, scenarios: Sequence[Scenario]) -> list[Lengths]:
-    """Of some windows that follow one another, rows of `HostFigures`, for each scenario; empty without devices' work.
+def _begun(host: Host, moments: Array) -> Array:
+    """int64[k]: how many events devices have begun before each moment, ps."""
+    return sum((np.searchsorted(work.begin, moments) for work in device_work(host)), np.zeros(len(moments), np.int64))
 
-    What was launched in a window on the host belongs to it.
-    """
-    of, found = graph(host), figures(host, step_event)
-    if of is None:
-        return []
+
+def replayed_graph(host: Host, step_event: str) -> Graph | None:
+    """Of everything, or of the steps that are replayed and the one before them; None where no device did anything."""
+    edges, windows = _host_edges(host, step_event), replayed_windows(host, step_event)
+    before = int(windows[0]) - 2
+    if before >= figures(host, step_event).steps.start and sum(map(len, device_work(host))) > _MOST:
+        return graph(host, (int(edges[before]), int(edges[windows[-1] + 1])))
+    return graph(host)
+
+
+def _host_edges(host: Host, step_event: str) -> Array:
+    """int64[windows + 1] ps: `HostFigures.edges`, but of steps where the host begins and ends them."""
+    found = figures(host, step_event)
     edges = found.edges.copy()
     if found.counted:
         edges[found.steps.start : found.steps.stop + 1] = np.stack(host_steps(host, step_event), axis=1).reshape(-1)
+    return edges
+
+
+def lengths(host: Host, step_event: str, scenarios: Sequence[Scenario]) -> list[Lengths]:
+    """Of the windows that are replayed, for each scenario; empty without devices' work.
+
+    What was launched in a window on the host belongs to it.
+    """
+    of, windows = replayed_graph(host, step_event), replayed_windows(host, step_event)
+    edges = _host_edges(host, step_event)
+    if of is None:
+        return []
     return list(replays(host, of, edges[windows[0] : windows[-1] + 2], (len(windows) + 1) // 2, scenarios))
 
 
 @per_host(keep=True)
 def paths(host: Host, step_event: str = "") -> Paths | None:
     """None where no device recorded anything."""
-    of, found = graph(host), figures(host, step_event)
+    of, found = replayed_graph(host, step_event), figures(host, step_event)
     if of is None:
         return None
-    windows = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
-    chosen = np.unique(np.linspace(0, len(windows) - 1, _PATHS).astype(np.int64)) if len(windows) else windows
-    return Paths(chosen, *_paths(host, of, found.edges, windows[chosen]), of.violations)
+    every = np.arange(len(found.edges) - 1)[found.steps] if found.counted else np.arange(0)
+    if sum(map(len, device_work(host))) > _MOST:
+        every = every[np.isin(every, replayed_windows(host, step_event))]
+    places = np.unique(np.linspace(0, len(every) - 1, _PATHS).astype(np.int64)) if len(every) else every
+    chosen = every[places]
+    steps = (chosen - found.steps.start) // 2
+    return Paths(steps, *_paths(host, of, found.edges, chosen), of.violations)
 
 
 def _by_name(host: Host, path: Path) -> Counter[tuple[str, str]]:

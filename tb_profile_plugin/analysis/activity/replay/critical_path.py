@@ -12,7 +12,6 @@ from ....model.host import Host
 from ....runtime.arrays import I8, I32, I64, Array, Bool, I64Matrix, Int
 from ....runtime.jit import jit
 from ..states import State
-from ..thread_classes import activity
 from .graph import Graph
 
 _UNEXPLAINED, _UNRECORDED, _PYTHON = int(State.UNEXPLAINED), int(State.UNRECORDED), int(State.PYTHON)
@@ -57,7 +56,7 @@ def critical_paths(host: Host, graph: Graph, begins: Array, ends: Array) -> Iter
 
 
 def _path(host: Host, graph: Graph, start: int, begin: int, end: int) -> Path:
-    act, dag = activity(host), graph.dag
+    act, dag = graph.activity, graph.dag
     steps = _walk(dag.begin, dag.end, dag.binding, start, begin, end)
     device = graph.line[steps[steps[:, 2] >= 0, 2]] < 0
     nodes = dag.begin, graph.line, graph.event, graph.state

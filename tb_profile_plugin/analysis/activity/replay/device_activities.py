@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ....formats.columns.codes import combine
+from ....model.events.trace import Trace
 from ....model.host import Host
 from ....runtime.arrays import I32, I64, Array, Int
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..device_events import DeviceWork
+from ..thread_classes import Activity
 
 NOWHERE = -(1 << 62)
 """Before any moment."""
@@ -70,11 +72,21 @@ class Events(NamedTuple):
     """int64[d]: the events in order of begin."""
     by_end: Array
     """int64[d]: the same in order of end."""
+    activity: Activity
+    """What threads did meanwhile."""
+    window: tuple[int, int]
+    """(begin, end) ps of the time that counts."""
 
     @property
     def device(self) -> Array:
         """int64[d]: number of each event's device."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def during(self, trace: Trace, events: Array) -> Array:
+        """int64[k]: those events of the host that lie in the time that counts."""
+        low, high = self.window
+        answer: Array = events[(trace.begin[events] >= low) & (trace.end[events] <= high)]
+        return answer
 
     def previous(self) -> Array:
         """int32[d]: what had ended last on its stream when each event began, -1 for none."""
@@ -82,10 +94,10 @@ class Events(NamedTuple):
         return _previous(self.by_begin, self.by_end, self.stream, streams, self.begin, self.end)
 
 
-def events_of(host: Host, works: tuple[DeviceWork, ...]) -> Events:
-    """The events of all devices."""
+def events_of(host: Host, works: tuple[DeviceWork, ...], act: Activity, window: tuple[int, int]) -> Events:
+    """The events of all devices in the time that counts."""
     first = np.append(0, np.cumsum([len(work) for work in works]))
-    lines = max(int(work.stream.max()) for work in works) + 1
+    lines = max(int(work.stream.max(initial=0)) for work in works) + 1
     streams, ends = [], []
     for i, work in enumerate(works):
         streams.append(np.full(len(work), lines + i, np.int32) if work.program else work.stream)
@@ -102,7 +114,7 @@ def events_of(host: Host, works: tuple[DeviceWork, ...]) -> Events:
         known["launch_end"] = np.where(blocks, known["launch_begin"], known["launch_end"])
     by_begin, by_end = np.argsort(known["begin"], kind="stable"), np.argsort(end, kind="stable")
     of = {"end": end, "stream": joined(streams), "program": program, "blocks": blocks}
-    return Events(first=first, by_begin=by_begin, by_end=by_end, **of, **known)
+    return Events(first=first, by_begin=by_begin, by_end=by_end, activity=act, window=window, **of, **known)
 
 
 def joined(columns: list[Array]) -> Array:

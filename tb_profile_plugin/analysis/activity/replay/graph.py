@@ -8,7 +8,8 @@ the one before it on its thread, for the thread that gave it something to do, an
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from ..device_events import DeviceWork, device_work
 from ..gap_causes import Pieces, first_until, queued, room
 from ..gaps import moments, usual_pauses, wide_causes
 from ..states import State
-from ..thread_classes import activity
+from ..thread_classes import Activity, activity
 from .dag import Dag, made
 from .device_activities import LAUNCHED, NOWHERE, Activities, Events, events_of, joined, usual_lags
 from .host_waits import awaited_by_calls
@@ -61,6 +62,8 @@ class Graph(NamedTuple):
     picosecond after that; before any moment what was launched before the capture."""
     again: Array
     """int64[k, 2], ascending: activities that also wait for what was last on a place, of which nothing was recorded."""
+    activity: Activity
+    """What threads did in the time that the graph is of."""
 
     def telling(self, moments: Array) -> Array:
         """int64[k]: which activity tells how far the program is at each moment, ps; -1 for none.
@@ -73,13 +76,23 @@ class Graph(NamedTuple):
 
 
 @per_host
-def graph(host: Host) -> Graph | None:
-    """The graph of everything recorded; None where no device recorded anything, or times are beyond any capture."""
+def graph(host: Host, part: tuple[int, int] | None = None) -> Graph | None:
+    """The graph of everything recorded, or of what was launched in a part of the time (begin, end) ps.
+
+    None where no device recorded anything, or times are beyond any capture.
+    """
     works = device_work(host)
     begin, end = host.window
     if not works or (end - begin + 1) * (len(host.trace.lines) + len(works) + 1) > _FARTHEST:
         return None
-    events = events_of(host, works)
+    act, window = activity(host), host.window
+    if part is not None:
+        works = tuple(work.launched_in(*part) for work in works)
+        if not any(map(len, works)):
+            return None
+        window = part[0], max(part[1], *(int(work.end.max(initial=part[1])) for work in works))
+        act = _within(act, *window)
+    events = events_of(host, works, act, window)
     lags, asked, found, done, place = _activities(host, events)
     # Sorting takes most memory of all: what these were made of need not lie beside it.
     memory.let_go()
@@ -93,19 +106,33 @@ def graph(host: Host) -> Graph | None:
         again = np.stack((node[found.again[:, 0] + len(events.begin)], found.again[:, 1]), axis=1)
         again = again[np.argsort(again[:, 0], kind="stable")]
     lag = _lags(host, works, events, dag, order, state)
-    return Graph(dag, line, number, state, lag, violations, activity(host).loop, place[order], asked[order], again)
+    return Graph(dag, line, number, state, lag, violations, act.loop, place[order], asked[order], again, act)
+
+
+def _within(act: Activity, begin: int, end: int) -> Activity:
+    """With the stretches of a time alone, ps, cut where it begins and ends."""
+    spans = [slice(*pair) for pair in pairwise(act.first.tolist())]
+    low = [span.start + int(np.searchsorted(act.end[span], begin, "right")) for span in spans]
+    high = [span.start + int(np.searchsorted(act.begin[span], end, "left")) for span in spans]
+    kept = [slice(a, max(a, b)) for a, b in zip(low, high, strict=True)]
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(act, name)[rows] for rows in kept]) for name in ("begin", "end", "state", "event")
+    }
+    columns["begin"], columns["end"] = np.maximum(columns["begin"], begin), np.minimum(columns["end"], end)
+    first = np.append(0, np.cumsum([rows.stop - rows.start for rows in kept]))
+    return act._replace(first=first, **columns)
 
 
 def _activities(host: Host, events: Events) -> tuple[tuple[Array, Array], Array, Joins, Activities, Array]:
     """(group and usual lags as `made` takes them, `Graph.asked`, joins, activities, `Graph.place`), not yet sorted."""
-    act, trace = activity(host), host.trace
+    act, trace = events.activity, host.trace
     group, lags = usual_lags(host, events, previous := events.previous())
     order, launched = launch_order(events), launched_first(host, events)
     found, previous = joins(host, events, order, launched, previous, (group, lags))
     found, calls, awaited = awaited_by_calls(host, events, order, launched, found)
     stream_calls = found.call[found.call >= 0]
     lines = act.thread[act.line_of[stream_calls]].astype(np.int64)
-    threads, ends = stretches(host, act, events, (lines, trace.end[stream_calls]))
+    threads, ends = stretches(host, events, (lines, trace.end[stream_calls]))
     count, many = len(events.begin), len(found.at)
     await_calls(threads, act.thread[act.line_of[calls]].astype(np.int64), trace.end[calls], awaited)
     for column in (PREVIOUS, GIVEN):

@@ -11,7 +11,6 @@ from ....model.host import Host
 from ....model.names import host_events
 from ....runtime.arrays import I64, Array, I64Matrix
 from ....runtime.jit import jit
-from ..thread_classes import activity
 from .device_activities import ELSEWHERE, NOWHERE, STREAM, Events
 from .joins import Joins, latest
 from .launch_order import Launched, Order, places_after
@@ -35,7 +34,7 @@ def awaited_by_calls(
     begin, end = host.trace.begin[one], host.trace.end[one]
     last = _last_over(stream, begin, end, order.first, order.rows, order.key, events.end)
     one, last = one[last >= 0], last[last >= 0]
-    whole, thread = _calls(host, host_events.waits_for_devices)
+    whole, thread = _calls(host, events, host_events.waits_for_devices)
     times = host.trace.begin[whole], host.trace.end[whole]
     pairs = _of_devices(thread, *times, order.first, order.rows, order.key, events.end)
     return _joined(host, events, joins, np.concatenate((whole[pairs[:, 0]], one)), np.concatenate((pairs[:, 1], last)))
@@ -58,10 +57,10 @@ def _joined(host: Host, events: Events, joins: Joins, calls: Array, awaited: Arr
     return found, calls[final], number[final]
 
 
-def _calls(host: Host, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
+def _calls(host: Host, events: Events, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
     """(calls, threads) of these names, by thread and in order of time; int64[k] both."""
-    act, trace = activity(host), host.trace
-    calls = trace.named(wanted)
+    act, trace = events.activity, host.trace
+    calls = events.during(trace, trace.named(wanted))
     thread = act.thread[act.line_of[calls]].astype(np.int64)
     order = np.lexsort((trace.begin[calls], thread))
     return calls[order], thread[order]
@@ -70,7 +69,7 @@ def _calls(host: Host, wanted: Callable[[str], bool]) -> tuple[Array, Array]:
 def _streams(host: Host, events: Events, key: Array, launched: Launched) -> tuple[Array, Array]:
     """(calls, streams), int64[k]: which stream each call waits for; those without any are left out."""
     trace = host.trace
-    calls, thread = _calls(host, host_events.waits_for_stream)
+    calls, thread = _calls(host, events, host_events.waits_for_stream)
     place = launched.place(thread, trace.begin[calls])
     names = trace.name_of[events.event]
     around = [launched.name(names, thread, place - offset) for offset in (1, 2)]

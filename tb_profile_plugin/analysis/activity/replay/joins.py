@@ -18,7 +18,6 @@ from ....model.host import Host
 from ....runtime.arrays import I64, Array, Bool, I64Matrix
 from ....runtime.jit import jit
 from ..gaps import stream_waits
-from ..thread_classes import activity
 from .device_activities import ELSEWHERE, LAUNCHED, NOWHERE, STREAM, Events
 from .launch_order import Launched, Order, places_after
 from .stream_waits import CLOCK_PS, LATE_PS, NEAR_PS, Waits, inferred
@@ -68,8 +67,8 @@ def _known(events: Events, previous: Array, group: Array, lags: Array) -> Array:
 
 def _recorded(host: Host, events: Events, order: Order, launched: Launched, known: Array) -> Waits:
     """Of the calls by which streams wait."""
-    calls = stream_waits(host)
-    act, trace = activity(host), host.trace
+    act, trace = events.activity, host.trace
+    calls = events.during(trace, stream_waits(host))
     thread = act.thread[act.line_of[calls]].astype(np.int64)
     launching = launched.first[thread] < launched.first[thread + 1]
     calls, thread = calls[launching], thread[launching]

@@ -17,7 +17,6 @@ from ....runtime.arrays import F64, I8, I32, I64, Array, Bool, Int
 from ....runtime.jit import jit
 from ..blocking_copies import blocking_copies
 from ..states import State
-from ..thread_classes import activity
 from .cycle import cycle
 from .graph import Graph
 
@@ -116,7 +115,7 @@ def _change(host: Host, graph: Graph, scenario: Scenario, window: Array, blockin
     """(shorter, sooner), int64[dag] ps: as `Cycle.lengths` takes them; ``blocking`` are the activities that are copies
     which block their calls.
     """
-    act, dag = activity(host), graph.dag
+    act, dag = graph.activity, graph.dag
     shorter, sooner = np.zeros(len(dag), np.int64), np.zeros(len(dag), np.int64)
     if scenario.without:
         gone = np.zeros(len(State), bool)

@@ -62,16 +62,17 @@ class _Clock(NamedTuple):
         return self.at(thread, since), self.at(thread, at), self.at(origin, given)
 
 
-def stretches(host: Host, act: Activity, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
+def stretches(host: Host, events: Events, calls: tuple[Array, Array]) -> tuple[Activities, Array]:
     """Of the threads that launch, wait, or hand over to those that do: thread by thread, in order of time.
 
     ``calls`` are (lines, ends) of calls by which streams wait, int64[k]. And int32[d + k]: the number of the stretch
     that ends with each event's launch, or with such a call, -1 for none; counted from 0.
     """
-    lines, handed = _involved(host, act, events)
+    act = events.activity
+    lines, handed = _involved(host, events)
     rank = np.full(len(act.thread), -1, np.int64)
     rank[lines] = np.arange(len(lines))
-    low, high = host.window
+    low, high = events.window
     clock = _Clock(rank, low, high - low + 1)
     launched = clock.of(events, events.launch >= 0, events.launch_begin, events.launch_end)
     runs, waits = _runs(host, events, clock), _waits(act, clock)
@@ -127,9 +128,10 @@ def _await_threads(found: Activities, until: Array, clock: _Clock, handed: _Hand
     found.state[taken] = State.DISPATCH
 
 
-def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed]:
+def _involved(host: Host, events: Events) -> tuple[Array, _Handed]:
     """(lines, what is handed over among them), int64[lines]: of threads that launch, and that hand over to these."""
-    handed = _handed_over(host, act)
+    act = events.activity
+    handed = _handed_over(host, events)
     used = np.bincount(events.thread + 1, minlength=2)[1:] > 0
     lines = np.union1d(np.flatnonzero(used), [act.loop] if act.loop >= 0 else []).astype(np.int64)
     while True:
@@ -138,16 +140,17 @@ def _involved(host: Host, act: Activity, events: Events) -> tuple[Array, _Handed
             break
         lines = more
     kept = np.isin(handed.thread, lines)
-    left = _left_alone(host, act, lines, handed, _meeting(act, events))
+    left = _left_alone(events, lines, handed, _meeting(act, events))
     return lines, _Handed(*(np.concatenate((a[kept], b)) for a, b in zip(handed, left, strict=True)))
 
 
-def _handed_over(host: Host, act: Activity) -> _Handed:
-    trace = host.trace
-    events = np.flatnonzero(act.came_from >= 0)
+def _handed_over(host: Host, of: Events) -> _Handed:
+    trace, act = host.trace, of.activity
+    events = of.during(trace, np.flatnonzero(act.came_from >= 0))
+    events = events[trace.begin[act.came_from[events]] >= of.window[0]]
     thread = act.thread[act.line_of[events]].astype(np.int64)
     at, source = trace.begin[events], act.came_from[events].astype(np.int64)
-    since = _idle_since(thread, at, act.first, act.begin, act.end, host.window[0])
+    since = _idle_since(thread, at, act.first, act.begin, act.end, of.window[0])
     kept = since < at
     events, thread, at, source, since = (each[kept] for each in (events, thread, at, source, since))
     # Of several events that end the same idleness the first counts.
@@ -166,14 +169,14 @@ def _meeting(act: Activity, events: Events) -> set[int]:
     return set(line[meets & own].tolist()) - set(line[~meets].tolist())
 
 
-def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed, meeting: set[int]) -> _Handed:
+def _left_alone(events: Events, lines: Array, handed: _Handed, meeting: set[int]) -> _Handed:
     """Long idleness of other threads that nothing tells the end of, taken to end by the loop's thread: by what that
     had done before it fell silent, if it is. A thread that pauses while the loop is silent pauses on its own.
 
     And what the loop's thread did nothing for, if it was silent from before a pool's thread began until just after;
     for those that only communicate, ``meeting``, wherever it fell silent meanwhile.
     """
-    none = np.empty(0, np.int64)
+    act, none = events.activity, np.empty(0, np.int64)
     found = [_Handed(none, none, none, none, none)]
     if act.loop < 0:
         return found[0]
@@ -183,7 +186,7 @@ def _left_alone(host: Host, act: Activity, lines: Array, handed: _Handed, meetin
         if mine.start == mine.stop:
             continue
         at, over = act.begin[mine], act.end[mine]
-        since = np.append(host.window[0], over)[:-1]
+        since = np.append(events.window[0], over)[:-1]
         idle = at - since > _SILENT_PS
         ends = np.append(over[:-1][idle[1:]], over[-1])
         told = handed.at[handed.thread == line]
