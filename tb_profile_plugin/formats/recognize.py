@@ -84,6 +84,13 @@ def captures(
     ]
 
 
+def captures_of(name: str) -> tuple[str, ...]:
+    """What the capture may be called that a file of that name was made of; nothing for what is made of none."""
+    found = _format_of(name)
+    host = found.host_of(name) if found and found.is_by_product(name) else None
+    return () if host is None else tuple(f"{host}{ending}" for ending in (".xplane.pb", ".xplane.pb.gz"))
+
+
 def sessions(names: Iterable[str], run: bool, head: Head = lambda name: b"") -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions that the captures of one folder make up: names below the folder's own, and files."""
     chosen = list(names)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..formats import recognize
 from ..runtime.problems import Problem, ProblemError
 from .content import read
-from .files import StoredFile, StoredSession, emptied, host_of, lost, stat_files
+from .files import StoredFile, StoredSession, host_of, lost, stat_files
 from .logdir import Logdir, Root, Survey, roots
 from .remote import RemoteTree, is_url, relocated, single
 from .safe_read import BLOCK, Buffer, give_back, head
@@ -23,7 +23,6 @@ __all__ = [
     "StoredFile",
     "StoredSession",
     "Survey",
-    "emptied",
     "give_back",
     "lost",
     "read",

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..formats import recognize, xspace
+from ..formats import recognize
 from ..runtime.regex import regex
 
 _BESIDE = regex(
@@ -34,6 +34,8 @@ class StoredFile(NamedTuple):
     """Where it comes from; empty for a file of this machine."""
     version: str = ""
     """What its server calls this content, e.g. an ETag; empty where there is none."""
+    in_place: bool = False
+    """Whether it is read in the place of the host's own capture, which lies empty beside it."""
 
     @property
     def where(self) -> str:
@@ -99,16 +101,6 @@ def lost(session: StoredSession) -> tuple[str, ...]:
     return tuple(sorted(found - set(session.hosts)))
 
 
-def emptied(session: StoredSession) -> tuple[str, ...]:
-    """Hosts whose own capture lies empty beside the file that is read in its place; on this machine only."""
-    empty: set[str | None] = set()
-    for folder in session.folders:
-        with suppress(OSError), os.scandir(folder) as entries:
-            empty |= {xspace.host_of(entry.name) for entry in entries if not entry.stat().st_size}
-    others = [file for file in session.files if xspace.host_of(file.path.name) is None]
-    return tuple(file.host for file in others if file.host in empty)
-
-
 def stat_files(
     folder: str | os.PathLike[str], names: Iterable[str], known: Iterable[StoredFile] = ()
 ) -> tuple[StoredFile, ...]:
@@ -129,9 +121,20 @@ def stat_files(
             continue
         if not stat.S_ISREG(facts.st_mode):
             continue
-        old = before.get(host)
-        if old and (old.path.name, old.size, old.mtime_ns) == (name, facts.st_size, facts.st_mtime_ns):
+        old, in_place = before.get(host), _stands_beside_empty(folder, name)
+        now = name, facts.st_size, facts.st_mtime_ns, in_place
+        if old and (old.path.name, old.size, old.mtime_ns, old.in_place) == now:
             found[host] = old
         else:
-            found[host] = StoredFile(host, Path(folder, name), facts.st_size, facts.st_mtime_ns)
+            path = Path(folder, name)
+            found[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, in_place=in_place)
     return tuple(found[host] for host in sorted(found))
+
+
+def _stands_beside_empty(folder: str | os.PathLike[str], name: str) -> bool:
+    """Whether a file was made of a capture that lies empty beside it."""
+    for capture in recognize.captures_of(name):
+        with suppress(OSError):
+            if os.stat(os.path.join(folder, capture)).st_size == 0:
+                return True
+    return False

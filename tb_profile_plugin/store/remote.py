@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ..formats import recognize
 from ..runtime import cancellation
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.settings import CACHE_DIR
@@ -74,7 +75,14 @@ class RemoteTree:
         folders: dict[str, list[str]] = {}
         for url in facts:
             folders.setdefault(posixpath.dirname(url), []).append(_name(url))
-        return [folder_of(path, names) for path, names in sorted(folders.items())]
+        return [
+            folder_of(path, names, is_empty=functools.partial(self._is_empty, path))
+            for path, names in sorted(folders.items())
+        ]
+
+    def _is_empty(self, folder: str, name: str) -> bool:
+        """Whether the latest walk found a file of that name, with nothing in it."""
+        return self._facts.get(f"{folder}/{name}", {}).get("size") == 0
 
     def files(self, folder: str, names: Iterable[str], known: Iterable[StoredFile] = ()) -> tuple[StoredFile, ...]:
         """The captures of those names in a folder of the latest walk, by host; the plain one of two."""
@@ -82,7 +90,9 @@ class RemoteTree:
         for name in sorted(names):
             host = host_of(name)
             if host is not None and host not in found:
-                found[host] = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
+                in_place = any(self._is_empty(folder, capture) for capture in recognize.captures_of(name))
+                stored = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
+                found[host] = stored._replace(in_place=in_place)
         return tuple(found[host] for host in sorted(found))
 
     def head(self, folder: str, name: str) -> bytes:
@@ -173,7 +183,7 @@ def fetch(file: StoredFile, progress: Progress = lambda fraction: None) -> None:
                     _fetch_parts(files, path, file, os.fspath(draft), progress)
                 else:
                     _fetch_whole(files, path, file, os.fspath(draft), progress)
-                if _stored(file.host, file.url, files.info(path)) != file:
+                if _stored(file.host, file.url, files.info(path))._replace(in_place=file.in_place) != file:
                     raise _changed(file)
         except OSError as error:
             if _is_about(error, file.path.parents[1]) or error.errno in _NO_ROOM:

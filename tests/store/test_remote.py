@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -19,15 +20,20 @@ pytest.importorskip("moto", reason="moto's server is not installed")
 
 from moto.server import ThreadedMotoServer  # noqa: E402
 
+from tb_profile_plugin.analysis.health.capture_health import findings  # noqa: E402
+from tb_profile_plugin.api import Capture  # noqa: E402
 from tb_profile_plugin.runtime.problems import ProblemError  # noqa: E402
 from tb_profile_plugin.store import Logdir, cache, read, remote, resolve  # noqa: E402
 
+EVENT = {"ph": "X", "pid": 1, "tid": 2, "name": "work", "ts": 1, "dur": 50}
 CONTENT = {
     "plugins/profile/r1/a.xplane.pb": bytes(range(256)) * 40,
     "plugins/profile/r1/b.xplane.pb.gz": gzip.compress(b"zipped" * 100),
     "train/plugins/profile/r2/vm.xplane.pb": b"vm",
     "train/events.out.tfevents.1.vm": b"",
     "other/x.xplane.pb": b"x",
+    "large/plugins/profile/r3/vm.xplane.pb": b"",
+    "large/plugins/profile/r3/vm.trace.json.gz": gzip.compress(json.dumps({"traceEvents": [EVENT]}).encode()),
 }
 
 pytestmark = [
@@ -142,7 +148,7 @@ def url(request: pytest.FixtureRequest) -> str:
 def test_sessions_below_a_url(url: str) -> None:
     survey = Logdir(url).survey()
     assert survey.near_misses == ()
-    assert sorted(session.name for session in survey.sessions) == ["other/x", "r1", "train/r2"]
+    assert sorted(session.name for session in survey.sessions) == ["large/r3", "other/x", "r1", "train/r2"]
     assert survey.event_files == 1
     (r1,) = (session for session in survey.sessions if session.name == "r1")
     assert r1.hosts == ("a", "b") and r1.folder == f"{url}/plugins/profile/r1"
@@ -177,6 +183,17 @@ def test_a_session_by_its_url(url: str, deeper: str, name: str, hosts: tuple[str
     assert all(read(file) for file in stored.files)
 
 
+@pytest.mark.parametrize("deeper", ["/large", "/large/plugins/profile/r3"])
+def test_an_empty_capture_leaves_its_place_to_the_trace_beside_it(url: str, deeper: str) -> None:
+    stored = resolve(url + deeper)
+    (file,) = stored.files
+    assert file.url.endswith("/vm.trace.json.gz") and file.in_place
+    session = Capture(stored)
+    assert "work" in session.events().to_pandas().name.tolist()
+    found = {problem.code: problem.message for problem in findings(session, session.select())}
+    assert "vm" in found["empty_beside"] and "Chrome trace" in found["empty_beside"]
+
+
 def test_parts_are_read_side_by_side(http_parts: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote, "_PIECE", 4000)
     file = resolve(f"{http_parts}/plugins/profile/r1").files[0]
@@ -206,7 +223,7 @@ def test_several_logdirs_of_which_one_is_remote(memory: str, tmp_path: Path) -> 
     here.parent.mkdir(parents=True)
     here.write_bytes(b"x")
     names = {session.name for session in Logdir(f"far:{memory},{tmp_path / 'local'}").sessions()}
-    assert names == {"far/other/x", "far/r1", "far/train/r2", "r9"}
+    assert names == {"far/large/r3", "far/other/x", "far/r1", "far/train/r2", "r9"}
 
 
 def problem_of(act: Callable[[], object]) -> tuple[str, int]:

@@ -141,7 +141,7 @@ def _missing(session: Session) -> Iterator[Problem]:
         remedy = "Copy their *.xplane.pb into the same folder; until then, figures leave them out."
         yield Problem("hosts_missing", message, remedy, session.name, "warning")
 
-    emptied = store.emptied(session.stored)
+    emptied = tuple(file.host for file in session.stored.files if file.in_place)
     if emptied:
         message = f"The *.xplane.pb is empty, so the Chrome trace beside it is read: {_listed(emptied)}."
         remedy = "Capture for a shorter time: profilers cannot write captures of more than 2 GiB."
