@@ -85,7 +85,7 @@ def test_the_demo_opens_its_pages(clone: Path, environment: dict[str, str], tmp_
             assert b"render" in page.read()
         session = next(each for each in ask(f"{base}/sessions")["sessions"] if "starved_input" in each["run"])
         answer = ask(f"{base}/answer?run={session['run']}&tag=overview_page")
-        assert answer["headline"]["text"].startswith("Input-bound")
+        assert answer["headline"]["text"].startswith("Waiting for input")
     said = out.read_text(encoding="utf-8")
     assert "Traceback" not in said and "first used" not in said and "WARNING: Kernels" not in said
     assert (clone / PATH.relative_to(ROOT)).is_file()

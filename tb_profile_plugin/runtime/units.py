@@ -9,8 +9,23 @@ _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")
 def duration(ps: float) -> str:
     """A time in three significant digits, e.g. ``1.64 s``."""
     unit, size = next(((unit, size) for unit, size in _TIMES if abs(ps) >= size), _TIMES[-1])
-    figure = ps / size
-    return f"{figure:.{max(0, 2 - len(f'{abs(figure):.0f}') + 1)}f} {unit}"
+    return f"{_three_digits(ps / size)} {unit}"
+
+
+def duration_of(ps: float, whole_ps: float) -> str:
+    """A time and what it is a part of, in one unit where both can be read in it, e.g. ``2.93 of 9.62 ms``."""
+    whole = duration(whole_ps)
+    unit = whole.rsplit(" ", 1)[1]
+    figure = ps / dict(_TIMES)[unit]
+    if abs(figure) < 0.1 and ps:
+        return f"{duration(ps)} of {whole}"
+    return f"{_three_digits(figure)} of {whole}"
+
+
+def _three_digits(figure: float) -> str:
+    # What rounds up to one digit more has one place less: 9.996 is 10.0.
+    digits = len(str(int(abs(figure) * 1.0005)))
+    return f"{figure:.{max(0, 3 - digits)}f}"
 
 
 def memory(size: float) -> str:

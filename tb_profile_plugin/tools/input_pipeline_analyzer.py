@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ..analysis.activity.states import State
 from ..analysis.diagnosis import advice
-from ..analysis.diagnosis.diagnose import NEEDS, diagnose, of_input
+from ..analysis.diagnosis.diagnose import NEEDS, diagnose
+from ..analysis.diagnosis.headlines import of_input
 from ..analysis.health import capture_health
 from ..analysis.ops.host_ops import host_ops
 from ..analysis.ops.op_table import merged
@@ -181,7 +182,7 @@ def input_pipeline_analyzer(session: Session, hosts: Sequence[Host], step_event:
     }
     costs = [cost for host in hosts if (cost := input_cost(host, step_event)).notable]
     idle = bool(costs) and not any(cost.costly for cost in costs)
-    return Answer(facts, tables, headline(of_input(diagnosis.typical, idle), notes, _TF_DATA), notes)
+    return Answer(facts, tables, headline(of_input(diagnosis.typical, hosts, idle), notes, _TF_DATA), notes)
 
 
 def _advice(hosts: Sequence[Host], step_event: str) -> dict[str, str] | None:

@@ -84,8 +84,7 @@ _FACTS = (
         "mfu",
         "FLOPs of peak",
         unit="share",
-        doc="FLOPs of the ops, of what the devices could have calculated in their whole time, idle included, at the "
-        "peak of 16-bit numbers.",
+        doc="FLOPs of the ops, of the devices' peak for 16-bit numbers over their whole time, idle included.",
     ),
     Column(
         "transfer_gb_per_s",

@@ -42,7 +42,7 @@ def test_waits_are_cut_at_the_marks() -> None:
 def test_the_input_page_says_so(tmp_path: Path) -> None:
     capture = draw.session(tmp_path, vm=draw.space(OUTSIDE, steps=5))
     headline = capture.answer("input_pipeline_analyzer")["headline"]
-    assert "30 % of the time from step to step (300 µs of 1.00 ms) waits for input" in headline["text"]
+    assert "Waiting for input takes 30 % of the step-to-step time (0.30 of 1.00 ms)" in headline["text"]
     assert headline["level"] == "bad"
     for tool in ("input_pipeline_analyzer", "overview_page"):
         assert any("outside the marks of its steps" in note["message"] for note in capture.answer(tool)["notes"])

@@ -156,7 +156,7 @@ def test_pictures_for_a_summary_interrupt_the_loop() -> None:
     call = "EagerExecute[102,396]{eager_op=EncodePng, is_func=0} EagerLocalExecute: EncodePng[104,392]"
     step = f"MatMul:MatMul[2,90] TFE_Py_FastPathExecute_C[100,400] {call} EagerKernelExecute[110,380]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,500]{{_r=1, step_num=s}} {step}", steps=6, every=500)])
-    assert found.headline.sentence.code == "headline.pause"
+    assert found.headline.sentence.id == "headline.pause"
     assert causes(found)["pause"] == 392
     assert causes(found)["compute"] == 90
 
@@ -179,13 +179,14 @@ def test_names_of_the_programs_own_tell_what_python_does() -> None:
     text = "epoch[0,1000] train[0,1000]{_r=1, step_num=s} load data[10,600] MatMul:MatMul[700,290]"
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=6, every=1000)])
     assert found.headline.sentence.code == "headline.python"
-    assert "Most of it: load data (600 µs each time)." in found.headline.sentence.text
+    assert "mostly load data." in found.headline.sentence.text
+    assert "Mostly load data (600 µs per step)." in found.causes[0].sentence.text
 
 
 def test_what_is_called_several_times_in_a_step_is_told_so() -> None:
     text = "train[0,1000]{_r=1, step_num=s} $a.py:1 wait[10,300] $a.py:1 wait[320,100] MatMul:MatMul[500,490]"
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=6, every=1000)])
-    assert "wait (a.py:1) (400 µs in 2 calls)" in found.headline.sentence.text
+    assert "wait (a.py:1) (400 µs in 2 calls)" in found.causes[0].sentence.text
 
 
 def test_places_that_call_python_are_one_thing_to_a_reader() -> None:
@@ -205,7 +206,7 @@ def test_compiling_once_the_program_has_run_is_unusual() -> None:
     )
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
     assert [(each.place, each.reason) for each in found.unusual] == [(0, "warm_up"), (4, "unusual"), (9, "unusual")]
-    assert found.headline.sentence.code in ("headline.unusual_steps", "headline.between_steps")
+    assert found.headline.sentence.id in ("headline.unusual_steps", "headline.between_steps")
     assert "backend_compile" in next(each.sentence.text for each in found.causes if each.id == "unusual_steps")
 
 
@@ -213,8 +214,9 @@ def test_few_long_gaps_between_steps_are_told() -> None:
     begins = np.cumsum([0, *(700 if i % 4 == 3 else 101 for i in range(15))]).tolist()
     text = " ".join(f"train[{at},100]{{_r=1, step_num={i}}} MatMul:MatMul[{at + 1},98]" for i, at in enumerate(begins))
     found = diagnose([draw.host(f"/host:CPU\n  python | {text}", steps=1)])
-    assert found.headline.sentence.code == "headline.between_steps"
-    assert "; 99 % of that in 3 of 15 gaps, every 4 steps. In" in found.headline.sentence.text
+    assert found.headline.sentence.id == "headline.between_steps"
+    assert "mostly every 4 steps." in found.headline.sentence.text
+    assert " 3 of 15 such gaps hold 99 % of it, every 4 steps." in found.causes[0].sentence.text
 
 
 def test_where_time_between_steps_has_its_own_name_a_cause_only_wins_in_steps() -> None:
@@ -244,4 +246,4 @@ def test_functions_that_follow_one_another_are_told_apart() -> None:
     """What is shorter than 10 µs goes by what is beside it."""
     frames = "$a.py:1 f[10,300] $a.py:2 g[310,250] $a.py:3 h[400,5] $a.py:4 k[560,4] MatMul:MatMul[600,390]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,1000]{{_r=1, step_num=s}} {frames}", steps=6)])
-    assert "f (a.py:1) (300 µs each time), g (a.py:2) (254 µs each time)" in found.headline.sentence.text
+    assert "f (a.py:1) (300 µs per step), g (a.py:2) (254 µs per step)" in found.causes[0].sentence.text

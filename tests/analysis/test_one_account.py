@@ -108,7 +108,7 @@ def test_a_program_on_the_cpu_leaves_the_gpu_unused() -> None:
     host = draw.host(TRAINING + GPU_NAMED)
     assert leaves_gpu_unused(host) and not is_unrecorded(host)
     found = diagnose([host])
-    assert found.causes[0].id == "gpu_unused" and "GPU is not used" in found.headline.sentence.text
+    assert found.causes[0].id == "gpu_unused" and "GPU is unused" in found.headline.sentence.text
     assert states(host)[0]["COMPUTE"] == 600.0
     assert "CUDA" in found.causes[0].remedy.text
 
@@ -121,7 +121,7 @@ def test_a_gpu_that_was_not_recorded_may_have_worked(sign: str) -> None:
     assert is_unrecorded(host) and not leaves_gpu_unused(host)
     found = diagnose([host])
     # The host worked, and the device was not recorded: both are said.
-    assert "device was not recorded" in found.headline.sentence.text
+    assert "GPU was not recorded" in found.headline.sentence.text
     assert found.causes[0].id in ("dispatch", "launch")
     row = states(host)[0]
     # With the hand-over, which is the call's own.

@@ -36,10 +36,10 @@ def test_ops_on_the_critical_path_win_what_they_take_less(op: str, factor: float
 def test_it_is_said_in_a_sentence() -> None:
     found = scaled([training()], "gemm", 0.5)
     assert found.as_json()["text"] == found.sentence.text
-    assert found.sentence.text.startswith("With gemm at 0.5 times its 60.0 µs a step takes 70")
-    assert found.sentence.text.endswith("at most 30 % less.")
+    assert found.sentence.text.startswith("gemm at 0.5 times its 60.0 µs: the step takes at least 70.0 µs")
+    assert found.sentence.text.endswith("(30 % less).")
     assert "still takes" in scaled([training()], "gemm", 1).sentence.text
-    assert scaled([training()], "gemm", 2).sentence.text.endswith("more.")
+    assert scaled([training()], "gemm", 2).sentence.text.endswith("more).")
 
 
 @pytest.mark.parametrize(

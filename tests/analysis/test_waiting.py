@@ -29,7 +29,7 @@ def test_waiting_for_a_device_that_was_not_recorded_is_neither_work_nor_python()
     host = draw.host(CALL + UNRECORDED, steps=2, every=100)
     assert steps(host)[0] == {"name": "train 0", "time": 100, "host_compute": 36, "unrecorded": 60, "other": 4}
     headline, remedy = said(host)
-    assert headline.startswith("The device was not recorded: in 60 %")
+    assert headline.startswith("The GPU was not recorded; the host waits for it 60 %")
     assert "LD_LIBRARY_PATH" in remedy
 
 
@@ -106,7 +106,7 @@ def test_no_sentence_says_python_where_nothing_tells_of_it() -> None:
     elsewhere = draw.host("/host:CPU\n  t | train[0,100]{_r=1} x/MatMul:MatMul[10,80]\n  other | work[0,9]", steps=3)
     assert not any("Python" in each for each in said(elsewhere))
     frame = draw.host("/host:CPU\n  t | train[0,100]{_r=1} $train.py:7 step[10,80]", steps=3, every=100)
-    assert said(frame)[0].startswith("Python: 100 %")
+    assert said(frame)[0].startswith("Python takes 100 %")
 
 
 def eager(text: str) -> dict[str, tuple[bool, int, float]]:
@@ -147,4 +147,4 @@ def test_a_trace_that_holds_one_of_several_ops_says_why_it_explains_nothing(apar
     )
     said = diagnose([host]).headline.sentence
     assert said.code == code
-    assert ("about one of 8 ops" in said.text) == (apart == 8)
+    assert ("1 in 8 ops" in said.text) == (apart == 8)

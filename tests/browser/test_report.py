@@ -67,7 +67,7 @@ def test_it_reads_without_scripts(context: BrowserContext, file: str) -> None:
     page = context.new_page()
     found = faults(page)
     page.goto(file)
-    assert page.locator("h1").inner_text().startswith("Communication-bound")
+    assert page.locator("h1").inner_text().startswith("Exposed communication")
     assert page.locator(".still h2").all_inner_texts()[:3] == [
         "Figures",
         "Where the time goes",

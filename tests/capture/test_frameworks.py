@@ -73,7 +73,7 @@ def test_programs_that_capture_themselves(python: Python, tmp_path: Path, progra
     capture = tb_profile_plugin.open(run(python, THEIRS / f"{program}.py", tmp_path))
     check(capture, steps)
     if program == "starved_input":
-        assert capture.answer("overview_page")["headline"]["text"].startswith("Input-bound")
+        assert capture.answer("overview_page")["headline"]["text"].startswith("Waiting for input")
 
 
 def test_two_workers_that_capture_themselves(python: Python, tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_the_iterator_outside_the_mark(python: Python, tmp_path: Path) -> None:
     capture = tb_profile_plugin.open(run(python, PROGRAMS / "iterator_outside.py", tmp_path))
     check(capture, 12)
     page = capture.answer("input_pipeline_analyzer")
-    assert re.match(r"Input-bound: \d+ % of the time from step to step", page["headline"]["text"])
+    assert re.match(r"Waiting for input takes \d+ % of the step-to-step time", page["headline"]["text"])
     assert any("Take the batch inside the mark" in note["remedy"] for note in page["notes"])
 
 

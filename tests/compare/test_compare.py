@@ -281,9 +281,9 @@ def test_a_late_worker_is_named_by_its_place_or_by_name(hosts: dict[str, str], t
     base, new = side([("a", made(10**6, 1))]), side([("b", made(10**9, 2))])
     found = verdict(compare(base, new), hosts=({"host 1 of 2": "other"}, hosts))
     assert found.why[:2] == ["late_peer", "exposed_collective"]
-    assert found.reasons[0] == f"A late peer: the others wait for {told}, 1.00 µs → 1.00 ms"
+    assert found.reasons[0] == f"Straggler: the others wait for {told}, 1.00 µs → 1.00 ms"
     back = verdict(compare(new, base), hosts=(hosts, {}))
-    assert back.code == "faster" and back.reasons[0] == f"A late peer: the others wait for {told}, 1.00 ms → 1.00 µs"
+    assert back.code == "faster" and back.reasons[0] == f"Straggler: the others wait for {told}, 1.00 ms → 1.00 µs"
 
 
 def test_what_unusual_steps_cost_is_told_though_steps_are_compared_without_them() -> None:

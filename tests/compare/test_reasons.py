@@ -43,5 +43,5 @@ def test_what_would_name_time_of_which_nothing_is_recorded() -> None:
     said = "Nothing recorded: 1.00 ms more"
     assert reason("unrecorded", NOTHING, (1, 1), 2.0) == f"{said}. The Python tracer, which is off, would name it"
     assert reason("unrecorded", NOTHING, (1, 1), 2.0, levels={}) == said
-    assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch latency: 1.00 ms more"
+    assert reason("latency", NOTHING, (1, 1), 2.0) == "Launch delay: 1.00 ms more"
     assert reason("python", "step", (1, 1), 2.0) == "Python: 1.00 ms more. step: 1.00 ms → 2.00 ms"

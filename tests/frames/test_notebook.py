@@ -19,7 +19,7 @@ def capture() -> Capture:
 
 def test_a_capture_shows_itself(capture: Capture) -> None:
     assert re.fullmatch(r"<Capture '\w+': 1 host, 0\.\d MB>", repr(capture))
-    assert "Input-bound: 86 %" in capture._repr_html_() and "<Capture" not in capture._repr_html_()
+    assert "Waiting for input takes 86 %" in capture._repr_html_() and "<Capture" not in capture._repr_html_()
 
 
 def test_names_in_it_are_text(tmp_path: Path) -> None:
@@ -36,8 +36,8 @@ def test_an_unreadable_capture_says_why(tmp_path: Path) -> None:
 
 def test_answers_are_short_and_print_as_text(capture: Capture) -> None:
     why, compared = capture.why(), capture.compare(TRACES / "starved_input")
-    assert repr(why).startswith("Input-bound") and len(repr(why)) < 500
-    assert str(why).startswith(repr(why)) and why._repr_markdown_().startswith("**Input-bound")
+    assert repr(why).startswith("Waiting for input") and len(repr(why)) < 500
+    assert str(why).startswith(repr(why)) and why._repr_markdown_().startswith("**Waiting for input")
     assert why.data["headline"]["text"] == repr(why)
     assert repr(compared) == compared.verdict.text and len(repr(capture.summary())) < 500
     assert capture.why(steps="all").data["steps"]["chosen"] != ""

@@ -52,7 +52,7 @@ def test_json_is_as_its_schema_says(trace: str) -> None:
 def test_verb_writes_both() -> None:
     trace = str(TRACES / "starved_input")
     said = run("summary", trace).stdout
-    assert said.startswith("**Input-bound: 86 % of the typical step")
+    assert said.startswith("**Waiting for input takes 86 % of the step")
     assert "| Waiting for input | 23.0 ms | 86.3 % |" in said and "(`cause:input`)" in said
     found = json.loads(run("summary", trace, "--format", "json").stdout)
     assert found["causes"][0]["id"] == "input" and summary.markdown(found) == said

@@ -103,7 +103,7 @@ describe("colours of slices", () => {
     expect(shown("ncclAllReduceKernel")).toBe(part("communication").dark);
     expect(shown("MemcpyD2D")).toBe(part("copies").dark);
     expect(shown("Memcpy HtoD (Pageable -> Device)")).toBe(part("copies").dark);
-    expect(shown("Launch latency")).toBe(part("launch").dark);
+    expect(shown("Launch delay")).toBe(part("launch").dark);
     expect(sliceColour("copy-done.3", true)).toEqual(sliceColour("copy-start", true));
     expect(sliceColour("copy-done", false)).not.toEqual(sliceColour("add", false));
     expect(sliceColour("copyright", true)).not.toEqual(sliceColour("copy", true));

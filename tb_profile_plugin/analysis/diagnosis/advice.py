@@ -16,12 +16,6 @@ from ..steps.typical_times import Typical
 from ..tfdata.iterator_calls import pipelines
 from ..tfdata.shape import lacks_prefetch, last
 
-UNRECORDED_REMEDY = (
-    "On Nvidia, add CUDA's extras/CUPTI/lib64 to LD_LIBRARY_PATH; on AMD, install rocprofiler; then look at the errors "
-    "under Capture health."
-)
-"""What lets a device be recorded that was there but left no event."""
-
 
 class Hint(NamedTuple):
     """Something worth doing, with the figure that caused it."""

@@ -11,8 +11,8 @@ from ..activity.states import HOST_CAUSES, STATES, State
 from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
 from ..steps.host_account import Stretch
 from ..steps.typical_times import LongGaps, NamedTime, Typical
-from .catalogue import LABELS, Sentence
-from .cause_kinds import NAMED_SHARE, PAUSE, PAUSES, kinds
+from .catalogue import LABELS, Sentence, joined
+from .cause_kinds import NAMED_SHARE, PAUSE, kinds
 from .remedies import Remedy
 
 Confidence = Literal["high", "medium", "low"]
@@ -33,6 +33,8 @@ HOST = ("dispatch", "python", "unrecorded", "launch", "latency", "between", "all
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
 """So many names are told."""
+_PARTS = 3
+"""So many kinds of pauses are told."""
 _COUNTED = ("exposed_collective", "collective_host")
 """Of these it is told how many there are, however many."""
 _MANY = 20
@@ -163,6 +165,21 @@ class Lost:
         most = [row for row in self.by_name()[:_TOLD_NAMES] if row[0] and row[1] >= NAMED_SHARE * self.ps]
         return _some([_one(*row, self) for row in most], sum(ps for _, ps, _ in most) >= _MOSTLY * self.ps)
 
+    def mostly(self) -> Sentence:
+        """The same within a headline: the fewest names that make up most of it, at most two."""
+        long: LongGaps | None = (self.arguments or {}).get("long_gaps")
+        if long is not None:
+            facts = {"count": long.count, "gaps_count": long.gaps, "every": long.every}
+            return Sentence("mostly.every" if long.every else "mostly.seldom", facts)
+        if self.unrecorded:
+            return Sentence("mostly.unrecorded")
+        named = ((name.removesuffix(HOST_MEMORY), ps) for name, ps, _ in self.by_name())
+        rows = [(name, ps) for name, ps in named if name and ps >= NAMED_SHARE * self.ps]
+        for most in (rows[:1], rows[:2]):
+            if most and sum(ps for _, ps in most) >= _MOSTLY * self.ps:
+                return Sentence("mostly.some", {"names": joined([name for name, _ in most])})
+        return Sentence("mostly.led", {"name": rows[0][0]}) if rows else Sentence("mostly.none")
+
 
 def _name_of(label: str) -> str:
     """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
@@ -206,15 +223,14 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
             lost.states = (*lost.states, state)
     _split_late_peer(found, typical)
     if "between_steps" in found:
-        found["between_steps"].arguments = {"few": _few(typical.long_gaps)}
+        found["between_steps"].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     for ending, id in _BY_ENDING.items():
         _split_named(found, ending, id)
-    if PAUSE in found:
-        parts = [Sentence(f"pause.{kind}").text for kind in found[PAUSE].kinds or PAUSES]
-        found[PAUSE].arguments = {"parts": ", ".join(parts)}
+    if PAUSE in found and found[PAUSE].kinds:
+        found[PAUSE].arguments = {"parts": joined([Sentence(f"pause.{kind}") for kind in found[PAUSE].kinds[:_PARTS]])}
     return [lost for lost in found.values() if lost.ps > 0]
 
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from ...model.devices.properties import device_count
+from ...model.devices.properties import device_count, host_device_type
 from ...model.framework import framework
 from ...model.host import Host
 from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
-from ..activity.states import STATES, State
+from ..activity.states import STATES
 from ..steps import step_evidence, step_time
 from ..steps.dispatched_calls import calls_per_step
 from ..steps.host_account import Stretch, figures
-from ..steps.step_choice import ALL, TYPICAL, UNUSUAL
-from ..steps.typical import SETTLED
+from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
-from .already_done import done
 from .catalogue import Sentence
+from .cause_kinds import PAUSE
 from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
+from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
+from .program_facts import program_facts
 from .remedies import remedy
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
-Level = Literal["ok", "info", "warn", "bad", "unknown"]
-
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step),
-    *(device_count, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, done, early_share),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, device_count, host_device_type, framework),
+    *(is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, program_facts, early_share),
 )
 """Per-host functions that `diagnose` merges.
 
@@ -35,30 +34,12 @@ Gains rest on `analysis.steps.what_if.what_if`, too, which takes as much time an
 """
 
 PROFILER = "profiler"
-_LITTLE_INPUT = 0.05
-"""Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
-_LEADS = 0.10
-"""Share of the period from which on a loss is the headline; below it the work that is done is."""
-BAD = 0.20
-_FINE = 0.80
-_NOTABLE = 0.02
-"""Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
-compute from which on nothing much can be won elsewhere; and of a loss that is worth a clause."""
 _EVIDENCE = 5
 """So many stretches are shown of each cause."""
 _SHOWN, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _TIED = 0.1
-"""What several ways of being late take together leads another cause only by so much of that one; else both are told."""
-_MOST_OF_HOST = 0.6
-"""One way of being late that makes up so much of all of them is named alone."""
-
-
-class Headline(NamedTuple):
-    """The largest fact in one sentence."""
-
-    sentence: Sentence
-    level: Level
+"""What several ways of being late take together leads another cause only where it is so much longer than that one."""
 
 
 class Part(NamedTuple):
@@ -81,6 +62,16 @@ class Device(NamedTuple):
     """``worked``, or ``not_recorded`` where the capture names it and holds no event of it."""
     state_ps: dict[str, int]
     """By state; they sum to the time. Empty where nothing was recorded."""
+
+
+class _Program(NamedTuple):
+    """What was captured, as far as sentences and remedies differ by it."""
+
+    framework: str
+    device: str
+    """As `device_word` has it."""
+    facts: frozenset[str]
+    """See `program_facts`."""
 
 
 class Diagnosis(NamedTuple):
@@ -111,7 +102,7 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     for each in lost:
         if each.id == "eager":
             each.arguments = {"count": round(calls)}
-    if not _has_devices(hosts):
+    if not has_devices(hosts):
         tell_pauses(lost)
     unusual = unusual_steps(hosts, typical, step_event)
     early = max(early_share(host, step_event) for host in hosts)
@@ -119,12 +110,11 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     counted = sum(counted_kernels(host) for host in hosts)
     ranked = [_counting(counted, typical)] if counted else _ranked(lost, typical)
     evidence = [stretch for host in hosts for stretch in figures(host, step_event).evidence]
-    told = _framework(hosts)
-    already = frozenset().union(*(done(host) for host in hosts))
-    causes = [_cause(each, typical, (told, already), evidence, ranked) for each in ranked]
+    program = _Program(_framework(hosts), device_word(hosts), frozenset().union(*map(program_facts, hosts)))
+    causes = [_cause(each, typical, program, evidence, ranked) for each in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
-    return Diagnosis(_headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
+    return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
 
 
 def _counting(kernels: int, typical: Typical) -> Lost:
@@ -162,7 +152,7 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     late lead together.
     """
     whole = typical.period_ps
-    last = _passing(typical)
+    last = passing(typical)
     losses = sorted((each for each in lost if each.id not in (WORK, *last)), key=lambda each: -each.ps)
     losses = [each for each in losses if each.ps >= _SHOWN * whole] or losses[:1]
     late = [each for each in losses if each.id in HOST]
@@ -172,96 +162,10 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     led = [late[0], *(each for each in losses if each is not late[0])] if before else losses
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
-    leads = led and (led[0].ps >= _LEADS * whole or (led[0] in late and together >= BAD * whole))
+    leads = led and (led[0].ps >= LEADS * whole or (led[0] in late and together >= BAD * whole))
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda each: each.id != UNUSED)
-
-
-def _passing(typical: Typical) -> tuple[str, ...]:
-    """Causes that say nothing of the steps to come: of few steps a single one may be unusual by chance."""
-    several = len(typical.choice.left_out(UNUSUAL)) > 1
-    return ("warmup",) if several or len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
-
-
-def _headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
-    whole = typical.period_ps
-    if not ranked or not whole:
-        return Headline(Sentence("headline.nothing"), "unknown")
-    lead = ranked[0]
-    if lead.id == WORK:
-        code = "headline.compute" if _has_devices(hosts) else "headline.cpu_compute"
-        lost = [each for each in ranked[1:] if each.id not in _passing(typical)]
-        much = sum(each.ps for each in lost) >= _LEADS * whole
-        rest = Sentence("rest.some", {"parts": _parts(lost, whole)}) if much else Sentence("rest.none")
-        fine = lead.ps >= _FINE * whole and not much
-        return Headline(Sentence(code, _arguments(lead, typical) | {"rest": rest}), "ok" if fine else "info")
-    late = [each for each in ranked if each.id in HOST]
-    together = sum(each.ps for each in late)
-    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *_passing(typical))), default=0.0)
-    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
-        facts = _arguments(Lost("host", together, [name for each in late for name in each.names]), typical)
-        facts |= _unknown_device(facts, hosts)
-        return Headline(Sentence("headline.host", facts | {"parts": _parts(late, whole)}), _level(together / whole))
-    apart = max(one_op_of(host) for host in hosts)
-    code = "sampled" if lead.id == "unexplained" and apart > 1 else lead.id
-    facts = _arguments(lead, typical) | ({"count": apart} if code == "sampled" else {})
-    if lead.id not in HOST and abs(together - lead.ps) <= _TIED * lead.ps:
-        facts["names"] = Sentence("names.tied", {"names": facts["names"], "parts": _parts(late, whole)})
-    if lead.id != "not_recorded":
-        facts |= _unknown_device(facts, hosts)
-    return Headline(Sentence(f"headline.{code}", facts), _level(lead.ps / whole))
-
-
-def _unknown_device(facts: Mapping[str, object], hosts: Sequence[Host]) -> dict[str, object]:
-    """The names in a headline, and that a device was not recorded, which limits what the rest says; else nothing."""
-    if not any(is_unrecorded(host) for host in hosts):
-        return {}
-    return {"names": Sentence("names.not_recorded", {"names": facts["names"]})}
-
-
-def of_input(typical: Typical, costs_nothing: bool = False) -> Headline:
-    """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
-    share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
-    lost = Lost("input", ps, [each for each in typical.names if each.state == "input"])
-    if not typical.period_ps:
-        return Headline(Sentence("headline.nothing"), "unknown")
-    if share < _LITTLE_INPUT:
-        return Headline(Sentence("input.little", _arguments(lost, typical)), "ok" if typical.counted else "unknown")
-    if costs_nothing:
-        return Headline(Sentence("input.idle", _arguments(lost, typical)), "info")
-    code = "headline.input" if share >= BAD else "input.some"
-    return Headline(Sentence(code, _arguments(lost, typical)), _level(share))
-
-
-def _has_devices(hosts: Sequence[Host]) -> bool:
-    return any(device_count(host) for host in hosts)
-
-
-def _parts(late: Sequence[Lost], whole: float) -> str:
-    told = [
-        Sentence("parts.one", {"name": Sentence(f"label.{each.id}"), "share": each.ps / whole}) for each in late[:3]
-    ]
-    return ", ".join(each.text for each in told)
-
-
-def _level(share: float) -> Level:
-    return "bad" if share >= BAD else "warn"
-
-
-def _arguments(lost: Lost, typical: Typical) -> dict[str, object]:
-    whole = typical.period_ps
-    gap = float(typical.gap_ps.sum())
-    chosen = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
-    span = "span.period" if gap > _NOTABLE * whole else f"span.step{chosen}"
-    return {
-        "share": lost.ps / (lost.of_ps or whole),
-        "time_ps": round(lost.ps),
-        "step_ps": round(whole),
-        "span": Sentence(span if typical.counted else "span.capture"),
-        "names": lost.named(),
-        **(lost.arguments or {}),
-    }
 
 
 def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
@@ -270,17 +174,24 @@ def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
     if won is None or typical.replayed is None or lost.ps < _NOTHING * whole:
         return {}
     names = lost.named()
-    if won - lost.ps >= max(_NOTABLE * whole, _TIED * lost.ps):
+    if won - lost.ps >= max(NOTABLE * whole, _TIED * lost.ps):
         return {"names": Sentence("won.more", {"names": names})}
     if won >= _NOTHING * whole:
         return {}
     by_host = typical.replayed.get("host")
-    bound = by_host is not None and by_host.gain_ps >= _NOTABLE * whole and lost.id not in HOST
+    bound = by_host is not None and by_host.gain_ps >= NOTABLE * whole and lost.id not in HOST
     return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
 
 
+def _sentence(lost: Lost, typical: Typical, device: str) -> Sentence:
+    """What the cause is, with the names of what takes the time."""
+    facts = {"names": lost.named(), "device": device, **(lost.arguments or {})}
+    other = ".other" if lost.id == PAUSE and "parts" not in facts else ""
+    return Sentence(f"cause.{lost.id}{other}", facts | _limit(lost, typical))
+
+
 def _cause(
-    lost: Lost, typical: Typical, told: tuple[str, frozenset[str]], evidence: Sequence[Stretch], ranked: Sequence[Lost]
+    lost: Lost, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[Lost]
 ) -> Cause:
     whole = typical.period_ps
     unexplained = sum(each.ps for each in ranked if each.id == "unexplained") / whole
@@ -294,8 +205,8 @@ def _cause(
         gain(lost, typical),
         confidence,
         max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
-        Sentence(f"cause.{lost.id}", {"names": lost.named(), **(lost.arguments or {})} | _limit(lost, typical)),
-        remedy(told[0], *lost.remedied, done=told[1]),
+        _sentence(lost, typical, program.device),
+        remedy(program.framework, *lost.remedied, facts=program.facts),
         [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
         lost.stretches(evidence)[:_EVIDENCE],
     )

@@ -119,6 +119,7 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
         "steps": many,
         "factor": _times(float(took.mean()) / usual),
         "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
+        "every": every,
     }
     return lost
 

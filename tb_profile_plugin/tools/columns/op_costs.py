@@ -70,8 +70,8 @@ RATES = (
         "mfu_share",
         "MFU",
         unit="share",
-        doc="Model FLOPs utilization: what the model's FLOPs take at the peaks for their types, of the time from a "
-        "device's first to its last event. Blank where no peak is known.",
+        doc="Model FLOPs utilization: the model's FLOPs, of the peak over a device's time from first to last event. "
+        "Blank where no peak is known.",
     ),
     Column(
         "flops_unknown_share",

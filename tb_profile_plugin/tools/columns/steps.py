@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...analysis.activity.states import CATEGORIES
-from ...analysis.diagnosis import diagnose
+from ...analysis.diagnosis import headlines
 from ...analysis.health import capture_health
 from ...analysis.steps import step_evidence
 from ...analysis.steps.step_choice import ALL, TYPICAL
@@ -166,6 +166,6 @@ def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:
     }
 
 
-def headline(of: diagnose.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
+def headline(of: headlines.Headline, notes: Sequence[Problem], tool: str = "") -> Headline:
     """A sentence of the diagnosis, with what speaks against it, and the tool that shows more."""
-    return Headline(of.sentence.text, of.level, tool, capture_health.doubt(notes), of.sentence.code)
+    return Headline(of.sentence.text, of.level, tool, capture_health.doubt(notes), of.sentence.id)

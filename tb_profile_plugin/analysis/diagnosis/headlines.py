@@ -1,0 +1,143 @@
+"""The largest fact about a capture in one sentence, of at most twenty words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device_type, hardware_type
+from ...model.host import Host
+from ...model.profiler_options import is_unrecorded, one_op_of
+from ..activity.states import State
+from ..steps.step_choice import ALL, TYPICAL, UNUSUAL
+from ..steps.typical import SETTLED
+from ..steps.typical_times import Typical
+from .catalogue import Sentence, joined
+from .causes import HOST, WORK, Lost
+
+Level = Literal["ok", "info", "warn", "bad", "unknown"]
+
+_LITTLE_INPUT = 0.05
+"""Share of the period: less than that is what any pipeline costs. By TensorFlow's profiler."""
+LEADS = 0.10
+"""Share of the period from which on a loss is the headline; below it the work that is done is."""
+BAD = 0.20
+_FINE = 0.80
+NOTABLE = 0.02
+"""Shares: of a loss that is a bottleneck, and of several ways in which the host is late that lead only together; of
+compute from which on nothing much can be won elsewhere; and of a loss that is worth a clause."""
+_MOST_OF_HOST = 0.6
+"""One way of being late that makes up so much of all of them is named alone."""
+_SECOND = 0.15
+"""Of several ways of being late the second one is named, too, where it makes up so much of all of them."""
+_WORDS = {GPU: "GPU", TPU: "TPU", CPU_ONLY: "CPU"}
+_ON_CPU = ("launch", "between")
+"""What is called otherwise where the work runs on the CPU, which has no kernels."""
+
+
+class Headline(NamedTuple):
+    """The largest fact in one sentence."""
+
+    sentence: Sentence
+    level: Level
+
+
+def device_word(hosts: Sequence[Host]) -> str:
+    """What does the work, as people call it: ``GPU``, ``TPU``, ``CPU``, or ``device`` for any other."""
+    return _WORDS.get(hardware_type(device_type(hosts)), "device")
+
+
+def has_devices(hosts: Sequence[Host]) -> bool:
+    """Whether a host has an accelerator."""
+    return any(device_count(host) for host in hosts)
+
+
+def passing(typical: Typical) -> tuple[str, ...]:
+    """Causes that say nothing of the steps to come: of few steps a single one may be unusual by chance."""
+    several = len(typical.choice.left_out(UNUSUAL)) > 1
+    return ("warmup",) if several or len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
+
+
+def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
+    """By the first of the ranked causes, or by all ways in which the host is late where these lead only together."""
+    whole = typical.period_ps
+    if not ranked or not whole:
+        return Headline(Sentence("headline.nothing"), "unknown")
+    lead = ranked[0]
+    facts = facts_of(lead, typical, hosts)
+    if lead.id == WORK:
+        lost = sum(each.ps for each in ranked[1:] if each.id not in passing(typical))
+        fine = lead.ps >= _FINE * whole and lost < LEADS * whole
+        code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
+        return Headline(Sentence(code, facts), "ok" if fine else "info")
+    late = [each for each in ranked if each.id in HOST]
+    together = sum(each.ps for each in late)
+    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *passing(typical))), default=0.0)
+    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
+        return Headline(_of_host(late, together, typical, hosts), _level(together / whole))
+    return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / whole))
+
+
+def _of_host(late: Sequence[Lost], together: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
+    """That the host is late in several ways, and which are the largest."""
+    facts = facts_of(Lost("host", together), typical, hosts)
+    labels = [_label(each.id, hosts) for each in late if each.ps >= _SECOND * together or each is late[0]][:2]
+    facts["parts"] = joined(labels)
+    if any(is_unrecorded(host) for host in hosts):
+        return Sentence("headline.host.unrecorded", facts)
+    return Sentence("headline.host" if has_devices(hosts) else "headline.host.cpu", facts)
+
+
+def _label(id: str, hosts: Sequence[Host]) -> Sentence:
+    return Sentence(f"label.{id}{'.cpu' if id in _ON_CPU and not has_devices(hosts) else ''}")
+
+
+def _code(lead: Lost, typical: Typical, hosts: Sequence[Host]) -> str:
+    code = f"headline.{lead.id}"
+    if lead.id in _ON_CPU and not has_devices(hosts):
+        return f"{code}.cpu"
+    if lead.id == "between_steps" and lead.unrecorded:
+        return f"{code}.unrecorded"
+    if lead.id == "pause" and "parts" not in (lead.arguments or {}):
+        return f"{code}.other"
+    if lead.id == "unusual_steps" and (lead.arguments or {}).get("every"):
+        return f"{code}.every"
+    return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
+
+
+def facts_of(lost: Lost, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
+    """Arguments of a headline."""
+    whole = typical.period_ps
+    gap = float(typical.gap_ps.sum())
+    chosen = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
+    span = "span.period" if gap > NOTABLE * whole else f"span.step{chosen}"
+    facts: dict[str, object] = {
+        "share": lost.ps / (lost.of_ps or whole),
+        "time_ps": round(lost.ps),
+        "spent_pair": (round(lost.ps), round(lost.of_ps or whole)),
+        "span": Sentence(span if typical.counted else "span.capture"),
+        "device": device_word(hosts),
+        "names": lost.mostly(),
+    }
+    if lost.id == "unexplained":
+        facts["count"] = max(map(one_op_of, hosts))
+    if any(is_unrecorded(host) for host in hosts):
+        facts["names"] = Sentence("mostly.not_recorded", {"device": facts["device"]})
+    return facts | dict(lost.arguments or {})
+
+
+def of_input(typical: Typical, hosts: Sequence[Host], costs_nothing: bool = False) -> Headline:
+    """What the input costs the typical step; ``costs_nothing`` where steps that did not wait lasted as long."""
+    share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
+    if not typical.period_ps:
+        return Headline(Sentence("headline.nothing"), "unknown")
+    facts = facts_of(Lost("input", ps, [each for each in typical.names if each.state == "input"]), typical, hosts)
+    if share < _LITTLE_INPUT:
+        return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")
+    if costs_nothing:
+        return Headline(Sentence("input.idle", facts), "info")
+    return Headline(Sentence("headline.input" if share >= BAD else "input.some", facts), _level(share))
+
+
+def _level(share: float) -> Level:
+    return "bad" if share >= BAD else "warn"

@@ -1,0 +1,226 @@
+"""Code that remedies show and that runs as it stands, by the keys of `remedies`."""
+
+from __future__ import annotations
+
+from ...model.framework import JAX, PYTORCH, TENSORFLOW
+from .program_facts import ON_CPU
+
+PINNED = """\
+import torch
+
+batch = torch.zeros(8, 4)
+if torch.cuda.is_available():
+    batch = batch.pin_memory().to("cuda", non_blocking=True)
+"""
+
+COMPILED = """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8))
+"""
+EXAMPLES: dict[tuple[str, str, str], str] = {
+    ("input", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+dataset = tf.data.Dataset.range(1024)
+dataset = dataset.map(lambda x: x * 2, num_parallel_calls=tf.data.AUTOTUNE)
+dataset = dataset.cache().batch(32).prefetch(tf.data.AUTOTUNE)
+""",
+    ("input", JAX, ""): """\
+import queue
+import threading
+
+import jax
+
+
+def ahead(batches, size=2):
+    ready, end = queue.Queue(size), object()
+
+    def fill():
+        for batch in batches:
+            ready.put(jax.device_put(batch))
+        ready.put(end)
+
+    threading.Thread(target=fill, daemon=True).start()
+    return iter(ready.get, end)
+
+
+for batch in ahead(range(4)):
+    pass
+""",
+    ("input", PYTORCH, ""): """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(
+    TensorDataset(torch.zeros(64, 4)), batch_size=8, num_workers=2, pin_memory=torch.cuda.is_available(),
+    persistent_workers=True, prefetch_factor=4,
+)
+""",
+    ("compile", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+
+@tf.function(input_signature=[tf.TensorSpec([None, 8], tf.float32)])
+def step(batch):
+    return tf.reduce_sum(batch)
+
+
+step(tf.zeros([4, 8]))
+step(tf.zeros([5, 8]))
+""",
+    ("compile", JAX, ""): """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(batch):
+    return batch.sum()
+
+
+def padded(batch, multiple=128):
+    return jnp.pad(batch, (0, -len(batch) % multiple))
+
+
+step(padded(jnp.ones(100)))
+step(padded(jnp.ones(101)))
+""",
+    ("compile", PYTORCH, ""): """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), dynamic=True)
+""",
+    ("retrace", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+
+@tf.function(reduce_retracing=True)
+def step(batch, rate):
+    return tf.reduce_sum(batch) * rate
+
+
+step(tf.zeros([4]), tf.constant(0.1))
+step(tf.zeros([4]), tf.constant(0.2))
+""",
+    ("eager", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+
+@tf.function
+def step(x):
+    for _ in range(8):
+        x = x * 2 + 1
+    return x
+
+
+step(tf.ones([4]))
+""",
+    ("eager", JAX, ""): """\
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(x):
+    for _ in range(8):
+        x = x * 2 + 1
+    return x
+
+
+step(jnp.ones(4))
+""",
+    ("eager", PYTORCH, ""): """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ("optimizer", PYTORCH, ""): """\
+import torch
+
+optimizer = torch.optim.AdamW(torch.nn.Linear(8, 8).parameters(), 1e-3, fused=True)
+""",
+    ("compiled", PYTORCH, ""): """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), fullgraph=True, mode="reduce-overhead")
+""",
+    ("dispatch", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse", steps_per_execution=10)
+""",
+    ("executor", "", ""): """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    for _ in tf.range(1000):
+        x = tf.tanh(x * 0.9)
+    return x
+""",
+    ("dispatch", JAX, ""): """\
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.jit, donate_argnums=0)
+def steps(weights, batches):
+    return jax.lax.scan(lambda w, batch: (w - 0.1 * batch.mean(), None), weights, batches)[0]
+
+
+steps(jnp.zeros(()), jnp.ones((10, 8)))
+""",
+    ("dispatch", PYTORCH, ""): COMPILED,
+    ("launch", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+
+@tf.function(jit_compile=True)
+def step(x):
+    return tf.reduce_sum(tf.nn.relu(x) * 2 + 1)
+
+
+step(tf.ones([4]))
+""",
+    ("launch", PYTORCH, ""): """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 8), mode="reduce-overhead")
+""",
+    ("sync", JAX, ""): """\
+import jax
+import jax.numpy as jnp
+
+step = jax.jit(lambda x: x * 0.5)
+x = jnp.ones(4)
+for number in range(100):
+    x = step(x)
+    if number % 50 == 0:
+        print(number, float(x[0]))
+""",
+    ("transfer", PYTORCH, ""): PINNED,
+    ("copy_pageable", PYTORCH, ""): PINNED,
+    ("checkpoint", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+saving = tf.keras.callbacks.ModelCheckpoint("model.weights.h5", save_weights_only=True, save_freq=1000)
+""",
+    ("gpu_unused", TENSORFLOW, ""): """\
+import tensorflow as tf
+
+print(tf.config.list_physical_devices("GPU"))
+""",
+    ("float32", PYTORCH, ""): """\
+import torch
+
+torch.set_float32_matmul_precision("high")
+with torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16):
+    pass
+""",
+    ("eager", PYTORCH, ON_CPU): COMPILED,
+}

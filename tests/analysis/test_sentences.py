@@ -1,0 +1,110 @@
+"""What users read of a diagnosis is plain: short, the subject first, one pair of figures, nothing glued together."""
+
+import re
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import figures
+import pytest
+
+import tb_profile_plugin
+from tb_profile_plugin import tools
+from tb_profile_plugin.analysis.diagnosis import remedies
+from tb_profile_plugin.analysis.diagnosis.catalogue import TEMPLATES, Sentence
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.tools.answers.tool import Tool
+
+TESTS = Path(__file__).resolve().parent.parent
+SHARED = TESTS.parent.parent / "shared"
+WORDS = 20
+"""No sentence has more; a name that the program gave counts as one."""
+RIDDLES = re.compile(
+    r"(?i)\b(?:at most won|goes into|about as much|of the rest|each time|in which no steps|that which|late peer|"
+    r"goes on late|told apart|which the capture holds|nothing amiss|can be won|waits in a call|take .* out of)\b"
+)
+"""Phrases that readers did not understand, or that say more than is known."""
+VERBS = (
+    *("Add", "Call", "Capture", "Change", "Check", "Compile", "Copy", "Donate", "Evaluate", "Find", "Fuse", "Give"),
+    *("Ignore", "Install", "Keep", "Launch", "Let", "Load", "Look", "Make", "Move", "On Nvidia, add", "Open"),
+    *("Overlap", "Prefetch", "Prepare", "Print", "Put", "Read", "Record", "Reduce", "Remove", "Replay", "Run", "Save"),
+    *("Send", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
+)
+"""How remedies begin: they are imperatives."""
+
+
+def captures() -> Iterator[Path]:
+    """In the tree, and beside it where it stands among captures."""
+    yield from sorted(path for path in (TESTS / "traces").iterdir() if path.is_dir())
+    yield from sorted((TESTS / "planted" / "captured").glob("*/with*"))
+    for folder in ("profiles", "profiles-kineto", "planted"):
+        found = SHARED / folder
+        yield from sorted(path for path in found.iterdir() if path.is_dir()) if found.is_dir() else ()
+
+
+def sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[a-z)\]])[.:;] ", text)
+
+
+def words(text: str, names: list[str]) -> int:
+    """Of a text whose names count as one word each."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, "X")
+    return len(text.split())
+
+
+@pytest.mark.parametrize("path", list(captures()), ids=lambda path: "-".join(path.parts[-2:]))
+def test_a_headline_is_one_short_sentence(path: Path) -> None:
+    why = tb_profile_plugin.open(path).answer("why")
+    text = why["headline"]["text"]
+    if why["headline"]["code"] == "":
+        return  # of a damaged file: a problem and its remedy
+    names = [str(name) for name in figures.column(why, "names", "name")]
+    names += [name.removesuffix(" (host memory)") for name in names]
+    assert words(text, names) <= WORDS, text
+    assert re.match(r"[A-Z\d]", text) and text.endswith(".") and not RIDDLES.search(text)
+    assert len(re.findall(r"\d of \d|\d+ of \d+", text)) <= 1, text
+    assert not re.search(r"\{|\}|  | ,|\.\.|, \.|None", text), text
+
+
+@pytest.mark.parametrize("code", list(TEMPLATES))
+def test_a_template_is_short(code: str) -> None:
+    template = TEMPLATES[code]
+    assert not RIDDLES.search(template)
+    for each in sentences(template):
+        # A share and a pair of figures are two words and four; labels, lists and names at most five.
+        more = {"share": 1, "spent_pair": 3, "span": 1, "time_ps": 1, "step_ps": 1, "op_ps": 1, "more_ps": 1}
+        fields = [field for _, field, _, _ in string.Formatter().parse(each) if field]
+        assert len(each.split()) + sum(more.get(field, 0) for field in fields) <= WORDS, each
+
+
+@pytest.mark.parametrize("key", list(remedies._REMEDIES), ids="-".join)
+def test_a_remedy_is_an_imperative(key: tuple[str, str, str]) -> None:
+    text = remedies._REMEDIES[key]
+    assert text.startswith(VERBS) and text.endswith(".") and not RIDDLES.search(text)
+    assert all(len(each.split()) <= WORDS for each in sentences(text)), text
+
+
+@pytest.mark.parametrize("framework", ["pytorch", "jax", "tensorflow"])
+def test_no_remedy_speaks_of_a_gpu_where_there_is_none(framework: str) -> None:
+    causes = {key[0] for key in remedies._REMEDIES} - {"cpu_ops", "gpu_unused", "not_recorded", "counted", "freed"}
+    of_devices = {"transfer", "copy_pageable", "copy_within", "copy_back", "exposed_copy", "host_offload", "float32"}
+    for cause in causes - of_devices:
+        found = remedy(framework, cause, facts=frozenset({"on_cpu"}))
+        assert not re.search(r"(?i)cuda|gpu|pinned|kernel", found.text), found.text
+
+
+@pytest.mark.parametrize("tool", list(tools.find().values()), ids=lambda tool: tool.name)
+def test_explanations_of_columns_are_short_sentences(tool: Tool) -> None:
+    columns = [*tool.facts, *(column for table in tool.tables for column in table.columns)]
+    long = {each.id: text for each in columns for text in sentences(each.doc) if len(text.split()) > WORDS}
+    assert not long
+
+
+def test_a_figure_and_its_whole_have_one_unit() -> None:
+    def pair(part: int, whole: int) -> str:
+        return Sentence("input.little", {"share": 0.1, "span": Sentence("span.step"), "spent_pair": (part, whole)}).text
+
+    assert "(0.53 of 1.29 ms)" in pair(529 * 10**6, 1_290 * 10**6)
+    assert "(9.62 of 46.9 ms)" in pair(9_618 * 10**6, 46_900 * 10**6)
+    assert "(81.1 µs of 648 ms)" in pair(811 * 10**5, 648_000 * 10**6)
