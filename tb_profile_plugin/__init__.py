@@ -1,6 +1,6 @@
 """Reads profiler captures of TensorFlow, JAX and PyTorch/XLA, and answers questions about them.
 
-``open("logs").tool("overview_page")`` gives what the Overview page shows: named tables and facts, as plain data.
+``open("logs").tool("overview_page")`` gives what the Summary shows: named tables and facts, as plain data.
 """
 
 from __future__ import annotations

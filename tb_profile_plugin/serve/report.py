@@ -108,7 +108,11 @@ def report(
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
     cover = Cover(title, notes.strip(), f"{recorded}{about}", chosen, held.get((run, chosen, "compare")))
     html = page(told, cover, texts[0], pack(to_json(asked.held)), element, drawn, texts[1])
-    shown = [tool["title"] for name, tool in views[0].tools.items() if name in kept and not tool["unavailable"]]
+    shown = [
+        tool["title"]
+        for name, tool in views[0].tools.items()
+        if name in kept and not (tool["unavailable"] or tool["shown_on"])
+    ]
     return Report(html, tuple(shown), tuple(left_out))
 
 

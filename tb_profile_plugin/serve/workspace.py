@@ -116,7 +116,7 @@ class Workspace:
         self.listing.forget(stored)
 
     def tools(self) -> dict[str, Tool]:
-        """All tools by name, in the order of their tabs."""
+        """All tools by name, in the order of their pages."""
         from .. import tools
 
         return tools.find()

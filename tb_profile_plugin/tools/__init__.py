@@ -1,4 +1,4 @@
-"""Every file in this folder that holds a `Tool` is a tool: its presence gives the route, the verb and the tab.
+"""Every file in this folder that holds a `Tool` is a tool: its presence gives the route, the verb and the page.
 
 Other distributions add theirs by an entry point, see `runtime.extensions`.
 """
@@ -20,7 +20,7 @@ _FILES = tuple(info.name for info in pkgutil.iter_modules(__path__) if not info.
 
 @cache
 def find() -> dict[str, Tool]:
-    """All tools by name, in the order of their tabs."""
+    """All tools by name, in the order of their pages."""
     from ..runtime import extensions
     from .answers.tool import Tool
 

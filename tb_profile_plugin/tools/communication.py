@@ -106,7 +106,8 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 @tool(
     "Communication",
-    order=72,
+    group="Workers",
+    order=65,
     facts=_FACTS,
     tables=(_COLLECTIVES, device_work.COMMUNICATION, _LATE, _WAITS),
     needs=(*NEEDS, *capture_health.NEEDS),

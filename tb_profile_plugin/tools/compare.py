@@ -142,8 +142,9 @@ ITEMS = (
 
 
 @tool(
-    "Compare",
-    order=15,
+    "Comparison",
+    group="Compare",
+    order=70,
     params=[
         Param("base", "", "The session to compare with.", kind="session"),
         Param("bases", "", "More captures of the base, by a pattern of names such as main-*.", kind="sessions"),

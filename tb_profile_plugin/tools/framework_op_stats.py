@@ -145,7 +145,14 @@ _FACTS = (
 _NEEDS = (device_ops, host_ops, host_device_type, transfers_of_host, host_link)
 
 
-@tool("Ops", order=20, facts=_FACTS, tables=(_OPS, _TYPES, _SCOPES, _TRANSFERS, _SHARES), needs=_NEEDS)
+@tool(
+    "Framework ops",
+    group="Ops",
+    order=20,
+    facts=_FACTS,
+    tables=(_OPS, _TYPES, _SCOPES, _TRANSFERS, _SHARES),
+    needs=_NEEDS,
+)
 def framework_op_stats(session: Session, hosts: Sequence[Host]) -> Answer:
     """Which operations take the time?"""
     places = {ON_DEVICE: merged([device_ops(h) for h in hosts]), ON_HOST: merged([host_ops(h) for h in hosts])}

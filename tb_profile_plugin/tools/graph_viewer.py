@@ -119,7 +119,8 @@ _PARAMS = (
 
 @tool(
     "Program graph",
-    order=26,
+    group="Ops",
+    order=32,
     all_hosts=False,
     params=_PARAMS,
     facts=_FACTS,

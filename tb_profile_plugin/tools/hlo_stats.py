@@ -27,7 +27,8 @@ _OPS = Table(
 
 @tool(
     "HLO stats",
-    order=24,
+    group="Ops",
+    order=26,
     params=xla.PEAKS,
     facts=xla.TIMES,
     tables=(_OPS,),

@@ -153,8 +153,9 @@ _NEEDS = (
 
 
 @tool(
-    "Input",
-    order=10,
+    "Input pipeline",
+    group="Input",
+    order=50,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(_STEPS, _WORK, _OPS),

@@ -213,7 +213,8 @@ _OF_DEVICES = (gpu_capabilities, host_device_type, cores_called)
 
 @tool(
     "Kernels",
-    order=40,
+    group="Ops",
+    order=24,
     facts=_FACTS,
     tables=(_KERNELS, _BY_KERNEL, _BY_OP, _BY_SCOPE, _SHARES, _COPIES, DEVICES),
     needs=(

@@ -199,8 +199,9 @@ def _at_peak(host: Host, memory: Allocations) -> Memory:
 
 
 @tool(
-    "Memory",
-    order=50,
+    "Memory over time",
+    group="Memory",
+    order=40,
     params=[
         Param(
             "memory_id",

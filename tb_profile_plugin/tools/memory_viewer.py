@@ -148,7 +148,8 @@ _PARAMS = (
 
 @tool(
     "Program memory",
-    order=55,
+    group="Memory",
+    order=45,
     all_hosts=False,
     params=_PARAMS,
     facts=_FACTS,

@@ -50,7 +50,8 @@ _GROUP_BY = Param("group_by", GROUPINGS[0], "What the ops are grouped by.", GROU
 
 @tool(
     "Op profile",
-    order=22,
+    group="Ops",
+    order=28,
     params=(_GROUP_BY, *xla.PEAKS),
     facts=xla.TIMES,
     tables=(_NODES,),

@@ -1,4 +1,4 @@
-"""The Overview: how long a step takes, where its time goes, and what to do first."""
+"""The Summary: how long a step takes, where its time goes, and what to do first."""
 
 from __future__ import annotations
 
@@ -202,7 +202,8 @@ _NEEDS = (
 
 
 @tool(
-    "Overview",
+    "Summary",
+    group="Summary",
     order=0,
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,

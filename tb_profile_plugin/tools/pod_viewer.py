@@ -69,7 +69,7 @@ _FACTS = (Column("device_type", "Device", "string", doc="The accelerator that th
 _NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank)
 
 
-@tool("Pod", order=70, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
+@tool("Pod", group="Workers", order=60, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
 def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answer:
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)

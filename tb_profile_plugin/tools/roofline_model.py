@@ -97,7 +97,8 @@ _FACTS = (
 
 @tool(
     "Roofline",
-    order=26,
+    group="Ops",
+    order=30,
     params=xla.PEAKS,
     facts=_FACTS,
     tables=(_CEILINGS, _PROGRAMS, _TRANSFERS, _OPS),

@@ -118,7 +118,8 @@ _TABLES = (
 
 @tool(
     "tf.data",
-    order=60,
+    group="Input",
+    order=55,
     params=[_CALLS, STEP_EVENT],
     facts=_FACTS,
     tables=_TABLES,

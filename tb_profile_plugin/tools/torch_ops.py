@@ -149,8 +149,9 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
 
 
 @tool(
-    "Operators",
-    order=21,
+    "PyTorch operators",
+    group="Ops",
+    order=22,
     facts=_FACTS,
     tables=(_ADVICE, _OPERATORS, _MODULES, _RANGES, _SHAPES, _LINES),
     needs=(of_host, gpu_capabilities, *capture_health.NEEDS),

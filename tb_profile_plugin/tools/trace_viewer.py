@@ -13,7 +13,8 @@ from .answers.tool import Param, tool
 
 @tool(
     title="Timeline",
-    order=30,
+    group="Timeline",
+    order=10,
     params=[
         Param("start_time_ms", "0", "Leave out what ends before, in ms since the first event."),
         Param("end_time_ms", "0", "Leave out what begins after, in ms since the first event; 0 keeps all."),

@@ -81,7 +81,8 @@ class _Read(NamedTuple):
 
 @tool(
     "Trend",
-    order=95,
+    group="Compare",
+    order=75,
     params=[
         Param("match", "*", "Only sessions of such names, e.g. nightly/*.", kind="sessions"),
         Param("read", "some", "Whether to read all captures that were not read before.", ("some", _EVERY)),

@@ -193,7 +193,9 @@ _UNUSUAL = Table(
 
 @tool(
     "Why",
+    group="Summary",
     order=5,
+    shown_on="overview_page",
     params=[STEP_EVENT, CHOICE],
     facts=_FACTS,
     tables=(

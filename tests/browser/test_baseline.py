@@ -31,7 +31,9 @@ def test_a_chip_gives_tables_differences_on_every_page(site: Sites, page: Page, 
     expect(main.locator("tr.gone")).to_have_count(2)
     main.get_by_label("Only this Match").select_option("gone")
     expect(main.locator("tbody tr")).to_have_count(2)
-    body.get_by_role("link", name="Why", exact=True).click()
+    body.get_by_role("link", name="Summary", exact=True).click()
+    expect(main.locator(".key .more, .key .less").first).to_be_visible(timeout=LONG)
+    main.locator("summary", has_text="All figures of the step").click()
     expect(main.locator(".legend td.more, .legend td.less").first).to_be_visible(timeout=LONG)
     assert f"base={BASE}" in unquote(page.url)
     body.get_by_role("link", name="Compare", exact=True).click()
@@ -66,7 +68,7 @@ def test_a_link_with_a_baseline_that_is_gone_says_so_and_shows_the_page(
         f"against the baseline {HOSTILE}. There is no session"
     )
     expect(page.locator(".baseline")).to_contain_text("not here")
-    expect(server.main(page).locator("td.number").first).to_be_visible()
+    expect(server.main(page).locator("td.number, .key li").first).to_be_visible()
     assert page.evaluate("() => window.hit") is None and page.locator("img[src='x']").count() == 0
 
 
@@ -81,7 +83,7 @@ def test_a_hostile_session_is_a_baseline_like_any_other(site: Sites, page: Page,
         page.goto(server.link(run="new", tool=tool, base=HOSTILE))
         expect(server.main(page)).to_have_attribute("aria-busy", "false", timeout=LONG)
         expect(page.locator(".baseline")).to_contain_text(HOSTILE)
-        shown = ".tl-beside b" if tool == "trace_viewer" else "td.number"
+        shown = ".tl-beside b" if tool == "trace_viewer" else "td.number, .key li"
         expect(server.main(page).locator(shown).first).to_be_visible(timeout=LONG)
     expect(server.main(page).locator(".tl-beside")).to_contain_text(HOSTILE)
     assert page.evaluate("() => window.hit") is None and page.locator("img[src='x']").count() == 0

@@ -74,7 +74,7 @@ def test_a_report_is_opened_as_one_side(
     expect(main.get_by_role("link", name="Both timelines")).to_have_count(0)
     main.get_by_role("button", name="Swap").click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
-    server.body(page).get_by_role("link", name="Overview", exact=True).click()
+    server.body(page).get_by_role("link", name="Summary", exact=True).click()
     server.body(page).get_by_role("link", name="Compare", exact=True).click()
     expect(main.locator(".verdict")).to_contain_text("Slower, 86 times as long")
     main.get_by_role("button", name=f"Close {hostile.name}").click()

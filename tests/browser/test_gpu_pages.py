@@ -121,6 +121,7 @@ def test_a_slider_replays_one_op(site: Sites, page: Page) -> None:
     server = site("standalone", captured / "jax_gpu_layers" / "with")
     (run,) = page.request.get(server.url + "runs").json()
     page.goto(server.link(run=run, tool="why"))
+    server.main(page).locator("summary", has_text="What if").click()
     section = server.main(page).locator("section", has_text="What if one op were faster?")
     expect(section.locator(".headline")).to_contain_text("at 0.5 times its")
     section.get_by_label("Times as long, in percent").fill("0")

@@ -29,6 +29,7 @@ def test_clocks_that_differ_mark_what_lies_between_hosts(site: Callable[..., Any
     mark = server.main(page).locator(".tl-bar").get_by_role("img", name=re.compile("the clocks differ"))
     expect(mark).to_be_visible()
     page.goto(server.link(run="run", tool="overview_page"))
+    server.main(page).locator("summary", has_text="Environment").click()
     figures = server.main(page).locator(".figure:has(.doubtful)")
     expect(figures).to_have_count(1)
     expect(figures).to_contain_text("Captured")

@@ -35,8 +35,8 @@ def test_the_overview_of_every_bundled_capture(site: Sites, page: Page, traces: 
     page.goto(server.link(run=run, tool="overview_page"))
     main = settled(server, page)
     expect(main.locator(".verdict")).not_to_be_empty(timeout=LONG)
-    for heading in ["Run environment", "What to do next"]:
-        expect(main.get_by_text(heading, exact=True).first).to_be_visible()
+    for heading in ["All figures of the step", "Environment"]:
+        expect(main.get_by_role("heading", name=heading, exact=True)).to_be_visible()
     expect(main.locator(".state.error")).to_have_count(0)
     expect(server.body(page).locator("header.frame")).to_contain_text(run)
 

@@ -73,9 +73,9 @@ def test_the_graph_is_saved(main: Any, page: Page) -> None:
 
 
 def test_an_op_is_the_same_on_every_page(main: Any, page: Page) -> None:
-    """HLO stats, op profile, Ops and the memory's values lead to its events, graph and memory."""
-    for tool, row in (("HLO stats", "tbody tr"), ("Ops", "tbody tr"), ("Op profile", ".optree .row-act")):
-        page.locator(".tabs a", has_text=tool).click()
+    """HLO stats, op profile, framework ops and the memory's values lead to its events, graph and memory."""
+    for tool, row in (("HLO stats", "tbody tr"), ("Framework ops", "tbody tr"), ("Op profile", ".optree .row-act")):
+        page.locator(".tabs.pages a", has_text=tool).click()
         main.locator(row, has_text="scale_fusion").first.click()
         dialog = main.get_by_role("dialog")
         expect(dialog.get_by_role("heading")).to_have_text("scale_fusion")

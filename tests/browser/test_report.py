@@ -1,5 +1,6 @@
 """A report opened from a disk without a network: every page, both themes, without scripts, and printed."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,12 +47,21 @@ def test_every_page_opens_from_a_disk(context: BrowserContext, file: str) -> Non
     found = faults(page)
     page.goto(file)
     page.locator(".tabs a").first.wait_for()
-    for title in page.locator(".tabs a").all_inner_texts():
-        page.locator(".tabs a", has_text=title).first.click()
-        page.wait_for_function("title => document.title.startsWith(title)", arg=title)
-        page.locator("main[aria-busy=false] :is(section, .verdict, .state)").first.wait_for()
+    opened: list[str] = []
+    for group in page.get_by_role("navigation", name="Pages").locator("a").all():
+        group.click()
+        page.locator(".tabs a[aria-current]", has_text=re.compile(f"^{re.escape(group.inner_text())}$")).wait_for()
+        for shown in page.locator(".tabs.pages a").all() or [group]:
+            shown.click()
+            page.locator(".tabs a[aria-current=page]", has_text=shown.inner_text()).wait_for()
+            page.locator("main[aria-busy=false] :is(section, .verdict, .state)").first.wait_for()
+            opened.append(page.title().partition(" · ")[0])
+    assert {"Summary", "Framework ops", "Pod", "Communication", "Not in this capture"} <= set(opened)
+    page.get_by_role("link", name="Summary").click()
+    page.locator(".action h3").first.wait_for()
     assert page.locator(".still").is_hidden()
-    assert page.get_by_role("button", name="Share").count() == page.get_by_role("button", name="Capture").count() == 0
+    for name in ("Share", "Capture"):
+        assert page.get_by_role("button", name=name, exact=True).count() == 0
     assert found == []
 
 

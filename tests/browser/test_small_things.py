@@ -94,7 +94,7 @@ def test_menus_of_the_timeline_name_formats_and_only_arrows_that_are_there(gpu: 
 
 def test_the_title_names_page_and_session(cpu: Any, page: Page) -> None:
     page.goto(cpu.link(run="keras_fit/run", tool="overview_page"))
-    expect(page).to_have_title("Overview · keras_fit/run · Profile")
+    expect(page).to_have_title("Summary · keras_fit/run · Profile")
 
 
 def test_options_offer_what_the_capture_has(cpu: Any, page: Page) -> None:

@@ -75,7 +75,7 @@ def test_traces_in_json_are_redacted_too() -> None:
     session = tb_profile_plugin.open(TRACES / "torch_workers")
     for as_is, hosts in ((False, ["host-1", "host-2"]), (True, list(session.hosts))):
         made = report(session, as_is)
-        assert "Overview" in made.titles
+        assert "Summary" in made.titles
         assert held(made.html)['["sessions",[]]']["sessions"][0]["hosts"] == hosts
 
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_redacted_is_given_only_as_it_is(tmp_path: Path) -> None:
     session = draw.session(tmp_path, host=draw.space(draw.GPU, steps=4).SerializeToString()[:-5])
     with pytest.raises(ProblemError, match="damaged capture cannot be redacted"):
         report(session)
-    assert "Overview" in report(session, as_is=True).titles
+    assert "Summary" in report(session, as_is=True).titles
 
 
 def test_no_name_ends_its_element(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_words_are_not_torn_in_print() -> None:
 def test_its_size_is_bounded_and_what_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     session = tb_profile_plugin.open(TRACES / "starved_input")
     small = report(session, most_bytes=10_000)
-    assert small.left_out and {"Overview", "Why"} <= set(small.titles)
+    assert small.left_out and {"Summary"} <= set(small.titles)
     tools = held(small.html)[next(key for key in held(small.html) if key.startswith('["tools"'))]
     assert not set(small.left_out) & {tool["title"] for tool in tools}
     monkeypatch.setattr(reports, "_ROWS", 3)
@@ -167,7 +167,7 @@ def test_the_verb_says_how_large_it_is_and_what_it_holds(tmp_path: Path) -> None
         str(out),
     ]
     said = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. It holds: Overview, Why", said.stdout)
+    assert said.returncode == 0 and re.search(r"\d\.\d MB\. Redacted\. It holds: Summary", said.stdout)
     assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
     large = subprocess.run([*command, "--max-size", "9K"], capture_output=True, text=True, check=False)
     assert "Left out, because they are large" in large.stderr

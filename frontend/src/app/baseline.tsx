@@ -15,7 +15,7 @@ export function Baseline({ store }: { store: Store }) {
     <span class="baseline">
       <Menu
         class="baseline-button"
-        name="Baseline"
+        id="Baseline"
         tip="Choose a session to hold this one against: tables get its figures and the differences."
         label={
           <>

@@ -4,12 +4,14 @@ import { Component, type ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Problem, ToolEntry } from "../api/types";
 import { Answer } from "../base/table";
+import { MISSING } from "../state/pages";
 import { toProblem } from "../state/resource";
 import type { Store } from "../state/store";
 import type { Page } from "../tools/page";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import { NoSessions, NoSuchSession } from "./empty";
+import { Missing } from "./missing";
 import { loadPage } from "./pages";
 
 /** A fault in one tool's page must not take the frame with it. */
@@ -55,9 +57,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
   const { page: Page, problem } = usePage(tool);
   const session = store.session.value;
   const answer = store.answer.state.value;
-  if (tool.unavailable) {
-    return <ProblemPage problem={tool.unavailable} />;
-  }
+  if (tool.unavailable) return <Missing store={store} asked={tool} />;
   if (problem) return <ProblemPage problem={problem} />;
   if (answer.problem && answer.value === null) {
     return (
@@ -77,7 +77,7 @@ function ToolContent({ store, tool }: { store: Store; tool: ToolEntry }) {
 }
 
 function unknownTool(name: string): Problem {
-  const remedy = "Choose one of the tabs above.";
+  const remedy = "Choose one of the pages above.";
   return { code: "no_such_tool", message: `There is no tool “${name}”.`, remedy, where: "", severity: "error" };
 }
 
@@ -103,6 +103,7 @@ export function Content({ store }: { store: Store }) {
     );
   }
   const tool = store.tool.value;
+  if (store.view.value.tool === MISSING) return <Missing store={store} />;
   return tool ? (
     <ToolContent store={store} tool={tool} />
   ) : (

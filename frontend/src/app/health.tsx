@@ -1,28 +1,29 @@
-/** Capture health: what is missing from or odd about the capture, folded into one line. */
+/** Capture health: what is missing from or odd about the capture, behind a button that says how much there is. */
 
 import { plural } from "../base/format";
 import type { Store } from "../state/store";
-import { ProblemLine } from "../view/problems";
-
-const ORDER = { error: 0, warning: 1, info: 2 } as const;
+import { Icon } from "../view/icons";
+import { Menu } from "../view/menu";
+import { Findings, worst } from "../view/problems";
 
 export function Health({ store }: { store: Store }) {
   const problems = store.details.state.value.value?.problems ?? [];
-  if (!problems.length) return null;
-  const sorted = [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
-  const [first] = sorted;
-  const amiss = problems.filter(({ severity, affects }) => severity !== "info" || affects?.length).length;
+  const first = worst(problems)[0];
+  if (!first) return null;
+  const error = first.severity === "error";
   return (
-    <details class={`health ${first?.severity ?? "info"}`} open={first?.severity === "error"}>
-      <summary>
-        Capture health: {amiss ? plural(amiss, "finding") : "nothing amiss"}{" "}
-        <span class="quiet">({first?.message})</span>
-      </summary>
-      <ul class="problems">
-        {sorted.map((problem, place) => (
-          <ProblemLine key={place} problem={problem} />
-        ))}
-      </ul>
-    </details>
+    <Menu
+      class={`button health ${first.severity}`}
+      align="right"
+      tip={first.message}
+      label={
+        <>
+          <Icon name={error ? "error" : first.severity} /> {plural(problems.length, "note")}
+          <span class="wide"> on this capture</span>
+        </>
+      }
+    >
+      {() => <Findings problems={problems} />}
+    </Menu>
   );
 }

@@ -1,6 +1,7 @@
-/** The overlay of `?`: keys, and the tools with the question that each one answers. */
+/** The overlay of `?`: keys, and the pages with the question that each one answers. */
 
 import { type KeyHelp, pageKeys } from "../state/pagekeys";
+import { groupsOf } from "../state/pages";
 import type { Store } from "../state/store";
 import { Dialog } from "../view/dialog";
 import { assignKeys } from "./keys";
@@ -8,7 +9,7 @@ import { assignKeys } from "./keys";
 const KEYS: KeyHelp = [
   ["s", "choose a session"],
   ["/", "filter the rows of the page"],
-  ["g, then a letter or digit", "open a tool"],
+  ["g, then a letter", "open a group of pages; a digit after that opens one of them"],
   ["?", "this help"],
   ["Esc", "close menus and this help"],
 ];
@@ -32,20 +33,26 @@ function Keys({ title, keys }: { title: string; keys: KeyHelp }) {
 }
 
 export function Help({ store, close }: { store: Store; close: () => void }) {
-  const tools = store.tools.state.value.value ?? [];
-  const letters = assignKeys(tools.map((tool) => tool.title));
+  const groups = groupsOf(store.tools.state.value.value ?? []);
+  const letters = assignKeys(groups.map(({ title }) => title));
+  const pages = groups.flatMap((group, at) =>
+    group.pages.map((page, place) => ({
+      page,
+      keys: [`g ${letters[at]}`, ...(group.pages.length > 1 ? [place + 1] : [])].join(" "),
+    })),
+  );
   return (
     <Dialog title="Help" class="help" close={close}>
       {pageKeys.value.length > 0 && <Keys title="Keys of this page" keys={pageKeys.value} />}
       <Keys title="Keys" keys={KEYS} />
-      <h3>Tools</h3>
+      <h3>Pages</h3>
       <dl>
-        {tools.map((tool, place) => (
-          <div key={tool.name}>
+        {pages.map(({ page, keys }) => (
+          <div key={page.name}>
             <dt>
-              <kbd>g {letters[place] || place + 1}</kbd> {tool.title}
+              <kbd>{keys}</kbd> {page.title}
             </dt>
-            <dd>{tool.doc.split("\n")[0]}</dd>
+            <dd>{page.doc.split("\n")[0]}</dd>
           </div>
         ))}
       </dl>

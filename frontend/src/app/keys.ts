@@ -12,8 +12,11 @@ export function assignKeys(titles: readonly string[]): string[] {
 }
 
 export interface Actions {
-  readonly titles: () => readonly string[];
-  readonly openTool: (place: number) => void;
+  /** The groups of pages, each with as many as it has to show. */
+  readonly groups: () => readonly { readonly title: string; readonly pages: number }[];
+  readonly openGroup: (place: number) => void;
+  /** The page at that place of the group that is shown. */
+  readonly openPage: (place: number) => void;
   readonly openPicker: () => void;
   readonly focusFilter: () => void;
   readonly toggleHelp: () => void;
@@ -25,29 +28,41 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-/** Listens on the document; returns how to stop. */
+/** Listens on the document; returns how to stop. After `g` a letter opens a group, and a digit after that a page of it. */
 export function listen(document: Document, actions: Actions): () => void {
-  let prefixUntil = 0;
-  const goTo = (key: string): boolean => {
-    const titles = actions.titles();
-    const place = /^[1-9]$/.test(key) ? Number(key) - 1 : assignKeys(titles).indexOf(key);
-    if (place < 0 || place >= titles.length) return false;
-    actions.openTool(place);
+  let awaited: "group" | "page" = "group";
+  let until = 0;
+  let pages = 0;
+  const wait = (what: typeof awaited) => {
+    awaited = what;
+    until = Date.now() + PREFIX_MS;
+  };
+  const openGroup = (key: string): boolean => {
+    const groups = actions.groups();
+    const place = assignKeys(groups.map(({ title }) => title)).indexOf(key);
+    if (place < 0) return false;
+    actions.openGroup(place);
+    pages = groups[place]?.pages ?? 0;
+    wait("page");
+    return true;
+  };
+  const openPage = (key: string): boolean => {
+    const number = /^[1-9]$/.test(key) ? Number(key) : 0;
+    if (!number || number > pages) return false;
+    actions.openPage(number - 1);
     return true;
   };
   const single: Readonly<Record<string, () => void>> = {
     "/": actions.focusFilter,
     "?": actions.toggleHelp,
     s: actions.openPicker,
-    g: () => {
-      prefixUntil = Date.now() + PREFIX_MS;
-    },
+    g: () => wait("group"),
   };
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-    const prefixed = Date.now() < prefixUntil;
-    prefixUntil = 0;
-    if (prefixed && goTo(event.key.toLowerCase())) {
+    const waiting = Date.now() < until;
+    until = 0;
+    if (waiting && (awaited === "group" ? openGroup : openPage)(event.key.toLowerCase())) {
       event.preventDefault();
       return;
     }

@@ -13,6 +13,7 @@ import graph from "../view/style/graph.css?inline";
 import menu from "../view/style/menu.css?inline";
 import page from "../view/style/page.css?inline";
 import state from "../view/style/state.css?inline";
+import summary from "../view/style/summary.css?inline";
 import table from "../view/style/table.css?inline";
 import xla from "../view/style/xla.css?inline";
 import { Shell } from "./shell";
@@ -24,7 +25,7 @@ function addStyles(text: string): void {
 }
 
 export function mount(): void {
-  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla, compare].join("\n"));
+  addStyles([base, frame, menu, page, state, chart, table, graph, capture, xla, compare, summary].join("\n"));
   const store = createStore(window);
   const root = document.documentElement;
   effect(() => {

@@ -63,7 +63,7 @@ export function Params({ store }: { store: Store }) {
   if (!params.length) return null;
   const set = params.filter((param) => store.view.value.options[param.name]).length;
   return (
-    <Menu label={set ? `Options (${set})` : "Options"} name="Options" tip={`Options of ${tool.title}`} align="right">
+    <Menu label={set ? `Options (${set})` : "Options"} tip={`Options of ${tool.title}`} align="right">
       {() => params.map((param) => <Field key={param.name} store={store} param={param} />)}
     </Menu>
   );

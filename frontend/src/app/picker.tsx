@@ -89,7 +89,7 @@ export function Picker({ store }: { store: Store }) {
   return (
     <Menu
       class="picker-button"
-      name="Session"
+      id="Session"
       tip="Choose a session. Key: s"
       label={
         <>

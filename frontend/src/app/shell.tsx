@@ -1,11 +1,13 @@
 /** The frame around every page. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport } from "../api/client";
+import type { ToolEntry } from "../api/types";
 import { createCapture } from "../state/capture";
 import { type Doubts, doubtsOf } from "../state/doubts";
 import { isInForeignPage } from "../state/frame";
 import { addressKeeper } from "../state/keeper";
+import { groupsOf, MISSING } from "../state/pages";
 import { storageOf } from "../state/storage";
 import type { Store } from "../state/store";
 import { DoubtContext } from "../view/doubt";
@@ -22,7 +24,7 @@ import { listen } from "./keys";
 import { Params } from "./params";
 import { Picker } from "./picker";
 import { ShareButton } from "./share";
-import { HostSelect, Tabs } from "./tabs";
+import { HostSelect, PageTabs, Tabs } from "./tabs";
 
 const NEXT_THEME = { auto: "light", light: "dark", dark: "auto" } as const;
 
@@ -56,13 +58,16 @@ export function Shell({ store }: { store: Store }) {
   const [help, setHelp] = useState(false);
   const keeper = useMemo(() => addressKeeper(store), [store]);
   const capture = useMemo(() => createCapture(store, storageOf(window), isInForeignPage(window)), [store]);
+  const groups = () => groupsOf(store.tools.state.peek().value ?? []);
+  const open = (tool: ToolEntry | undefined) => tool && store.go({ tool: tool.name });
   useEffect(
     () =>
       listen(document, {
-        titles: () => (store.tools.state.peek().value ?? []).map((tool) => tool.title),
-        openTool: (place) => {
-          const tool = store.tools.state.peek().value?.[place];
-          if (tool) store.go({ tool: tool.name });
+        groups: () => groups().map(({ title, pages }) => ({ title, pages: pages.length })),
+        openGroup: (place) => open(groups()[place]?.first),
+        openPage: (place) => {
+          const shown = groups().find(({ title }) => title === store.tool.peek()?.group);
+          open(shown?.pages[place]);
         },
         openPicker: () => document.querySelector<HTMLElement>('[data-menu="Session"]')?.click(),
         focusFilter,
@@ -70,14 +75,21 @@ export function Shell({ store }: { store: Store }) {
       }),
     [store],
   );
-  const title = [store.tool.value?.title, store.view.value.run, "Profile"].filter(Boolean).join(" · ");
+  const shown = store.view.value.tool === MISSING ? "Not in this capture" : store.tool.value?.title;
+  const about = [shown, store.view.value.run].filter(Boolean).join(" · ");
+  const title = [about, "Profile"].filter(Boolean).join(" · ");
   useEffect(() => {
     document.title = title;
   }, [title]);
   const doubts = useDoubts(store);
+  const busy = store.answer.state.value.loading;
   const stale = store.sessions.state.value.problem && store.sessions.state.value.value;
+  const main = useRef<HTMLElement>(null);
   return (
     <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
       <header class="frame">
         <div class="strip">
           <Picker store={store} />
@@ -95,12 +107,14 @@ export function Shell({ store }: { store: Store }) {
         <div class="strip">
           <Tabs store={store} />
           <span class="spring" />
+          <Health store={store} />
           <HostSelect store={store} />
           <Params store={store} />
         </div>
-        <Health store={store} />
+        <PageTabs store={store} />
       </header>
-      <main aria-busy={store.answer.state.value.loading} class={store.answer.state.value.loading ? "busy" : undefined}>
+      <main ref={main} tabIndex={-1} aria-busy={busy} class={busy ? "busy" : undefined}>
+        <h1 class="sr-only">{about || "Profile"}</h1>
         <KeeperContext.Provider value={keeper}>
           <DoubtContext.Provider value={doubts}>
             <Content store={store} />

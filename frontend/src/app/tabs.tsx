@@ -1,43 +1,103 @@
-/** The tools as tabs, and the host selector beside them. */
+/** The way to every page: groups, the pages of the shown group, and what this capture cannot show. */
 
 import type { ToolEntry } from "../api/types";
+import { type Group, groupsOf, MISSING, missingFrom } from "../state/pages";
 import { ALL_HOSTS, type Store } from "../state/store";
 import { assignKeys } from "./keys";
 
-function tipOf(tool: ToolEntry, key: string | undefined, digit: number): string {
-  const keys = [...(key ? [`g ${key}`] : []), ...(digit <= 9 ? [`g ${digit}`] : [])];
-  const first = tool.doc.split("\n")[0] ?? "";
-  const reason = tool.unavailable
-    ? `Not for this capture: ${tool.unavailable.message} ${tool.unavailable.remedy}`
-    : first;
-  return keys.length ? `${reason}\nKey: ${keys.join(" or ")}` : reason;
+interface TabProps {
+  readonly store: Store;
+  readonly tool: string;
+  readonly label: string;
+  readonly tip: string;
+  /** Whether its page is shown, or one of its pages. */
+  readonly current: "page" | "true" | undefined;
+  readonly quiet?: boolean;
+}
+
+function Tab({ store, tool, label, tip, current, quiet }: TabProps) {
+  const onClick = (event: MouseEvent) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    store.go({ tool });
+  };
+  return (
+    <a
+      href={store.href({ tool })}
+      target="_top"
+      class={quiet ? "quiet" : undefined}
+      aria-current={current}
+      data-tip={tip}
+      onClick={onClick}
+    >
+      {label}
+    </a>
+  );
+}
+
+function question(tool: ToolEntry): string {
+  return tool.doc.split("\n")[0] ?? "";
+}
+
+function GroupTab({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+  const { title, pages, first } = group;
+  const several = pages.length > 1;
+  const about = several ? pages.map((page) => page.title).join(", ") : question(first);
+  const shown = store.tool.value?.group === title;
+  const current = several ? "true" : "page";
+  const tip = letter ? `${about}\nKeys: g ${letter}` : about;
+  return <Tab store={store} tool={first.name} label={title} tip={tip} current={shown ? current : undefined} />;
+}
+
+/** The second row: the pages of the shown group, where there are several. */
+function Pages({ store, group, letter }: { store: Store; group: Group; letter: string }) {
+  return (
+    <nav class="tabs pages" aria-label={group.title}>
+      {group.pages.map((page, place) => (
+        <Tab
+          key={page.name}
+          store={store}
+          tool={page.name}
+          label={page.title}
+          tip={`${question(page)}\nKeys: g ${letter} ${place + 1}`}
+          current={page === store.tool.value ? "page" : undefined}
+        />
+      ))}
+    </nav>
+  );
 }
 
 export function Tabs({ store }: { store: Store }) {
   const tools = store.tools.state.value.value ?? [];
-  const keys = assignKeys(tools.map((tool) => tool.title));
-  const onClick = (event: MouseEvent, name: string) => {
-    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    store.go({ tool: name });
-  };
+  const groups = groupsOf(tools);
+  const letters = assignKeys(groups.map(({ title }) => title));
+  const missing = missingFrom(tools).flat().length;
+  const away = store.view.value.tool === MISSING;
   return (
-    <nav class="tabs" aria-label="Tools">
-      {tools.map((tool, place) => (
-        <a
-          key={tool.name}
-          href={store.href({ tool: tool.name })}
-          target="_top"
-          class={tool.unavailable ? "unavailable" : undefined}
-          aria-current={tool.name === store.view.value.tool ? "page" : undefined}
-          data-tip={tipOf(tool, keys[place], place + 1)}
-          onClick={(event) => onClick(event, tool.name)}
-        >
-          {tool.title}
-        </a>
+    <nav class="tabs" aria-label="Pages">
+      {groups.map((group, place) => (
+        <GroupTab key={group.title} store={store} group={group} letter={letters[place] ?? ""} />
       ))}
+      {missing > 0 && (
+        <Tab
+          store={store}
+          tool={MISSING}
+          label={`Not in this capture (${missing})`}
+          tip="Pages that this capture cannot fill, and what to record for them"
+          current={away ? "page" : undefined}
+          quiet
+        />
+      )}
     </nav>
   );
+}
+
+export function PageTabs({ store }: { store: Store }) {
+  const groups = groupsOf(store.tools.state.value.value ?? []);
+  const letters = assignKeys(groups.map(({ title }) => title));
+  const place = groups.findIndex(({ title }) => title === store.tool.value?.group);
+  const group = groups[place];
+  return group && group.pages.length > 1 ? <Pages store={store} group={group} letter={letters[place] ?? ""} /> : null;
 }
 
 export function HostSelect({ store }: { store: Store }) {

@@ -147,7 +147,15 @@ export interface ToolEntry {
   name: string;
   title: string;
   doc: string;
+  /**
+   * The heading in the navigation under which it stands.
+   */
+  group: string;
   order: number;
+  /**
+   * The tool whose page shows its answer, too; empty where it has its own page.
+   */
+  shown_on: string;
   /**
    * Whether hosts can be shown together; otherwise one is chosen.
    */

@@ -73,6 +73,10 @@ function marks(text: string | undefined): Mark[] {
   });
 }
 
+/** Names of the options that a place consists of. */
+export const PLACE_OPTIONS: readonly string[] =
+  "t y event mode pin fold marks find regex longest lanes least arrows go".split(" ");
+
 export function readPlace(options: Readonly<Record<string, string>>): Place {
   return {
     window: span(options.t),

@@ -3,6 +3,7 @@
 import { beginning } from "../base/text";
 import { NOWHERE, writePlace } from "../base/timecodec";
 import type { View } from "../base/urlcodec";
+import { pageOf } from "./pages";
 import type { Store } from "./store";
 
 export const TIMELINE = "trace_viewer";
@@ -18,10 +19,11 @@ export interface Link {
 
 type Linking = Pick<Store, "tools" | "view" | "go" | "href">;
 
-/** A link to another tool; undefined where it has nothing to show for this capture. */
+/** A link to another page; undefined where that has nothing to show for this capture. */
 export function linkTo(store: Linking, name: string, more: Partial<View> = {}): Link | undefined {
-  const tool = store.tools.state.value.value?.find((entry) => entry.name === name);
-  if (!tool || tool.unavailable || name === store.view.value.tool) return undefined;
+  const tools = store.tools.state.value.value ?? [];
+  const tool = tools.find((entry) => entry.name === name);
+  if (!tool || tool.unavailable || pageOf(tools, name) === pageOf(tools, store.view.value.tool)) return undefined;
   const change = { tool: name, ...more };
   return { label: tool.title, href: store.href(change), go: () => store.go(change) };
 }

@@ -6,6 +6,7 @@ import type { Param, Progress, SessionDetails, SessionEntry, SessionList, ToolEn
 import type { Answer } from "../base/table";
 import type { View } from "../base/urlcodec";
 import { detectFrame, type Frame } from "./frame";
+import { pageOf } from "./pages";
 import { type Resource, resource } from "./resource";
 import { createSettings, type Settings } from "./settings";
 import { storageOf } from "./storage";
@@ -27,11 +28,14 @@ export interface Store extends Pick<ViewState, "view" | "go" | "replace" | "href
   /** The chosen session with its facts and problems. */
   readonly details: Resource<SessionDetails>;
   readonly tools: Resource<ToolEntry[]>;
+  /** The tool whose page is shown; undefined while unknown and where the address names none. */
   readonly tool: ReadonlySignal<ToolEntry | undefined>;
   /** The host that the data is asked for: a name, ALL_HOSTS, or "" before a tool is known. */
   readonly host: ReadonlySignal<string>;
   /** What the chosen tool answers. */
   readonly answer: Resource<Answer>;
+  /** What another tool answers, asked as the chosen one is, for a page that shows both; whoever asks disposes of it. */
+  readonly answerOf: (name: string) => Resource<Answer>;
   readonly progress: ReadonlySignal<Progress | null>;
   /** Looks for new sessions and for changes of the shown one. */
   reload(): void;
@@ -111,10 +115,10 @@ export function createStore(own: Window & typeof globalThis): Store {
     () => identity.value,
     (signal) => api.tools(run.peek(), signal),
   );
-  const tool = computed(() => tools.state.value.value?.find((entry) => entry.name === view.value.tool));
+  const tool = computed(() => pageOf(tools.state.value.value ?? [], view.value.tool));
   const host = computed(() => effectiveHost(tool.value, session.value, view.value.host));
-  const request = computed(() => {
-    const entry = tool.value;
+  /** What is asked of a tool in this view; null where it has nothing to answer. */
+  const question = (entry: ToolEntry | undefined) => {
     if (!identity.value || !entry || entry.unavailable || entry.streamed) return null;
     // Options that only the page knows (a slider's place) cost no new request.
     const names = new Set(entry.params.map((param) => param.name));
@@ -122,26 +126,28 @@ export function createStore(own: Window & typeof globalThis): Store {
     const beside = entry.params.filter(isBeside).map(({ name }) => [name, view.value.base] as const);
     const options = Object.fromEntries([...chosen, ...beside]);
     return JSON.stringify({ identity: identity.value, tool: entry.name, host: host.value, options });
-  });
-  const answer = resource(
-    () => request.value,
-    (signal) => {
-      const wanted = JSON.parse(request.peek() ?? "{}") as {
-        tool: string;
-        host: string;
-        options: Record<string, string>;
-      };
-      return api.answer(run.peek(), wanted.tool, wanted.host, wanted.options, signal);
-    },
-  );
-  /** Options that the next tool takes as well, e.g. a range of time, go along to it. */
-  const carry = (change: Partial<View>): Partial<View> => {
-    if (change.tool === undefined || change.run !== undefined || change.options) return change;
-    const taken = new Set(
-      tools.state.value.value?.find((entry) => entry.name === change.tool)?.params.map((param) => param.name),
+  };
+  const asked = (wanted: () => ToolEntry | undefined) => {
+    const request = computed(() => question(wanted()));
+    return resource(
+      () => request.value,
+      (signal) => {
+        const { tool, host, options } = JSON.parse(request.peek() ?? "{}") as {
+          tool: string;
+          host: string;
+          options: Record<string, string>;
+        };
+        return api.answer(run.peek(), tool, host, options, signal);
+      },
     );
-    const kept = Object.entries(view.value.options).filter(([name]) => taken.has(name));
-    return { ...change, options: Object.fromEntries(kept) };
+  };
+  const answer = asked(() => tool.value);
+  /** Options that several tools take, e.g. which steps count, go along to every page. */
+  const carry = (change: Partial<View>): Partial<View> => {
+    if (change.tool === undefined || change.run !== undefined || change.tool === view.value.tool) return change;
+    const all = (tools.state.value.value ?? []).flatMap(({ params }) => params.map(({ name }) => name));
+    const kept = Object.entries(view.value.options).filter(([name]) => all.indexOf(name) !== all.lastIndexOf(name));
+    return { ...change, options: { ...Object.fromEntries(kept), ...change.options } };
   };
   const loading = computed(() => answer.state.value.loading || tools.state.value.loading);
   const progress = followProgress(loading, run);
@@ -180,6 +186,7 @@ export function createStore(own: Window & typeof globalThis): Store {
     tool,
     host,
     answer,
+    answerOf: (name) => asked(() => tools.state.value.value?.find((entry) => entry.name === name)),
     progress,
     reload,
   };

@@ -67,7 +67,7 @@ function Files({ page }: { page: PageProps }) {
     if (drawn) save(`${name}.svg`, "image/svg+xml", svgFile(drawn));
   };
   return (
-    <Menu label="Save" name="Save" tip="Save the graph or the program" align="right">
+    <Menu label="Save" tip="Save the graph or the program" align="right">
       {(close) => (
         <ul class="items">
           <li>

@@ -1,35 +1,31 @@
-/** Why is the step slow? The answer, where the time goes, which ops cost most, and what to do next. */
+/** The Summary: why a step takes as long as it does, what to do first, and everything that stands behind both. */
 
+import { useEffect, useMemo } from "preact/hooks";
 import { Notes } from "../view/problems";
 import { Verdict } from "../view/verdict";
-import { Breakdown } from "./overview/breakdown";
-import { Environment, Precisions } from "./overview/facts";
-import { Hosts } from "./overview/hosts";
-import { NextSteps } from "./overview/nextsteps";
-import { TopOps } from "./overview/topops";
 import { linkTo, type PageProps } from "./page";
 import { StepChart } from "./steps/chart";
+import { StepBar } from "./summary/bar";
+import { Actions } from "./summary/cards";
+import { Folds } from "./summary/folds";
 
-export default function OverviewPage(props: PageProps) {
-  const { answer, store } = props;
+/** The tool whose answer tells causes, remedies and what they would save. */
+const WHY = "why";
+
+export default function SummaryPage(props: PageProps) {
+  const { answer, session, store } = props;
   const { headline } = answer;
+  const causes = useMemo(() => store.answerOf(WHY), [store]);
+  useEffect(() => causes.dispose, [causes]);
+  const why = causes.state.value;
   return (
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
-      <div class="columns wide-narrow">
-        <Breakdown answer={answer} severalHosts={props.session.hosts.length > 1} />
-        <div>
-          <Environment answer={answer} store={store} />
-          <Precisions answer={answer} />
-        </div>
-      </div>
+      <StepBar answer={answer} severalHosts={session.hosts.length > 1} />
+      <Actions page={props} why={why} />
       {answer.table("steps").rows.length > 0 && <StepChart page={props} />}
-      <Hosts page={props} />
-      <div class="columns halves">
-        <TopOps page={props} />
-        <NextSteps answer={answer} store={store} />
-      </div>
+      <Folds page={props} why={why.value} asked={store.view.value.tool === WHY} />
     </>
   );
 }

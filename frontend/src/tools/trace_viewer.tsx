@@ -2,13 +2,13 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type Lanes, type TimelineApi, timelineApi } from "../api/timeline";
-import { readPlace } from "../base/timecodec";
+import { PLACE_OPTIONS, readPlace } from "../base/timecodec";
 import type { Store } from "../state/store";
 import { Loading } from "../view/loading";
 import { ProblemPage } from "../view/problems";
 import styles from "../view/style/timeline.css?inline";
 import type { PageProps } from "./page";
-import { Beside, STEPS } from "./timeline/beside";
+import { Beside } from "./timeline/beside";
 import { useLanes } from "./timeline/lanes";
 import { Pane, type Running } from "./timeline/pane";
 import { type Address, walkHits } from "./timeline/session";
@@ -34,16 +34,16 @@ export default function TraceViewer({ store, session }: PageProps) {
   return <Timeline key={identity} store={store} api={api} lanes={lanes} why={why} />;
 }
 
-/** The page's options without those that choose steps, which the place in time does not know. */
+/** The page's options that the place in time knows; the others, e.g. which steps count, stay as they are. */
 function addressOf(store: Store): Address {
   const shown = () => store.view.value.tool === "trace_viewer";
-  const some = (chosen: boolean) =>
+  const some = (ofPlace: boolean) =>
     Object.fromEntries(
-      Object.entries(store.view.value.options).filter(([name]) => STEPS.some((step) => step === name) === chosen),
+      Object.entries(store.view.value.options).filter(([name]) => PLACE_OPTIONS.includes(name) === ofPlace),
     );
   return {
-    read: () => (shown() ? some(false) : {}),
-    write: (options) => shown() && store.replace({ options: { ...some(true), ...options } }),
+    read: () => (shown() ? some(true) : {}),
+    write: (options) => shown() && store.replace({ options: { ...some(false), ...options } }),
   };
 }
 

@@ -7,13 +7,16 @@ interface MenuProps {
   readonly label: ComponentChildren;
   readonly class?: string;
   readonly tip?: string;
-  readonly name: string;
+  /** What it is called where its label is no text. */
+  readonly name?: string;
+  /** By which a key finds it. */
+  readonly id?: string;
   /** Which edge of the button the panel is aligned with. */
   readonly align?: "left" | "right";
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, class: kind = "button", tip, name, align = "left", children }: MenuProps) {
+export function Menu({ label, class: kind = "button", tip, name, id, align = "left", children }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -48,7 +51,7 @@ export function Menu({ label, class: kind = "button", tip, name, align = "left",
         aria-haspopup="true"
         aria-expanded={open}
         aria-label={name}
-        data-menu={name}
+        data-menu={id}
         data-tip={open ? undefined : tip}
         onClick={() => setOpen(!open)}
       >

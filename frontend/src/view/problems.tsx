@@ -20,6 +20,23 @@ export function ProblemLine({ problem }: { problem: Problem }) {
   );
 }
 
+const ORDER: Readonly<Record<Problem["severity"], number>> = { error: 0, warning: 1, info: 2 };
+
+export function worst(problems: readonly Problem[]): Problem[] {
+  return [...problems].sort((a, b) => ORDER[a.severity] - ORDER[b.severity]);
+}
+
+/** Findings as a list, the worst first. */
+export function Findings({ problems }: { problems: readonly Problem[] }) {
+  return (
+    <ul class="problems">
+      {worst(problems).map((problem, place) => (
+        <ProblemLine key={place} problem={problem} />
+      ))}
+    </ul>
+  );
+}
+
 /** What a tool notes about its figures; what Capture health says already is not said twice. */
 export function Notes({ notes, store }: { notes: readonly Problem[]; store: Store }) {
   const said = new Set(store.details.state.value.value?.problems.map(({ message }) => message));

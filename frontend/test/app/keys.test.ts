@@ -2,8 +2,13 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { assignKeys, listen } from "../../src/app/keys";
 
 const actions = {
-  titles: () => ["Overview", "Ops", "Input"],
-  openTool: vi.fn(),
+  groups: () => [
+    { title: "Summary", pages: 1 },
+    { title: "Ops", pages: 3 },
+    { title: "Input", pages: 1 },
+  ],
+  openGroup: vi.fn(),
+  openPage: vi.fn(),
   openPicker: vi.fn(),
   focusFilter: vi.fn(),
   toggleHelp: vi.fn(),
@@ -20,23 +25,30 @@ function press(key: string, target: EventTarget = document.body, more: KeyboardE
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
 }
 
-it("gives each tool a letter of its own", () => {
-  expect(assignKeys(["Overview", "Ops", "Input", "Pod", "O"])).toEqual(["o", "p", "i", "d", ""]);
+it("gives each group a letter of its own", () => {
+  expect(assignKeys(["Summary", "Ops", "Steps", "Memory", "S"])).toEqual(["s", "o", "t", "m", ""]);
 });
 
-it("opens tools by g and a letter or a digit", () => {
+it("opens groups by g and a letter, and their pages by a digit after that", () => {
   press("g");
-  press("p");
-  press("g");
+  press("o");
   press("3");
-  expect(actions.openTool.mock.calls).toEqual([[1], [2]]);
+  press("g");
+  press("i");
+  expect(actions.openGroup.mock.calls).toEqual([[1], [2]]);
+  expect(actions.openPage.mock.calls).toEqual([[2]]);
 });
 
-it("does not open tools without g, nor ones that do not exist", () => {
-  press("p");
+it("does not open groups without g, nor pages that do not exist, nor pages of no group", () => {
+  press("o");
   press("g");
   press("9");
-  expect(actions.openTool).not.toHaveBeenCalled();
+  press("g");
+  press("o");
+  press("4");
+  press("2");
+  expect(actions.openGroup.mock.calls).toEqual([[1]]);
+  expect(actions.openPage).not.toHaveBeenCalled();
 });
 
 it("leaves typing and the browser's own keys alone", () => {

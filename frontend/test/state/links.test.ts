@@ -5,7 +5,7 @@ import type { View } from "../../src/base/urlcodec";
 import { eventsDuring, eventsOf, linkTo, theEvent } from "../../src/state/links";
 
 function store(...names: string[]) {
-  const value = names.map((name) => ({ name, title: name }));
+  const value = names.map((name) => ({ name, title: name, shown_on: name === "why" ? "overview_page" : "" }));
   const made = {
     tools: { state: signal({ value, problem: null, loading: false }) },
     view: signal<View>({ run: "r", tool: "overview_page", host: "", base: "", options: {} }),
@@ -20,6 +20,7 @@ it("leads to tools that this capture has, and not to the one that is shown", () 
   expect(linkTo(some, "other")?.label).toBe("other");
   expect(linkTo(some, "overview_page")).toBeUndefined();
   expect(linkTo(some, "gone")).toBeUndefined();
+  expect(linkTo(store("overview_page", "why"), "why")).toBeUndefined();
   expect(eventsOf(some, "MatMul")).toBeUndefined();
 });
 

@@ -9,9 +9,9 @@ function session(run: string, hosts: string[], modified = 1) {
   return { run, folder: `/logs/${run}`, modified, hosts, size: 10, facts: null, parts: [] as string[] };
 }
 
-function tool(name: string, all_hosts: boolean, params: string[] = []) {
+function tool(name: string, all_hosts: boolean, params: string[] = [], shown_on = "") {
   const listed = params.map((param) => ({ name: param, default: "", doc: "", choices: [] }));
-  return { name, title: name, doc: "", order: 0, all_hosts, params: listed, unavailable: null };
+  return { name, title: name, doc: "", order: 0, all_hosts, params: listed, shown_on, unavailable: null };
 }
 
 let sessions = [session("new", ["h1", "h2"]), session("old", ["h1"])];
@@ -31,7 +31,12 @@ beforeEach(() => {
     const answers: Record<string, unknown> = {
       "/sessions": { logdir: "/logs", searched: [], found: { event_files: 0, captures: 2, near_misses: [] }, sessions },
       "/session": { ...sessions.find((entry) => entry.run === run), problems: [] },
-      "/tools": [tool("overview_page", true, ["rule"]), tool("one_host", false), tool("other", true, ["rule"])],
+      "/tools": [
+        tool("overview_page", true, ["rule"]),
+        tool("one_host", false),
+        tool("other", true, ["rule"]),
+        tool("causes", true, [], "overview_page"),
+      ],
       "/answer": { tool: run, headline: null, facts: {}, tables: {}, notes: [] },
       "/progress": { busy: false, hosts: [], computing: [] },
     };
@@ -48,7 +53,7 @@ async function started(): Promise<Store> {
   return store;
 }
 
-it("opens the newest session's Overview over all hosts", async () => {
+it("opens the newest session's Summary over all hosts", async () => {
   const store = await started();
   expect(store.view.value).toMatchObject({ run: "new", tool: "overview_page" });
   expect(store.answer.state.value.value?.tableIds).toEqual([]);
@@ -78,12 +83,27 @@ it("asks anew for the server's options only, not for the page's own", async () =
   expect(dataRequests()[1]).toBe("?rule=x&run=new&tag=overview_page&host=ALL_HOSTS&part=1");
 });
 
-it("takes options along to tools that know them", async () => {
+it("takes options that several tools know along to every page, and back again", async () => {
   const store = await started();
   store.go({ options: { slider: "3", rule: "x" } });
+  store.go({ tool: "one_host", options: { own: "1" } });
+  expect(store.view.value.options).toEqual({ rule: "x", own: "1" });
   store.go({ tool: "other" });
   expect(store.view.value.options).toEqual({ rule: "x" });
-  expect(store.href({ tool: "one_host" })).not.toContain("rule");
+  store.go({ options: {} });
+  expect(store.view.value.options).toEqual({});
+});
+
+it("shows a tool without a page of its own on the page that it names, and asks it beside that", async () => {
+  own.location.hash = "#run=new&tool=causes";
+  const store = await started();
+  expect(store.tool.value?.name).toBe("overview_page");
+  expect(dataRequests()).toEqual(["?run=new&tag=overview_page&host=ALL_HOSTS&part=1"]);
+  const beside = store.answerOf("causes");
+  await tick();
+  expect(dataRequests()[1]).toBe("?run=new&tag=causes&host=ALL_HOSTS&part=1");
+  expect(beside.state.value.value).not.toBeNull();
+  beside.dispose();
 });
 
 it("never shows another session than the wanted one", async () => {

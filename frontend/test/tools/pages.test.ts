@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { longest } from "../../src/tools/input/hostside";
-import { extent } from "../../src/tools/overview/breakdown";
 import { stepsOf } from "../../src/tools/pod/model";
 import { stacked, twinOf } from "../../src/tools/steps/chart";
 import { layersOf, partsIn, piecesOf } from "../../src/tools/steps/parts";
+import { extent } from "../../src/tools/summary/bar";
 import { answer } from "../table";
 
 const steps = {

@@ -72,8 +72,12 @@ class Tool:
     title: str
     doc: str
     """The function's docstring: the question that the tool answers."""
+    group: str
+    """The heading in the pages' navigation under which it stands."""
     order: int
-    """Place among the tabs, ascending."""
+    """Place among the pages, ascending; a group stands where its first page would."""
+    shown_on: str
+    """Name of the tool whose page shows this one's answer, too; empty where it has a page of its own."""
     all_hosts: bool
     """Whether hosts can be shown together; otherwise one host is chosen."""
     params: tuple[Param, ...]
@@ -181,7 +185,9 @@ class Tool:
 def tool(
     title: str,
     *,
+    group: str = "More",
     order: int = 100,
+    shown_on: str = "",
     all_hosts: bool = True,
     params: Sequence[Param] = (),
     facts: Sequence[Column] = (),
@@ -199,8 +205,9 @@ def tool(
         asked = tuple(needs), tuple(precheck)
         options = (*params, *([BASELINE] if any(table.keyed for table in tables) else []))
         declared = (options, tuple(facts), tuple(tables))
+        place = (group, order, shown_on)
         return Tool(
-            name, title, doc, order, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
+            name, title, doc, *place, all_hosts, *declared, unavailable, function, *asked, streamed, looks_around
         )
 
     return make

@@ -65,7 +65,7 @@ def nothing(session: Session, programs: bool) -> Problem:
         )
     remedy = (
         "JAX, PyTorch/XLA and TensorFlow with jit_compile=True write their programs into the capture, with HLO protos "
-        "enabled (the default of their profilers). For other programs, see Ops, Operators and Kernels."
+        "enabled (the default of their profilers). For others see Framework ops, PyTorch operators and Kernels."
     )
     return Problem("no_xla_program", "This capture holds no XLA program.", remedy, session.name, "info")
 

@@ -167,7 +167,7 @@ function ArrowKinds({ scene }: { scene: Scene }) {
 
 function Export({ scene }: { scene: Scene }) {
   return (
-    <Menu label="Export" name="Export" tip="The trace as a file for ui.perfetto.dev or chrome://tracing" align="right">
+    <Menu label="Export" tip="The trace as a file for ui.perfetto.dev or chrome://tracing" align="right">
       {(close) => {
         const { begin, end } = scene.view;
         return (
@@ -187,7 +187,7 @@ function Export({ scene }: { scene: Scene }) {
 
 function Keys() {
   return (
-    <Menu label="Keys" name="Keys of the timeline" align="right">
+    <Menu label="Keys" align="right">
       {() => (
         <dl class="tl-keys">
           {KEYS.map(([key, what]) => (
@@ -247,7 +247,7 @@ export function TopBar({ scene, settings, actions }: TopBarProps) {
     <div class="tl-bar">
       <Tools scene={scene} />
       <Search scene={scene} actions={actions} />
-      <Menu label={set ? `Show (${set})` : "Show"} name="Show" tip="Filter by duration; arrows; idle devices">
+      <Menu label={set ? `Show (${set})` : "Show"} tip="Filter by duration; arrows; idle devices">
         {() => (
           <>
             <Why settings={settings} />

@@ -8,10 +8,12 @@ import { StackBar } from "../../view/stackbar";
 
 const PS = inMilliseconds("ps");
 
-export function WallClock({ answer, note }: { answer: Answer; note: string }) {
+export function WallClock({ answer }: { answer: Answer }) {
   const table = answer.table("accounting");
   const places = answer.table("places");
   const total = (answer.number("window_ps") ?? 0) * PS;
+  const coverage = answer.number("coverage");
+  const note = coverage === null ? "" : `steps cover ${percent(coverage, 0)}`;
   return (
     <Section title={table.label} doc={table.doc} note={note}>
       <table class="legend wallclock">

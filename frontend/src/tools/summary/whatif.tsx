@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { api, isReport } from "../../api/client";
 import type { Scaled } from "../../api/types";
 import { time } from "../../base/format";
+import type { Answer } from "../../base/table";
 import { toProblem } from "../../state/resource";
 import { useKept } from "../../view/kept";
 import { Section } from "../../view/section";
@@ -13,13 +14,13 @@ const WORK = ["compute", "exposed_copy", "exposed_collective"];
 const AS_RECORDED = 100;
 
 /** What devices do in a step, by name, as the causes list it. */
-function names({ answer }: PageProps): string[] {
-  const table = answer.table("names");
+function names(why: Answer): string[] {
+  const table = why.table("names");
   return table.rows.filter((row) => WORK.includes(table.text(row, "cause"))).map((row) => table.text(row, "name"));
 }
 
-export function OpSlider({ page }: { page: PageProps }) {
-  const known = names(page);
+export function OpSlider({ page, why }: { page: PageProps; why: Answer }) {
+  const known = names(why);
   const [kept, keepOp] = useKept("scaled_op");
   const [percent, keepPercent] = useKept("scaled_to");
   const [found, setFound] = useState<Scaled | string | null>(null);

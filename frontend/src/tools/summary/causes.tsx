@@ -1,13 +1,13 @@
 /** The causes, the largest first: what each costs, what could be won, what to do, and the events that show it. */
 
 import { percent, time } from "../../base/format";
-import type { Row, Table } from "../../base/table";
-import { theEvent } from "../../state/links";
+import type { Answer, Row, Table } from "../../base/table";
 import { deltaOf, signOf } from "../../view/delta";
-import { Section } from "../../view/section";
+import { Code } from "../../view/rich";
 import { Swatch } from "../../view/stackbar";
 import { GoLink } from "../../view/verdict";
 import type { PageProps } from "../page";
+import { evidenceOf } from "./evidence";
 
 /** What it costs, and what could be won. */
 function Cost({ table, row }: { table: Table; row: Row }) {
@@ -16,14 +16,20 @@ function Cost({ table, row }: { table: Table; row: Row }) {
   return (
     <span class="gain" data-tip={`${table.column("gain_ps")?.doc}\nConfidence: ${table.text(row, "confidence")}`}>
       {percent(table.length(row, "share"))}, {time(table.length(row, "per_step_ps"), "ps")} per step
-      {gain !== null && `; at most ${time(gain, "ps")} can be won`}
+      {gain !== null && `; saves up to ${time(gain, "ps")}`}
       {gain !== null && then && `, then limited by ${then.toLowerCase()}`}
     </span>
   );
 }
 
-function Names({ page, cause }: { page: PageProps; cause: string }) {
-  const table = page.answer.table("names");
+interface CauseProps {
+  readonly page: PageProps;
+  readonly why: Answer;
+  readonly cause: string;
+}
+
+function Names({ why, cause }: Pick<CauseProps, "why" | "cause">) {
+  const table = why.table("names");
   const rows = table.rows.filter((row) => table.text(row, "cause") === cause);
   if (!rows.length) return null;
   return (
@@ -49,32 +55,23 @@ function Names({ page, cause }: { page: PageProps; cause: string }) {
   );
 }
 
-/** Links to the longest stretches on the timeline. */
-function Evidence({ page, cause }: { page: PageProps; cause: string }) {
-  const table = page.answer.table("evidence");
-  const links = table.rows
-    .filter((row) => table.text(row, "cause") === cause && table.number(row, "event") !== null)
-    .slice(0, 3)
-    .flatMap((row) => {
-      const place = page.session.hosts.indexOf(table.text(row, "host"));
-      const link = theEvent(page.store, place, table.length(row, "event"));
-      return link
-        ? [{ ...link, label: `${table.text(row, "name")}, ${time(table.length(row, "time_ps"), "ps")}` }]
-        : [];
-    });
+function Evidence({ page, why, cause }: CauseProps) {
+  const links = evidenceOf(page, why, cause);
   if (!links.length) return null;
   return (
-    <p class="quiet">
-      On the timeline:{" "}
+    <ul class="evidence">
+      <li class="quiet">On the timeline:</li>
       {links.map((link) => (
-        <GoLink key={link.href} {...link} />
+        <li key={link.href}>
+          <GoLink {...link} />
+        </li>
       ))}
-    </p>
+    </ul>
   );
 }
 
-function Cause({ page, row }: { page: PageProps; row: Row }) {
-  const table = page.answer.table("causes");
+function Cause({ page, why, row }: { page: PageProps; why: Answer; row: Row }) {
+  const table = why.table("causes");
   const id = table.text(row, "id");
   const [remedy, code] = [table.text(row, "remedy"), table.text(row, "code")];
   return (
@@ -87,11 +84,11 @@ function Cause({ page, row }: { page: PageProps; row: Row }) {
         {code && (
           <details>
             <summary>{table.column("code")?.label}</summary>
-            <pre>{code}</pre>
+            <Code text={code.trim()} />
           </details>
         )}
-        <Names page={page} cause={id} />
-        <Evidence page={page} cause={id} />
+        <Names why={why} cause={id} />
+        <Evidence page={page} why={why} cause={id} />
       </div>
     </li>
   );
@@ -109,16 +106,19 @@ function Change({ table, row }: { table: Table; row: Row }) {
   );
 }
 
-export function Causes({ page }: { page: PageProps }) {
-  const table = page.answer.table("causes");
-  if (!table.rows.length) return null;
+export function Causes({ page, why }: { page: PageProps; why: Answer }) {
+  const table = why.table("causes");
   return (
-    <Section title={table.label} doc={table.doc}>
-      <ol class="hints">
-        {table.rows.map((row) => (
-          <Cause key={table.text(row, "id")} page={page} row={row} />
-        ))}
-      </ol>
-    </Section>
+    <ol class="hints" aria-label={table.label}>
+      {table.rows.map((row) => (
+        <Cause key={table.text(row, "id")} page={page} why={why} row={row} />
+      ))}
+    </ol>
   );
+}
+
+/** The causes in one line. */
+export function causesLine(why: Answer): string {
+  const table = why.table("causes");
+  return table.rows.map((row) => `${table.text(row, "label")} ${percent(table.length(row, "share"))}`).join(" · ");
 }

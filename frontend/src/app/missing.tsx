@@ -1,0 +1,66 @@
+/** The one place of the pages that a capture cannot fill: what each lacks, and how to record it. */
+
+import type { ToolEntry } from "../api/types";
+import { plural } from "../base/format";
+import { missingFrom } from "../state/pages";
+import type { Store } from "../state/store";
+import { ProblemPage } from "../view/problems";
+
+function Lacking({ pages }: { pages: readonly ToolEntry[] }) {
+  const problem = pages[0]?.unavailable;
+  if (!problem) return null;
+  return (
+    <tr>
+      <th scope="row">
+        {pages.map((page) => (
+          <div key={page.name}>
+            {page.title} <span class="quiet">{page.group}</span>
+          </div>
+        ))}
+      </th>
+      <td>{problem.message}</td>
+      <td>{problem.remedy}</td>
+    </tr>
+  );
+}
+
+/** `asked` is the page that the reader wanted to see, if any. */
+export function Missing({ store, asked }: { store: Store; asked?: ToolEntry | undefined }) {
+  const tools = store.tools.state.value.value ?? [];
+  const all = missingFrom(tools);
+  const rest = all.filter((pages) => !asked || !pages.includes(asked));
+  return (
+    <>
+      {asked?.unavailable && <ProblemPage problem={asked.unavailable} />}
+      {rest.length > 0 && (
+        <section class="section missing">
+          <header>
+            <h2>
+              {plural(
+                rest.flat().length,
+                asked ? "more page has" : "page has",
+                asked ? "more pages have" : "pages have",
+              )}{" "}
+              nothing to show for this capture
+            </h2>
+          </header>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Page</th>
+                <th scope="col">Why</th>
+                <th scope="col">How to get it</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rest.map((pages) => (
+                <Lacking key={pages[0]?.name} pages={pages} />
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {!asked && all.length === 0 && <p class="nothing">This capture fills every page.</p>}
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+/** The one bar of the step: what the time from step to step is spent on, with its legend below. */
+
+import { count, percent, plural, shown, time } from "../../base/format";
+import { part } from "../../base/parts";
+import type { Answer, Row, Table } from "../../base/table";
+import { beginning } from "../../base/text";
+import { deltaOf, signOf } from "../../view/delta";
+import { Doubt } from "../../view/doubt";
+import { useKept } from "../../view/kept";
+import { Section } from "../../view/section";
+import { StackBar, Swatch } from "../../view/stackbar";
+import { Chosen } from "../steps/chosen";
+
+/** What the total is: an average over which steps, and how far these lie apart. */
+export function extent(answer: Answer): string {
+  const all = (answer.number("steps_complete") ?? 0) + (answer.number("steps_incomplete") ?? 0);
+  const kept = answer.number("steps_kept") ?? 0;
+  const fact = (id: string) => shown(answer.fact(id).value, answer.fact(id).unit);
+  if (all === 0) return "captured; no step was found, so this is the whole capture";
+  if (all === 1) return answer.number("steps_complete") ? "the only step" : "the only step, which is incomplete";
+  const left = kept < all ? `; ${count(all - kept)} of ${count(all)} left out` : "";
+  if (kept === 1) return `one step${left}`;
+  const range = `${fact("step_minimum_ms")} to ${fact("step_maximum_ms")}`;
+  return `average of ${plural(kept, "step")}, median ${fact("step_median_ms")}, σ ${fact("step_deviation_ms")}, ${range}${left}`;
+}
+
+/** What share of the capture and of the devices' work the steps account for. */
+function covered(answer: Answer): string {
+  const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
+  if (window === null) return "";
+  const more = work === null ? "" : ` and ${percent(work, 0)} of the work`;
+  return `they cover ${percent(window, 0)} of the capture${more}`;
+}
+
+/** Events that can be counted as steps instead of those that the rule found. */
+function Choices({ answer }: { answer: Answer }) {
+  const choices = answer.table("step_choices");
+  const [chosen, choose] = useKept("step_event");
+  if (choices.rows.length + Number(chosen !== "") < 2) return null;
+  const names = choices.rows.map((row) => choices.text(row, "name"));
+  return (
+    <label data-tip="Count these events as steps, on every page that speaks of steps.">
+      Steps{" "}
+      <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="">by the rule</option>
+        {[...new Set([...names, ...(chosen ? [chosen] : [])])].map((name) => (
+          <option key={name} value={name}>
+            {beginning(name, 60)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The parts in which time is spent, here or in the baseline. */
+export function usedParts(answer: Answer): Row[] {
+  const parts = answer.table("parts");
+  return parts.rows.filter(
+    (row) =>
+      parts.length(row, "average_ms") > 0 || parts.length(row, "maximum_ms") > 0 || deltaOf(parts, row, "average_ms"),
+  );
+}
+
+function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
+  const delta = deltaOf(parts, row, "average_ms");
+  return (
+    <li data-tip={parts.text(row, "doc") || undefined}>
+      <Swatch id={parts.text(row, "part")} />
+      {parts.text(row, "label")}{" "}
+      <span class="quiet">
+        {time(parts.length(row, "average_ms"))} · {percent(parts.length(row, "share"))}
+      </span>
+      {typeof delta === "number" && delta !== 0 && (
+        <span class={signOf(delta)}>
+          {" "}
+          {delta > 0 ? "+" : ""}
+          {time(delta)}
+        </span>
+      )}
+    </li>
+  );
+}
+
+interface StepBarProps {
+  readonly answer: Answer;
+  readonly severalHosts: boolean;
+}
+
+export function StepBar({ answer, severalHosts }: StepBarProps) {
+  const parts = answer.table("parts");
+  const hasSteps = answer.table("steps").rows.length > 0;
+  const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
+  const total = answer.number("parts_ms") ?? 0;
+  const used = usedParts(answer);
+  const source = answer.text("step_source");
+  const hosts = severalHosts ? answer.text("hosts_shown") : "";
+  return (
+    <Section
+      title={hasSteps ? "Where the step's time goes" : parts.label}
+      doc={parts.doc}
+      note={[hasSteps ? `Steps: ${source}` : source, covered(answer), hosts && `shown: ${hosts}`]
+        .filter(Boolean)
+        .join("; ")}
+      controls={
+        <>
+          <Choices answer={answer} />
+          <Chosen any={hasSteps} />
+        </>
+      }
+    >
+      <p class="extent">
+        <b>{time(total)}</b>
+        <Doubt of={answer.fact("parts_ms").depends} />{" "}
+        <span class="quiet">
+          {between && `from step to step, ${time(answer.number("step_average_ms") ?? 0)} of it in the step; `}
+          {extent(answer)}
+        </span>
+      </p>
+      <StackBar
+        total={total}
+        pieces={used.map((row) => ({
+          part: part(parts.text(row, "part")),
+          label: parts.text(row, "label"),
+          value: parts.length(row, "average_ms"),
+          doc: parts.text(row, "doc"),
+        }))}
+      />
+      <ul class="key">
+        {used.map((row) => (
+          <LegendEntry key={parts.text(row, "part")} parts={parts} row={row} />
+        ))}
+      </ul>
+    </Section>
+  );
+}

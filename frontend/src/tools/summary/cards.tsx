@@ -1,0 +1,90 @@
+/** Up to three cards: do this, what it saves, code to copy, and where to see it. */
+
+import { time } from "../../base/format";
+import type { Answer } from "../../base/table";
+import type { Loaded } from "../../state/resource";
+import { ProblemLine } from "../../view/problems";
+import { Code } from "../../view/rich";
+import { GoLink } from "../../view/verdict";
+import { linkTo, type PageProps } from "../page";
+import { type Action, actionsOf, wholeOf } from "./actions";
+import { evidenceOf } from "./evidence";
+
+const MOST = 3;
+
+/** What of the whole stays, and what may go. */
+function Meter({ saves, whole }: { saves: number; whole: number }) {
+  return (
+    <div class="meter" aria-hidden="true">
+      <i style={{ flexGrow: Math.max(0, whole - saves) }} />
+      <i class="goes" style={{ flexGrow: saves }} />
+    </div>
+  );
+}
+
+function Saves({ action, whole, per }: { action: Action; whole: number; per: string }) {
+  const { saves, takes, limit } = action;
+  if (saves === null) {
+    if (takes === null) return null;
+    return (
+      <p class="quiet">
+        Takes <b>{time(takes)}</b> of {time(whole)} {per}.
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>
+        <b class="saves">saves up to {time(saves)}</b> of {time(whole)} {per}
+        {limit && <span class="quiet">, then limited by {limit.toLowerCase()}</span>}
+      </p>
+      <Meter saves={saves} whole={whole} />
+    </>
+  );
+}
+
+function Card({ action, page, why }: { action: Action; page: PageProps; why: Answer }) {
+  const { store } = page;
+  const per = why.number("steps_count") ? "per step" : "of the capture";
+  const see = evidenceOf(page, why, action.id)[0];
+  const more = action.tool ? linkTo(store, action.tool) : undefined;
+  return (
+    <li class="action">
+      <h3>{action.title}</h3>
+      <Saves action={action} whole={wholeOf(why)} per={per} />
+      {action.more && <p>{action.more}</p>}
+      {action.code && <Code text={action.code.trim()} />}
+      <p class="quiet">{action.evidence}</p>
+      {(see || more) && (
+        <p class="see">
+          {see && <GoLink {...see} label={`See it: ${see.label}`} />} {more && <GoLink {...more} />}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** `why` arrives after the page: until then the cards' room is kept. */
+export function Actions({ page, why }: { page: PageProps; why: Loaded<Answer> }) {
+  const { value, problem } = why;
+  if (problem && !value)
+    return (
+      <ul class="problems">
+        <ProblemLine problem={problem} />
+      </ul>
+    );
+  const actions = value ? actionsOf(page.answer, value, MOST) : [];
+  if (value && !actions.length) return null;
+  return (
+    <section class="section" aria-busy={!value}>
+      <h2 class="sr-only">{page.answer.table("hints").label}</h2>
+      <ol class="actions-row">
+        {value ? (
+          actions.map((action) => <Card key={action.id} action={action} page={page} why={value} />)
+        ) : (
+          <li class="action quiet">Looking for what would help …</li>
+        )}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,132 @@
+/** What stands behind the answer, each part folded into a line that tells its result. */
+
+import { percent, plural, shown, time } from "../../base/format";
+import type { Answer } from "../../base/table";
+import { Fold } from "../../view/fold";
+import { Findings, worst } from "../../view/problems";
+import type { PageProps } from "../page";
+import { Causes, causesLine } from "./causes";
+import { Environment, Precisions } from "./facts";
+import { Devices, deviceTables, Figures } from "./figures";
+import { Hosts } from "./hosts";
+import { PartsTable } from "./parts";
+import { TopOps } from "./topops";
+import { WallClock } from "./wallclock";
+import { OpSlider } from "./whatif";
+
+interface FoldsProps {
+  readonly page: PageProps;
+  /** Null until it is there. */
+  readonly why: Answer | null;
+  /** Whether the page was opened for the causes. */
+  readonly asked: boolean;
+}
+
+/** The first texts of a column, as many as fit into a line. */
+function names(of: Answer, table: string, column: string, most: number): string {
+  const found = of.table(table);
+  return found.rows
+    .slice(0, most)
+    .map((row) => found.text(row, column))
+    .join(" · ");
+}
+
+function pathLine(why: Answer): string {
+  const path = why.table("path");
+  return path.rows
+    .filter((row) => path.text(row, "name") === "")
+    .slice(0, 4)
+    .map((row) => `${path.text(row, "label")} ${percent(path.length(row, "share"))}`)
+    .join(" · ");
+}
+
+function whatIfLine(why: Answer): string {
+  const scenarios = why.table("scenarios");
+  const [row] = scenarios.rows;
+  return row
+    ? `without ${scenarios.text(row, "label").toLowerCase()}: ${time(scenarios.length(row, "period_ps"), "ps")}`
+    : "";
+}
+
+function OfCauses({ page, why, asked }: { page: PageProps; why: Answer; asked: boolean }) {
+  const has = (table: string) => why.table(table).rows.length > 0;
+  return (
+    <>
+      {has("causes") && (
+        <Fold id="causes" title="All causes" line={causesLine(why)} asked={asked}>
+          {() => <Causes page={page} why={why} />}
+        </Fold>
+      )}
+      {has("scenarios") && (
+        <Fold id="whatif" title="What if" line={whatIfLine(why)}>
+          {() => (
+            <>
+              <OpSlider page={page} why={why} />
+              <Figures page={page} of={why} id="scenarios" />
+            </>
+          )}
+        </Fold>
+      )}
+      {has("path") && (
+        <Fold id="path" title="Critical path" line={pathLine(why)}>
+          {() => <Figures page={page} of={why} id="path" />}
+        </Fold>
+      )}
+      {has("unusual") && (
+        <Fold id="unusual" title="Unusual steps" line={names(why, "unusual", "why", 2)}>
+          {() => <Figures page={page} of={why} id="unusual" />}
+        </Fold>
+      )}
+      {deviceTables(why).length > 0 && (
+        <Fold id="devices" title="Devices" line={plural(why.table("devices").rows.length, "device")}>
+          {() => <Devices page={page} of={why} />}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+export function Folds({ page, why, asked }: FoldsProps) {
+  const { answer, store } = page;
+  const problems = store.details.state.value.value?.problems ?? [];
+  const device = answer.fact("device_type");
+  const environment = [shown(device.value, device.unit), plural(answer.number("hosts") ?? 0, "host")];
+  return (
+    <div class="folds">
+      {why && <OfCauses page={page} why={why} asked={asked} />}
+      <Fold
+        id="parts"
+        title="All figures of the step"
+        line="every part, in the step and after it; the whole wall clock"
+      >
+        {() => (
+          <div class="columns halves">
+            <PartsTable answer={answer} />
+            {why && <WallClock answer={why} />}
+          </div>
+        )}
+      </Fold>
+      <Fold id="ops" title={answer.table("top_ops").label} line={names(answer, "top_ops", "name", 3)}>
+        {() => <TopOps page={page} />}
+      </Fold>
+      {answer.table("hosts").rows.length > 1 && (
+        <Fold id="hosts" title={answer.table("hosts").label} line={answer.text("hosts_compared")}>
+          {() => <Hosts page={page} />}
+        </Fold>
+      )}
+      <Fold id="environment" title="Environment" line={environment.filter(Boolean).join(" · ")}>
+        {() => (
+          <div class="columns halves">
+            <Environment answer={answer} store={store} />
+            <Precisions answer={answer} />
+          </div>
+        )}
+      </Fold>
+      {problems.length > 0 && (
+        <Fold id="notes" title={`Capture: ${plural(problems.length, "note")}`} line={worst(problems)[0]?.message}>
+          {() => <Findings problems={problems} />}
+        </Fold>
+      )}
+    </div>
+  );
+}
