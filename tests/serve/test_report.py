@@ -210,7 +210,7 @@ def test_before_and_after_are_in_one_report(both: tuple[Capture, Capture]) -> No
     made = report(session, base=base)
     found = held(made.html)
     assert [each["run"] for each in found['["sessions",[]]']["sessions"]] == ["session", "base"]
-    assert 'id="answers" data-base="base"' in made.html and "Compare" in made.titles
+    assert 'id="answers" data-base="base"' in made.html and "Comparison" in made.titles
     assert SECRET.lower() not in made.html.lower() + json.dumps(found).lower()
     for run, other in (("session", "base"), ("base", "session")):
         for against in ({}, {"base": other}):
