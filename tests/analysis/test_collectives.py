@@ -113,3 +113,19 @@ def test_a_start_and_its_done_are_one_transfer(tmp_path: Path) -> None:
     assert facts(answer)["host_memory_gib_per_s"] == pytest.approx(8000 / 100e-6 / 2**30)
     # Neither half moves its bytes in its own time, which would be 3.7 TiB/s for the starts.
     assert set(column(answer, "ops", "gib_per_s")) == {None}
+
+
+@pytest.mark.parametrize("count", [4, 40])
+def test_however_many_collectives_run_in_a_step_are_counted(tmp_path: Path, count: int) -> None:
+    """Many small ones are a reason of their own, which a share of the time would hide."""
+    name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+    kernels = " ".join(f"{name}[{500 + 10 * i},8]{{kernel_details='regs:8'}}" for i in range(count))
+    text = f"""
+/host:CPU
+  python | train[0,1000]{{_r=1, step_num=s}}
+/device:GPU:0
+  Stream #7 | gemm[100,50]{{kernel_details='regs:8'}} {kernels}
+"""
+    session = draw.session(tmp_path, host=draw.space(text, steps=5, every=1000))
+    (said,) = (text for text in column(session.answer("why"), "causes", "text") if name in text)
+    assert f" µs in {count} calls)" in said
