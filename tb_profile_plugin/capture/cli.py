@@ -130,10 +130,10 @@ def _capture(servers: Sequence[Address], options: Options, logdir: str, run: str
     try:
         _follow(job)
     except KeyboardInterrupt:
-        show_progress("")
-        warn("Stopping; what was recorded is kept. Ctrl+C again gives it up.")
-        job.stop()
         try:
+            show_progress("")
+            warn("Stopping; what was recorded is kept. Ctrl+C again gives it up.")
+            job.stop()
             _follow(job)
         except KeyboardInterrupt:
             # The interpreter waits for the threads that wait for the profiler.

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tb_profile_plugin.capture import address, rpc, tpu
+from tb_profile_plugin.capture.job import Job
 from tb_profile_plugin.cli import main
 from tb_profile_plugin.runtime.problems import ProblemError
 
@@ -158,3 +159,21 @@ def test_ctrl_c_keeps_what_was_recorded(fake: Fakes, tmp_path: Path) -> None:
         assert "what was recorded is kept" in program.stderr.read()
     assert program.returncode == 0
     assert len(list(tmp_path.rglob("*.xplane.pb"))) == 1
+
+
+@pytest.mark.parametrize("second", ["stop", "wait"])
+def test_ctrl_c_again_waits_for_nothing_whenever_it_comes(
+    fake: Fakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: str
+) -> None:
+    """Also while profilers are still being told to stop, which takes as long as they do."""
+    told: list[str] = []
+
+    def call(name: str) -> None:
+        told.append(name)
+        if told in (["wait"], ["wait", "stop", "wait"]) or (second == name == "stop"):
+            raise KeyboardInterrupt
+
+    for name in ("wait", "stop", "give_up"):
+        monkeypatch.setattr(Job, name, lambda *given, name=name: call(name))
+    assert main.main(["capture", fake().address, str(tmp_path), "--duration", "0.1s"]) == 130
+    assert told == ["wait", "stop", *(["wait"] if second == "wait" else []), "give_up"]
