@@ -1,0 +1,259 @@
+"""Dumps of PyTorch's flight recorder: the last collectives of one rank, as a pickle or JSON, which nothing runs.
+
+Fields as in torch/csrc/distributed/c10d/FlightRecorderDetail.hpp, versions 1.0 to 2.10.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
+
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.regex import regex
+from . import plain_pickle
+
+MOST_BYTES = 64 << 20
+"""Of one dump; a recorder of 2,000 entries with stacks writes about one of them."""
+
+_ITEMS_AT_MOST = 20_000_000
+"""Of stacks, shapes and types of all entries."""
+
+_DIMENSIONS = 64
+"""That tensors have at most."""
+
+SCHEDULED, STARTED, COMPLETED, ENDED = "scheduled", "started", "completed", "ended"
+"""States of an operation: queued by the host, begun by the device, done; and done or given up, which gloo does not
+tell apart.
+"""
+SEND, RECEIVE, COALESCED = "send", "recv", "coalesced"
+"""Kinds of operations that are no collectives: of two ranks each, and the end of several that run as one."""
+
+_FIELDS = (b"record_id", b"pg_status", b"pg_config")
+_NAMED_RANK = regex(r"rank[_-]?(\d{1,9})(?!\d)")
+_LAST_NUMBER = regex(r"(\d{1,9})(?!.*\d)")
+_SUFFIX = regex(r"\.(?:json|pkl|pickle|pt|bin|dump)$")
+_PEERS = regex(r"(\d{1,9})(->|<-)(\d{1,9})")
+_RANKS = regex(r"\s*\[[\d,\s]*\]\s*")
+
+
+class Frame(NamedTuple):
+    """One call of a Python stack."""
+
+    function: str
+    file: str
+    line: int
+
+
+class Call(NamedTuple):
+    """What a rank asks of a collective."""
+
+    kind: str
+    """Without the library's name: ``all_reduce``."""
+    source: int = -1
+    """Of `SEND` and `RECEIVE`, ranks within the group; else -1."""
+    target: int = -1
+    input_sizes: tuple[tuple[int, ...], ...] = ()
+    """Shapes of tensors."""
+    output_sizes: tuple[tuple[int, ...], ...] = ()
+    input_dtypes: tuple[str, ...] = ()
+    """As PyTorch names them: ``Float``."""
+    output_dtypes: tuple[str, ...] = ()
+
+
+class Operation(NamedTuple):
+    """One entry of the recorder."""
+
+    record: int
+    """Counts all entries of the rank from 0 on; older ones are overwritten."""
+    group: str
+    """Name of the process group."""
+    sequence: int
+    """Counts collectives of the group, or its sends and receives; what runs as one has one number."""
+    is_p2p: bool
+    call: Call
+    state: str
+    frames: tuple[Frame, ...]
+    """Innermost first; empty where none were recorded."""
+
+
+class Group(NamedTuple):
+    """A process group as one rank knows it."""
+
+    name: str
+    description: str
+    """Empty where there is none."""
+    ranks: tuple[int, ...]
+    """In the order of the group; empty where the dump does not tell."""
+
+
+class Dump(NamedTuple):
+    """What one rank left."""
+
+    rank: int
+    where: str
+    groups: Mapping[str, Group]
+    operations: Sequence[Operation]
+    """In the order in which they were recorded."""
+    unread: int
+    """Entries that could not be understood."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the recorder has overwritten nothing, so that what is not there was never asked for."""
+        return not self.operations or self.operations[0].record == 0
+
+    @property
+    def has_stacks(self) -> bool:
+        """Whether any entry has the calls that led to it."""
+        return any(each.frames for each in self.operations)
+
+
+def rank_of(name: str) -> int | None:
+    """The rank that a file name tells: ``comm_lib_trace_rank_3``, ``nccl_trace_rank_3.json``, ``dump3.pkl``."""
+    stem = _SUFFIX.sub("", name)
+    found = _NAMED_RANK.search(stem) or _LAST_NUMBER.search(stem)
+    return int(found[1]) if found else None
+
+
+def may_be_dump(head: bytes) -> bool:
+    """Whether a file that begins so may be a dump; a trace of the profiler may begin with ``pg_config``, too."""
+    return any(field in head for field in _FIELDS) and (
+        head.startswith(plain_pickle.MAGIC) or head.lstrip()[:1] == b"{"
+    )
+
+
+def decode(data: bytes, rank: int, where: str) -> Dump:
+    """The dump of a rank from a file's bytes; raises `ProblemError` (422) for what is none or is damaged."""
+    try:
+        content = plain_pickle.loads(data) if data.startswith(plain_pickle.MAGIC) else json.loads(data)
+    except plain_pickle.RefusedPickle as error:
+        message = f"This pickle is refused: {error}."
+        raise _unreadable(
+            message, "Do not open it with Python's pickle: it may come from an attacker.", where
+        ) from error
+    except plain_pickle.BadPickle as error:
+        raise _unreadable(f"This pickle cannot be read: {error}.", _AGAIN, where) from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable("This JSON cannot be read: it is damaged or cut.", _AGAIN, where) from error
+    if not isinstance(content, dict) or not ({"entries", "pg_config"} & content.keys()):
+        raise _unreadable("This is no dump of PyTorch's flight recorder.", _RECORD, where)
+    return _dump(content, rank, where)
+
+
+_AGAIN = "Copy the dump once more, after the rank has written all of it."
+_RECORD = "Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again."
+
+
+def _unreadable(message: str, remedy: str, where: str) -> ProblemError:
+    return ProblemError(Problem("no_dump", message, remedy, where), 422)
+
+
+def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
+    entries = _list(content.get("entries"))
+    entry_of = _Entries(where)
+    operations = [found for each in entries if (found := entry_of(each))]
+    operations.sort(key=lambda each: each.record)
+    groups = {name: Group(name, text, ()) for name, text in entry_of.descriptions.items()}
+    configured = content.get("pg_config")
+    for name, about in configured.items() if isinstance(configured, dict) else ():
+        ranks = _ranks(about.get("ranks")) if isinstance(about, dict) else ()
+        if ranks:
+            groups[_name(name)] = Group(_name(name), _description(about.get("desc")), ranks)
+    return Dump(rank, where, groups, operations, len(entries) - len(operations))
+
+
+class _Entries:
+    """Entries as operations; equal calls and stacks are kept once."""
+
+    def __init__(self, where: str) -> None:
+        self.descriptions: dict[str, str] = {}
+        self._known: dict[Any, Any] = {}
+        self._where = where
+        self._items = 0
+
+    def _list(self, value: object) -> Sequence[Any]:
+        """As `_list`; a small pickle may hold one long list many times."""
+        found = _list(value)
+        self._items += len(found)
+        if self._items > _ITEMS_AT_MOST:
+            raise _unreadable(f"This dump holds more than {_ITEMS_AT_MOST:,} items.", _RECORD, self._where)
+        return found
+
+    def __call__(self, entry: object) -> Operation | None:
+        """The operation of an entry; None for what is none."""
+        if not isinstance(entry, dict):
+            return None
+        group, sequence = _list(entry.get("process_group")), entry.get("collective_seq_id", entry.get("seq_id"))
+        record, state = entry.get("record_id"), entry.get("state")
+        library, _, name = _text(entry.get("profiling_name")).rpartition(":")
+        call = self._call(name, entry)
+        if call is None or not group or not _whole(record) or state not in (SCHEDULED, STARTED, COMPLETED):
+            return None
+        is_p2p = bool(entry.get("is_p2p", call.kind in (SEND, RECEIVE)))
+        if is_p2p:
+            sequence = entry.get("p2p_seq_id", sequence)
+        if not _whole(sequence):
+            return None
+        # Gloo notes neither begin nor end, only that nobody waits any longer.
+        if library == "gloo" and state == SCHEDULED and entry.get("retired"):
+            state = ENDED
+        self.descriptions[_name(group[0])] = _description(group[1] if len(group) > 1 else "")
+        frames = self._once(tuple(map(_frame, self._list(entry.get("frames")))))
+        return Operation(record, _name(group[0]), sequence, is_p2p, self._once(call), state, frames)
+
+    def _once(self, value: Any) -> Any:
+        return self._known.setdefault(value, value)
+
+    def _call(self, name: str, entry: Mapping[Any, Any]) -> Call | None:
+        kind, _, peers = name.partition(" ")
+        source = target = -1
+        if kind in (SEND, RECEIVE):
+            found = _PEERS.fullmatch(peers)
+            if not found:
+                return None
+            one, other = int(found[1]), int(found[3])
+            source, target = (one, other) if found[2] == "->" else (other, one)
+        sizes = self._sizes(entry.get("input_sizes")), self._sizes(entry.get("output_sizes"))
+        dtypes = self._texts(entry.get("input_dtypes")), self._texts(entry.get("output_dtypes"))
+        return Call(kind, source, target, *sizes, *dtypes) if kind else None
+
+    def _texts(self, value: object) -> tuple[str, ...]:
+        return tuple(map(_text, self._list(value)))
+
+    def _sizes(self, value: object) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(filter(_whole, self._list(shape)[:_DIMENSIONS])) for shape in self._list(value))
+
+
+def _frame(frame: object) -> Frame:
+    if not isinstance(frame, dict):
+        return Frame("", "", 0)
+    name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
+    return Frame(_text(name), _text(file), line if _whole(line) else 0)
+
+
+def _description(text: object) -> str:
+    return "" if text == "undefined" else _text(text)
+
+
+def _ranks(text: object) -> tuple[int, ...]:
+    """Ranks of a group, which dumps hold as text: ``[0, 1, 2]``."""
+    if isinstance(text, str) and _RANKS.fullmatch(text):
+        return tuple(int(each) for each in text.strip(" []\n\t").split(",") if each.strip().isdecimal())
+    return tuple(each for each in _list(text) if _whole(each))
+
+
+def _name(value: object) -> str:
+    return str(value) if _whole(value) else _text(value)
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63

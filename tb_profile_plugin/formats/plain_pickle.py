@@ -1,0 +1,205 @@
+"""Pickles of plain values: containers, numbers and texts; whatever asks for more is refused, and nothing is run.
+
+Python's own reader calls what a pickle names, and takes memory that a pickle only claims to need.
+"""
+
+from __future__ import annotations
+
+import pickletools
+import struct
+from collections.abc import Callable
+from typing import Any
+
+MAGIC = b"\x80"
+"""What pickles of protocol 2 and later begin with."""
+
+_CONTAINERS_AT_MOST = 4_000_000
+"""An empty one takes a byte of a file, and 60 of memory."""
+_KEYS = (str, int)
+"""Of dicts; the hash of a nested tuple may take any depth of the stack."""
+_NAMES = {ord(each.code): each.name for each in pickletools.opcodes}
+_RUNS = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
+
+
+class BadPickle(ValueError):
+    """What is damaged, is cut, or holds more than plain values."""
+
+
+class RefusedPickle(BadPickle):
+    """What would run code or load objects."""
+
+
+def loads(data: bytes) -> Any:
+    """The value of a pickle of protocol 2 or later: dicts, lists, tuples, bytes, texts, numbers, booleans, None.
+
+    Raises `RefusedPickle` for what asks for functions or objects, `BadPickle` for what is damaged.
+    """
+    reader = _Reader(data)
+    try:
+        while (code := data[reader.at]) != _STOP:
+            reader.at += 1
+            _ACTIONS.get(code, _refuse)(reader)
+        value = reader.stack.pop()
+    except (IndexError, KeyError, TypeError, struct.error, UnicodeDecodeError) as error:
+        raise BadPickle(f"it is damaged or cut at byte {reader.at}") from error
+    return value
+
+
+class _Reader:
+    """The stack machine that pickles are written for."""
+
+    def __init__(self, data: bytes):
+        self.data = data
+        self.at = 0
+        self.stack: list[Any] = []
+        self.below: list[list[Any]] = []
+        """Of each mark, what lay on the stack when it was set."""
+        self.memo: dict[int, Any] = {}
+        self.containers = 0
+
+    def take(self, size: int) -> bytes:
+        """The next bytes, all of which must be there."""
+        begin, self.at = self.at, self.at + size
+        if self.at > len(self.data):
+            raise BadPickle(f"it is cut at byte {len(self.data)}")
+        return self.data[begin : self.at]
+
+    def number(self, size: int) -> int:
+        """The next bytes as a number without a sign."""
+        return int.from_bytes(self.take(size), "little")
+
+    def push(self, container: Any) -> None:
+        """Put a container on the stack."""
+        self.containers += 1
+        if self.containers > _CONTAINERS_AT_MOST:
+            raise BadPickle(f"it holds more than {_CONTAINERS_AT_MOST:,} containers")
+        self.stack.append(container)
+
+    def marked(self) -> list[Any]:
+        """What was put on the stack since the last mark, taken from it."""
+        found, self.stack = self.stack, self.below.pop()
+        return found
+
+    def keep(self, number: int) -> None:
+        """Remember the top of the stack."""
+        self.memo[number] = self.stack[-1]
+
+
+def _refuse(reader: _Reader) -> None:
+    code = reader.data[reader.at - 1]
+    name = _NAMES.get(code, f"byte {code}")
+    if name in _RUNS:
+        raise RefusedPickle(f"it would run code or load objects ({name} at byte {reader.at - 1})")
+    raise BadPickle(f"it holds more than plain values ({name} at byte {reader.at - 1})")
+
+
+def _mark(reader: _Reader) -> None:
+    reader.below.append(reader.stack)
+    reader.stack = []
+
+
+def _tuple_of(count: int) -> Callable[[_Reader], None]:
+    def act(reader: _Reader) -> None:
+        if len(reader.stack) < count:
+            raise IndexError
+        items = tuple(reader.stack[len(reader.stack) - count :])
+        del reader.stack[len(reader.stack) - count :]
+        reader.push(items)
+
+    return act
+
+
+def _append(reader: _Reader) -> None:
+    item = reader.stack.pop()
+    _top(reader, list).append(item)
+
+
+def _appends(reader: _Reader) -> None:
+    items = reader.marked()
+    _top(reader, list).extend(items)
+
+
+def _set_item(reader: _Reader) -> None:
+    value, key = reader.stack.pop(), reader.stack.pop()
+    _put(_top(reader, dict), [key], [value])
+
+
+def _set_items(reader: _Reader) -> None:
+    items = reader.marked()
+    _put(_top(reader, dict), items[::2], items[1::2])
+
+
+def _top(reader: _Reader, kind: type) -> Any:
+    if type(reader.stack[-1]) is not kind:
+        raise TypeError
+    return reader.stack[-1]
+
+
+def _put(target: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
+    if len(keys) != len(values) or not all(isinstance(key, _KEYS) for key in keys):
+        raise TypeError
+    target.update(zip(keys, values, strict=True))
+
+
+def _text(width: int) -> Callable[[_Reader], None]:
+    return lambda reader: reader.stack.append(reader.take(reader.number(width)).decode("utf-8", "surrogatepass"))
+
+
+def _raw(width: int) -> Callable[[_Reader], None]:
+    return lambda reader: reader.stack.append(reader.take(reader.number(width)))
+
+
+def _value(value: object) -> Callable[[_Reader], None]:
+    return lambda reader: reader.stack.append(value)
+
+
+def _unsigned(width: int) -> Callable[[_Reader], None]:
+    return lambda reader: reader.stack.append(reader.number(width))
+
+
+def _skip(size: int) -> Callable[[_Reader], None]:
+    """Over the protocol's number, or the length of a frame: all of a file is in memory anyway."""
+
+    def act(reader: _Reader) -> None:
+        reader.take(size)
+
+    return act
+
+
+_STOP = ord(".")
+_ACTIONS: dict[int, Callable[[_Reader], None]] = {
+    ord("h"): lambda reader: reader.stack.append(reader.memo[reader.number(1)]),
+    ord("j"): lambda reader: reader.stack.append(reader.memo[reader.number(4)]),
+    ord("q"): lambda reader: reader.keep(reader.number(1)),
+    ord("r"): lambda reader: reader.keep(reader.number(4)),
+    0x94: lambda reader: reader.keep(len(reader.memo)),
+    ord("K"): _unsigned(1),
+    ord("M"): _unsigned(2),
+    ord("J"): lambda reader: reader.stack.append(int.from_bytes(reader.take(4), "little", signed=True)),
+    0x8A: lambda reader: reader.stack.append(int.from_bytes(reader.take(reader.number(1)), "little", signed=True)),
+    ord("G"): lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
+    ord("N"): _value(None),
+    0x88: _value(True),
+    0x89: _value(False),
+    0x8C: _text(1),
+    ord("X"): _text(4),
+    0x8D: _text(8),
+    ord("C"): _raw(1),
+    ord("B"): _raw(4),
+    0x8E: _raw(8),
+    ord("("): _mark,
+    ord("}"): lambda reader: reader.push({}),
+    ord("]"): lambda reader: reader.push([]),
+    ord(")"): _value(()),
+    ord("t"): lambda reader: reader.push(tuple(reader.marked())),
+    0x85: _tuple_of(1),
+    0x86: _tuple_of(2),
+    0x87: _tuple_of(3),
+    ord("a"): _append,
+    ord("e"): _appends,
+    ord("s"): _set_item,
+    ord("u"): _set_items,
+    0x80: _skip(1),
+    0x95: _skip(8),
+}
+"""By the byte that asks for it: https://docs.python.org/3/library/pickletools.html."""

@@ -1,0 +1,97 @@
+"""Dumps of PyTorch's flight recorder in a folder: which files, and of each rank the one that tells most."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..formats import flight_recorder, recognize
+from ..formats.flight_recorder import Dump
+from ..runtime.problems import Problem, ProblemError
+from ..runtime.regex import regex
+from ..runtime.units import memory
+from .safe_read import head, load
+
+_FILES_AT_MOST = 100_000
+_DIGITS = regex(r"\d+")
+_REMEDY = "Set TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and run again."
+
+
+class Dumps(NamedTuple):
+    """What ranks left in a folder."""
+
+    folder: str
+    dumps: tuple[Dump, ...]
+    """Sorted by rank, of each rank one."""
+    problems: tuple[Problem, ...]
+    """Of files that look like dumps and cannot be read."""
+
+
+def read(folder: str) -> Dumps:
+    """The dumps in a folder and in those within; raises `ProblemError` where there are none or none can be read."""
+    if not os.path.isdir(folder):
+        raise ProblemError(Problem("no_logdir", "There is no such folder.", "Name the folder of the dumps.", folder))
+    found: dict[int, Dump] = {}
+    problems: list[Problem] = []
+    for rank, path in _files(folder):
+        try:
+            dump = _dump(path, rank)
+        except ProblemError as error:
+            problems.append(error.problem)
+            continue
+        if rank not in found or (dump.has_stacks, dump.where) > (found[rank].has_stacks, found[rank].where):
+            found[rank] = dump
+    if not found:
+        message = "No dump in this folder can be read." if problems else "No dumps of PyTorch's flight recorder here."
+        reason = f" {problems[0]}" if problems else ""
+        raise ProblemError(Problem("no_dumps", message, reason.strip() or _REMEDY, folder))
+    return Dumps(folder, tuple(found[rank] for rank in sorted(found)), tuple(problems))
+
+
+def _files(folder: str) -> Iterator[tuple[int, Path]]:
+    """Files that are dumps by their begin, and others of such names, which may be empty or damaged; with ranks."""
+    named = [(rank, path) for path in _paths(folder) if (rank := flight_recorder.rank_of(path.name)) is not None]
+    are_dumps = {path: _is_dump(path) for _, path in named}
+    shapes = {_shape(path) for path, is_dump in are_dumps.items() if is_dump}
+    yield from ((rank, path) for rank, path in named if are_dumps[path] or _shape(path) in shapes)
+
+
+def _paths(folder: str) -> Iterator[Path]:
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            count += 1
+            if count > _FILES_AT_MOST:
+                message = f"The folder holds more than {_FILES_AT_MOST:,} files."
+                raise ProblemError(Problem("too_large", message, "Name the folder of the dumps alone.", folder))
+            yield Path(place, name)
+
+
+def _is_dump(path: Path) -> bool:
+    begin = head(path)
+    return recognize.recognised(begin) is None and flight_recorder.may_be_dump(begin)
+
+
+def _shape(path: Path) -> tuple[str, str]:
+    return str(path.parent), _DIGITS.sub("0", path.name)
+
+
+def _dump(path: Path, rank: int) -> Dump:
+    where = str(path)
+    try:
+        size = path.stat().st_size
+        if size > flight_recorder.MOST_BYTES:
+            message = f"This dump is larger than {memory(flight_recorder.MOST_BYTES)}."
+            remedy = "Record fewer entries: TORCH_FR_BUFFER_SIZE=2000."
+            raise ProblemError(Problem("too_large", message, remedy, where), 422)
+        content = bytes(memoryview(load(path)))
+    except OSError as error:
+        message = f"Cannot be read: {error.strerror}."
+        raise ProblemError(Problem("unreadable", message, "Make it readable.", where)) from error
+    if not content:
+        remedy = "Look whether its rank ended while it wrote."
+        raise ProblemError(Problem("no_dump", "This dump is empty.", remedy, where), 422)
+    return flight_recorder.decode(content, rank, where)
