@@ -18,7 +18,7 @@ ORDER = {
     ),
     "formats": ("columns", "xspace", "kineto"),
     "model": ("names", "events", "devices"),
-    "analysis": ("xla", "ops", "activity", "steps", "tfdata", "diagnosis", "health", "digest", "compare"),
+    "analysis": ("xla", "ops", "activity", "steps", "tfdata", "diagnosis", "health", "digest", "compare", "hang"),
     "tools": ("answers", "columns"),
     "export": ("frames", "report", "sql"),
 }

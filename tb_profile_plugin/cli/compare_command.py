@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..budgets.sessions import add_steps, loaded, share, sides
 from ..runtime.problems import Problem, ProblemError
 from ..runtime.terminal import warn
-from . import check_command
+from . import check_command, hang_command
 from .shared import add_executor, add_memory_limit, count, output
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def add(verbs: Any) -> None:
         "trend", help="look back over a logdir's sessions: since when are steps slower, and why", options=_trend_options
     )
     check_command.add(verbs)
+    hang_command.add(verbs)
 
 
 def _compare_options(verb: argparse.ArgumentParser) -> None:

@@ -1,0 +1,163 @@
+"""Where the ranks of a group part: what is asked for differently, and where some stop while others wait."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ...formats.flight_recorder import COMPLETED, RECEIVE, SCHEDULED, SEND, STARTED, Call
+from .groups import Group, Unit
+from .mismatches import DTYPE, SIZE, Mismatch, Side, elements, mismatch
+
+MISSING, SILENT, NOT_BEGUN, NOT_COMPLETED, ALL_WAIT = "missing", "silent", "not_begun", "not_completed", "all_wait"
+"""Ranks never ask for what others wait in; they left no dump; their devices do not begin it; they do not complete it;
+all wait though nothing differs.
+"""
+NO_PEER = "no_peer"
+"""One rank sends or receives, the other never does its part."""
+
+
+class Finding(NamedTuple):
+    """One divergence of a group."""
+
+    sort: str
+    """One of those above, or of `mismatches`."""
+    group: Group
+    unit: Unit
+    """What it is about, as one of the ranks that asked for it did."""
+    culprits: tuple[int, ...]
+    """Ranks that do otherwise than the others; empty where it cannot be told who is right."""
+    waiting: tuple[int, ...]
+    """Ranks that asked for it, or for something later, and are not done."""
+    others: tuple[int, ...]
+    """Ranks that did what the culprits did not."""
+    mismatch: Mismatch | None = None
+    waits_in: Unit | None = None
+    """Where the first of those that wait does, if that comes after ``unit``."""
+
+
+def findings(group: Group) -> list[Finding]:
+    """The first mismatch of a group, its first stop unless that explains it, and what is amiss with its pairs."""
+    different, stop = _first_mismatch(group), _first_stop(group)
+    explained = {NOT_BEGUN, NOT_COMPLETED, ALL_WAIT, SILENT}
+    if different and stop and stop.sort in explained and different.unit.sequence <= stop.unit.sequence:
+        stop = None
+    return [*(each for each in (different, stop) if each), *_pairs(group)]
+
+
+def _first_mismatch(group: Group) -> Finding | None:
+    for number in group.sequences():
+        units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
+        found = mismatch(units, len(units) == len(group.members))
+        if not found:
+            continue
+        sides = found.sides
+        is_clear = len(sides) > 1 and len(sides[0].ranks) > len(sides[1].ranks)
+        culprits = tuple(sorted(rank for side in sides[1:] for rank in side.ranks)) if is_clear else ()
+        others = sides[0].ranks if is_clear else tuple(units)
+        waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
+        return Finding(found.sort, group, units[others[0]], culprits, waiting, others, found)
+    return None
+
+
+def _first_stop(group: Group) -> Finding | None:
+    """The first number that some ranks do not reach and others do, or that none completes."""
+    pending = _pending(group)
+    for number in group.sequences():
+        units = {rank: record.units[number] for rank, record in group.records.items() if number in record.units}
+        # What others completed all the same tells nothing: dumps may be of different moments.
+        missing = [rank for rank, record in group.records.items() if record.last < number]
+        if missing and any(unit.state != COMPLETED for unit in _from(group, number)):
+            return _missing(group, units, missing, pending)
+        waiting = tuple(rank for rank, unit in units.items() if unit.is_pending)
+        if waiting and not missing:
+            return _wait(group, units, waiting)
+    return None
+
+
+def _missing(group: Group, units: Mapping[int, Unit], missing: list[int], pending: Mapping[int, Unit]) -> Finding:
+    unit = next(iter(units.values()))
+    waiting = tuple(rank for rank, each in pending.items() if rank not in missing and each.sequence >= unit.sequence)
+    later = pending[waiting[0]] if waiting and pending[waiting[0]].sequence > unit.sequence else None
+    return Finding(MISSING, group, unit, tuple(missing), waiting, tuple(units), None, later)
+
+
+def _wait(group: Group, units: Mapping[int, Unit], waiting: tuple[int, ...]) -> Finding:
+    """Of a number that all dumps have, and some ranks are not done with."""
+    unit = units[waiting[0]]
+    if group.silent:
+        return Finding(SILENT, group, unit, group.silent, waiting, tuple(units))
+    by_state = defaultdict(list)
+    for rank, each in units.items():
+        by_state[each.state].append(rank)
+    if len(waiting) < len(units):
+        others = tuple(rank for rank in units if rank not in waiting)
+        return Finding(NOT_COMPLETED, group, unit, waiting, waiting, others)
+    if by_state[STARTED] and by_state[SCHEDULED]:
+        return Finding(NOT_BEGUN, group, unit, tuple(by_state[SCHEDULED]), waiting, tuple(by_state[STARTED]))
+    return Finding(ALL_WAIT, group, unit, (), waiting, tuple(units))
+
+
+def _pending(group: Group) -> Mapping[int, Unit]:
+    """Of each rank the first collective that it is not done with."""
+    firsts = (
+        (rank, min((each for each in record.units.values() if each.is_pending), default=None))
+        for rank, record in group.records.items()
+    )
+    return {rank: unit for rank, unit in firsts if unit}
+
+
+def _from(group: Group, number: int) -> Iterator[Unit]:
+    return (unit for record in group.records.values() for unit in record.units.values() if unit.sequence >= number)
+
+
+def _pairs(group: Group) -> Iterator[Finding]:
+    """Sends without their receives, and the other way round; and pairs that pass different things."""
+    parts = {kind: _parts(group, kind) for kind in (SEND, RECEIVE)}
+    for pair in sorted({*parts[SEND], *parts[RECEIVE]}):
+        for kind, other, rank, peer in ((SEND, RECEIVE, *pair), (RECEIVE, SEND, *pair[::-1])):
+            own, theirs = parts[kind][pair], parts[other][pair]
+            at = next((at for at, part in enumerate(own) if part.unit.is_pending), -1)
+            if at < 0 or peer not in group.records:
+                continue
+            if not (group.records[rank].is_whole and group.records[peer].is_whole):
+                # What came before is not known to be as many on both sides; what is left to do is.
+                own, theirs, at = own[at:], [part for part in theirs if part.unit.is_pending], 0
+            if at >= len(theirs):
+                yield Finding(NO_PEER, group, own[at].unit, (peer,), (rank,), (rank,))
+            elif kind == SEND and (different := _pair_mismatch(own[at], theirs[at], pair)):
+                yield Finding(different.sort, group, own[at].unit, (), pair, pair, different)
+
+
+class _Part(NamedTuple):
+    """One send or receive, and what it runs as a part of."""
+
+    unit: Unit
+    call: Call
+
+
+def _parts(group: Group, kind: str) -> Mapping[tuple[int, int], list[_Part]]:
+    """All sends or receives of a group, in the order of the rank that asked for them, by source and target."""
+    found: dict[tuple[int, int], list[_Part]] = defaultdict(list)
+    for record in group.records.values():
+        for unit in record.p2p:
+            for call in unit.calls:
+                if call.kind == kind and max(call.source, call.target) < len(group.members):
+                    pair = group.members[call.source], group.members[call.target]
+                    found[pair].append(_Part(unit, call))
+    return found
+
+
+def _pair_mismatch(sent: _Part, received: _Part, pair: tuple[int, int]) -> Mismatch | None:
+    counts = elements(sent.call.input_sizes), elements(received.call.output_sizes)
+    if sent.call.input_sizes and received.call.output_sizes and counts[0] != counts[1]:
+        words = [f"{count:,} elements" for count in counts]
+        sort = SIZE
+    else:
+        words = [" and ".join(sent.call.input_dtypes), " and ".join(received.call.output_dtypes)]
+        sort = DTYPE
+    sides = (
+        Side((rank,), text, part.call.kind) for rank, text, part in zip(pair, words, (sent, received), strict=True)
+    )
+    return Mismatch(sort, tuple(sides)) if words[0] != words[1] and all(words) else None

@@ -1,0 +1,149 @@
+"""What each rank recorded of each process group, by the group's own numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ...formats.flight_recorder import COALESCED, COMPLETED, ENDED, Call, Dump, Operation
+
+UNKNOWN = sys.maxsize
+"""The last number of a rank whose record of a group was overwritten."""
+
+
+class Unit(NamedTuple):
+    """What a rank asked for at once: one operation, or several that run as one."""
+
+    sequence: int
+    calls: tuple[Call, ...]
+    state: str
+    first: Operation
+    is_p2p: bool
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it was queued or begun, and is not done."""
+        return self.state not in (COMPLETED, ENDED)
+
+    @property
+    def kind(self) -> str:
+        """What it is called: ``all_reduce``, or ``3 operations``."""
+        kinds = {each.kind for each in self.calls}
+        return kinds.pop() if len(kinds) == 1 else f"{len(self.calls)} operations"
+
+
+class Record(NamedTuple):
+    """What one rank recorded of one group."""
+
+    units: Mapping[int, Unit]
+    """Collectives by number."""
+    p2p: Sequence[Unit]
+    """Sends and receives, in their order."""
+    last: int
+    """Number of its last collective; -1 where it called none, `UNKNOWN` where that was overwritten."""
+    is_whole: bool
+    """Whether nothing of it was overwritten."""
+
+
+class Group(NamedTuple):
+    """A process group over all dumps."""
+
+    label: str
+    members: tuple[int, ...]
+    """In the order of the group: those that its configuration names, or else those that recorded something."""
+    records: Mapping[int, Record]
+    """Of the members that left dumps."""
+
+    @property
+    def silent(self) -> tuple[int, ...]:
+        """Members without a dump."""
+        return tuple(rank for rank in self.members if rank not in self.records)
+
+    def sequences(self) -> list[int]:
+        """The numbers of all collectives, in order."""
+        return sorted({number for record in self.records.values() for number in record.units})
+
+
+def groups(dumps: Sequence[Dump]) -> list[Group]:
+    """The groups in which any rank recorded an operation, by label."""
+    by_key: dict[tuple[str, tuple[int, ...]], dict[int, list[Operation]]] = defaultdict(lambda: defaultdict(list))
+    members = _members(dumps)
+    for dump in dumps:
+        for each in dump.operations:
+            by_key[each.group, members[dump.rank, each.group]][dump.rank].append(each)
+    labels = _labels(by_key, dumps)
+    known = {dump.rank: dump for dump in dumps}
+    found = []
+    for (name, ranks), operations in by_key.items():
+        everyone = ranks or tuple(sorted(operations))
+        records = {rank: _record(known[rank], operations.get(rank, ())) for rank in everyone if rank in known}
+        found.append(Group(labels[name, ranks], everyone, records))
+    return sorted(found, key=lambda group: group.label)
+
+
+def units(operations: Iterable[Operation]) -> list[Unit]:
+    """Operations of one group, gathered where they run as one, which share their number."""
+    gathered: dict[tuple[bool, int], list[Operation]] = {}
+    for each in operations:
+        gathered.setdefault((each.is_p2p, each.sequence), []).append(each)
+    return [_unit(each) for each in gathered.values()]
+
+
+def _unit(operations: Sequence[Operation]) -> Unit:
+    first, last = operations[0], operations[-1]
+    calls = tuple(each.call for each in operations if each.call.kind != COALESCED)
+    # The end of several alone has their state: the recorder does not follow the others.
+    return Unit(first.sequence, calls or (first.call,), last.state, first, first.is_p2p)
+
+
+def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
+    if operations and not dump.is_whole and operations[0] is dump.operations[0]:
+        # Of what runs as one the begin may be overwritten.
+        number = operations[0].sequence, operations[0].is_p2p
+        leading = [each for each in operations if (each.sequence, each.is_p2p) == number]
+        operations = operations[len(leading) :] if leading[-1].call.kind == COALESCED else operations
+    found = units(operations)
+    collectives = {each.sequence: each for each in found if not each.is_p2p}
+    last = max(collectives, default=-1 if dump.is_whole else UNKNOWN)
+    return Record(collectives, [each for each in found if each.is_p2p], last, dump.is_whole)
+
+
+def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:
+    """By rank and name of a group: several groups may share a name, and not every rank's dump tells the members."""
+    told: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for dump in dumps:
+        for name, group in dump.groups.items():
+            if group.ranks and group.ranks not in told[name]:
+                told[name].append(group.ranks)
+    found = {}
+    for dump in dumps:
+        for name, group in dump.groups.items():
+            others = [ranks for ranks in told[name] if dump.rank in ranks]
+            found[dump.rank, name] = group.ranks or (others[0] if len(others) == 1 else ())
+    return found
+
+
+def _labels(
+    keys: Iterable[tuple[str, tuple[int, ...]]], dumps: Sequence[Dump]
+) -> Mapping[tuple[str, tuple[int, ...]], str]:
+    """Of each group its description, with its name and ranks where others have the same."""
+    described = {name: group.description for dump in dumps for name, group in dump.groups.items() if group.description}
+    keys = list(keys)
+    short = {key: described.get(key[0]) or key[0] or "default" for key in keys}
+    counts = Counter(short.values())
+    longer = {key: text if counts[text] == 1 else f"{text} ({key[0]})" for key, text in short.items()}
+    counts = Counter(longer.values())
+    return {key: text if counts[text] == 1 else f"{text} of ranks {ranges(key[1])}" for key, text in longer.items()}
+
+
+def ranges(ranks: Iterable[int]) -> str:
+    """Numbers as ``0-2, 5``."""
+    runs: list[list[int]] = []
+    for rank in sorted(ranks):
+        if runs and rank == runs[-1][1] + 1:
+            runs[-1][1] = rank
+        else:
+            runs.append([rank, rank])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)

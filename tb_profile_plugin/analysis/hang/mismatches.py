@@ -1,0 +1,104 @@
+"""Whether the ranks of a group ask for the same: the same collective, as many elements, the same types."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from math import prod
+from typing import NamedTuple
+
+from ...formats.flight_recorder import Call
+from .groups import Unit
+
+TYPE, SIZE, DTYPE = "type", "size", "dtype"
+"""Ranks call different collectives; pass different numbers of elements; pass different types of elements."""
+
+_TO_ALL = ("all_to_all", "all_to_all_single", "all_to_all_v_single")
+_INPUTS_DIFFER = frozenset({*_TO_ALL, "scatter", "all_gather_v"})
+_OUTPUTS_DIFFER = frozenset({*_TO_ALL, "gather", "reduce_scatter_v"})
+_INPUT_TYPES_DIFFER = frozenset({"scatter", "broadcast"})
+_OUTPUT_TYPES_DIFFER = frozenset({"gather"})
+"""Collectives that ask it of one rank alone, or let ranks pass as much as they like."""
+
+
+class Side(NamedTuple):
+    """Ranks that ask for the same."""
+
+    ranks: tuple[int, ...]
+    what: str
+    """What they call or pass: ``broadcast``, ``16 elements``, ``Float``."""
+    kind: str
+    """What they call."""
+
+
+class Mismatch(NamedTuple):
+    """How ranks differ at one number of a group."""
+
+    sort: str
+    """`TYPE`, `SIZE` or `DTYPE`."""
+    sides: tuple[Side, ...]
+    """Most ranks first; if the first two have as many, none is known to be right."""
+
+
+def mismatch(units: Mapping[int, Unit], is_whole: bool) -> Mismatch | None:
+    """How the ranks' units of one number differ; ``is_whole`` tells that all members' are there."""
+    asked = {each.calls for each in units.values()}
+    if len(asked) == 1 and not any(call.kind in _TO_ALL for call in next(iter(asked))):
+        return None
+    kinds = {rank: unit.kind for rank, unit in units.items()}
+    found = _sides({rank: tuple(call.kind for call in unit.calls) for rank, unit in units.items()}, kinds, kinds)
+    if found:
+        return Mismatch(TYPE, found)
+    for at in range(len(next(iter(asked)))):
+        calls = {rank: unit.calls[at] for rank, unit in units.items()}
+        if different := _passed(calls, kinds) or (_exchanged(calls, kinds) if is_whole else None):
+            return different
+    return None
+
+
+def elements(shapes: Iterable[tuple[int, ...]]) -> int:
+    """Elements of tensors of these shapes."""
+    return sum(map(prod, shapes))
+
+
+def _passed(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
+    """How calls of one kind differ in what each rank passes, where all must pass the same."""
+    kind = next(iter(calls.values())).kind
+    for field, any_size, any_type in (
+        ("input", _INPUTS_DIFFER, _INPUT_TYPES_DIFFER),
+        ("output", _OUTPUTS_DIFFER, _OUTPUT_TYPES_DIFFER),
+    ):
+        shapes = {rank: getattr(call, f"{field}_sizes") for rank, call in calls.items()}
+        # Of a rank that passes no tensor, or of which none was recorded, there is nothing to say.
+        shapes = {rank: shape for rank, shape in shapes.items() if shape}
+        counts = {rank: tuple(map(prod, shape)) for rank, shape in shapes.items()}
+        words = {rank: f"{elements(shape):,} elements" for rank, shape in shapes.items()}
+        if kind not in any_size and (found := _sides(counts, words, kinds)):
+            return Mismatch(SIZE, found)
+        dtypes = {rank: tuple(sorted(set(getattr(calls[rank], f"{field}_dtypes")))) for rank in shapes}
+        words = {rank: " and ".join(names) for rank, names in dtypes.items()}
+        if kind not in any_type and (found := _sides(dtypes, words, kinds)):
+            return Mismatch(DTYPE, found)
+    return None
+
+
+def _exchanged(calls: Mapping[int, Call], kinds: Mapping[int, str]) -> Mismatch | None:
+    """Whether all ranks together send more or less than they receive, where each may choose how much."""
+    if next(iter(calls.values())).kind not in _TO_ALL:
+        return None
+    sent = sum(elements(call.input_sizes) for call in calls.values())
+    received = sum(elements(call.output_sizes) for call in calls.values())
+    words = f"send {sent:,} elements and receive {received:,}"
+    kind = next(iter(kinds.values()))
+    return Mismatch(SIZE, (Side(tuple(sorted(calls)), words, kind),)) if sent != received else None
+
+
+def _sides(values: Mapping[int, Hashable], words: Mapping[int, str], kinds: Mapping[int, str]) -> tuple[Side, ...]:
+    """Ranks by what they ask for, most ranks first; empty where all ask for the same."""
+    ranks: dict[Hashable, list[int]] = defaultdict(list)
+    for rank, value in sorted(values.items()):
+        ranks[value].append(rank)
+    if len(ranks) < 2:
+        return ()
+    sides = sorted(ranks.values(), key=lambda each: (-len(each), each))
+    return tuple(Side(tuple(each), words[each[0]], kinds[each[0]]) for each in sides)

@@ -1,0 +1,63 @@
+"""Ranks × collectives of a group: how far each rank came, near where they part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .groups import Group, Record
+
+MISSING, OVERWRITTEN, NO_DUMP = "missing", "overwritten", "no dump"
+"""What a cell says besides states: it was never asked for; it is no longer known; nothing is known of the rank."""
+
+_BEFORE = 3
+_AFTER = 2
+"""Collectives that are shown before and after the one that matters."""
+
+
+class Row(NamedTuple):
+    """Ranks whose cells are alike."""
+
+    ranks: tuple[int, ...]
+    cells: tuple[str, ...]
+    """Of each collective the state, and before it the name where that is another than that of most."""
+
+
+class Table(NamedTuple):
+    """How far the ranks of a group came."""
+
+    sequences: tuple[int, ...]
+    operations: tuple[str, ...]
+    """What most ranks call at each number."""
+    rows: tuple[Row, ...]
+    """Those with most ranks first."""
+
+
+def table(group: Group, around: int | None) -> Table:
+    """The collectives around a number of a group, or its last ones where none is given."""
+    every = group.sequences()
+    at = every.index(around) if around in every else len(every) - 1
+    shown = every[max(0, at - _BEFORE) : at + _AFTER + 1]
+    usual = {number: _usual(group, number) for number in shown}
+    rows: dict[tuple[str, ...], list[int]] = {}
+    for rank in group.members:
+        cells = tuple(_cell(group.records.get(rank), number, usual) for number in shown)
+        rows.setdefault(cells, []).append(rank)
+    ordered = sorted(rows.items(), key=lambda item: (-len(item[1]), item[1]))
+    found = tuple(Row(tuple(ranks), cells) for cells, ranks in ordered)
+    return Table(tuple(shown), tuple(usual[number] for number in shown), found)
+
+
+def _usual(group: Group, number: int) -> str:
+    kinds = (record.units[number].kind for record in group.records.values() if number in record.units)
+    return Counter(kinds).most_common(1)[0][0]
+
+
+def _cell(record: Record | None, number: int, usual: Mapping[int, str]) -> str:
+    if record is None:
+        return NO_DUMP
+    unit = record.units.get(number)
+    if unit is None:
+        return MISSING if number > record.last else OVERWRITTEN
+    return unit.state if unit.kind == usual[number] else f"{unit.kind} {unit.state}"

@@ -1,0 +1,109 @@
+"""What hangs, which ranks are to blame, and where they were: over all groups, causes before what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...formats.flight_recorder import COMPLETED, Dump
+from .findings import MISSING, NO_PEER, Finding, findings
+from .groups import Group, Unit, groups
+
+HANG, NOTHING, NOT_JUDGED = "hang", "nothing", "not_judged"
+
+
+class Place(NamedTuple):
+    """Where a rank is: what it waits in, or else what it asked for last."""
+
+    group: str
+    """Label."""
+    unit: Unit
+
+
+class Cause(NamedTuple):
+    """A finding, and what it follows from."""
+
+    finding: Finding
+    follows: tuple[int, ...]
+    """Numbers of other causes, in their order, in which its culprits wait; empty of what comes first."""
+
+
+class Verdict(NamedTuple):
+    """What the dumps of all ranks tell."""
+
+    outcome: str
+    """`HANG`, `NOTHING` or `NOT_JUDGED`."""
+    causes: tuple[Cause, ...]
+    """First ones first."""
+    is_circle: bool
+    """Whether each finding follows from another: ranks wait for one another."""
+    groups: tuple[Group, ...]
+    places: Mapping[int, Place]
+    """By rank, of those that recorded an operation."""
+    silent: tuple[int, ...]
+    """Members of groups without a dump."""
+
+    def called(self, rank: int, finding: Finding) -> Place | None:
+        """What a rank of a finding asked for in its place: there, or else where it is; None where that is not known."""
+        record = finding.group.records.get(rank)
+        if record and not finding.unit.is_p2p and (unit := record.units.get(finding.unit.sequence)):
+            return Place(finding.group.label, unit)
+        return self.places.get(rank)
+
+
+def judge(dumps: Sequence[Dump], is_complete: bool = True) -> Verdict:
+    """The verdict over the dumps of all ranks; ``is_complete`` tells that every dump there is could be read."""
+    found = groups(dumps)
+    places = {dump.rank: place for dump in dumps if (place := _place(dump, found))}
+    all_findings = [each for group in found for each in findings(group)]
+    silent = tuple(sorted({rank for group in found for rank in group.silent}))
+    follows = [_follows(each, all_findings, places) for each in all_findings]
+    roots = [number for number, others in enumerate(follows) if not others]
+    order = sorted(range(len(all_findings)), key=lambda number: (number not in roots, number))
+    moved = {number: place for place, number in enumerate(order)}
+    causes = tuple(
+        Cause(all_findings[number], tuple(sorted(moved[other] for other in follows[number]))) for number in order
+    )
+    is_judged = not silent and is_complete and bool(found)
+    outcome = HANG if causes else NOTHING if is_judged else NOT_JUDGED
+    return Verdict(outcome, causes, bool(causes) and not roots, tuple(found), places, silent)
+
+
+def _place(dump: Dump, found: Sequence[Group]) -> Place | None:
+    """The first unit of a rank that is not done, or else its last."""
+    own = [
+        Place(group.label, unit)
+        for group in found
+        if (record := group.records.get(dump.rank))
+        for unit in (*record.units.values(), *record.p2p)
+    ]
+    pending = [place for place in own if place.unit.is_pending]
+    if pending:
+        return min(pending, key=lambda place: place.unit.first.record)
+    return max(own, key=lambda place: place.unit.first.record, default=None)
+
+
+def _follows(finding: Finding, others: Sequence[Finding], places: Mapping[int, Place]) -> tuple[int, ...]:
+    """Numbers of the findings in which culprits of one wait; those that do not wait must be the culprits there."""
+    if finding.sort not in (MISSING, NO_PEER):
+        return ()
+    awaited = {
+        rank: {number for number, each in enumerate(others) if each is not finding and _waits(rank, each, places)}
+        for rank in finding.culprits
+    }
+    found = set().union(*awaited.values())
+    blamed = {rank for number in found for rank in others[number].culprits}
+    return tuple(sorted(found)) if all(awaited[rank] or rank in blamed for rank in finding.culprits) else ()
+
+
+def _waits(rank: int, finding: Finding, places: Mapping[int, Place]) -> bool:
+    """Whether a rank is where a finding has others wait, or past it."""
+    place = places.get(rank)
+    return (
+        place is not None
+        and rank in (*finding.waiting, *finding.others)
+        and place.unit.state != COMPLETED
+        and place.group == finding.group.label
+        and place.unit.is_p2p == finding.unit.is_p2p
+        and place.unit.sequence >= finding.unit.sequence
+    )

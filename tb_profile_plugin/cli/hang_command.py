@@ -1,0 +1,52 @@
+"""The verb ``hang``: which rank holds the others up, from the flight-recorder dumps of all ranks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from ..runtime.terminal import warn
+from .shared import output
+
+_EXIT_CODES = {"nothing": 0, "hang": 3, "not_judged": 4}
+"""By outcome; 1 and 2 are those of all verbs."""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb to the command's parser."""
+    verbs.add_parser(
+        "hang",
+        help="say which rank holds the others up, from dumps of PyTorch's flight recorder",
+        epilog="Exit codes: 0 nothing found, 1 no dump can be read, 3 ranks part or wait, 4 dumps are missing.",
+        options=_hang_options,
+    )
+
+
+def _hang_options(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("folder", metavar="DIR", help="where the dumps of all ranks are, e.g. nccl_trace_rank_0")
+    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
+    verb.set_defaults(verb=_hang)
+
+
+def _hang(asked: argparse.Namespace) -> int:
+    from ..analysis.hang.verdict import judge
+    from ..export.report import hang
+    from ..store import Logdir, flight_recorder_dumps
+
+    read = flight_recorder_dumps.read(asked.folder)
+    verdict = judge(read.dumps, not read.problems)
+    profiles = [session.name for session in Logdir(asked.folder).survey().sessions]
+    found = hang.Found(asked.folder, verdict, read.dumps, read.problems, profiles)
+    written = {
+        "text": lambda: hang.text(found),
+        "markdown": lambda: hang.markdown(found),
+        "json": lambda: f"{json.dumps(hang.nested(found), allow_nan=False)}\n",
+    }
+    with output(asked.out) as file:
+        file.write(written[asked.format]().encode("utf-8", "replace"))
+    for problem in read.problems:
+        warn(problem)
+    return _EXIT_CODES[verdict.outcome]

@@ -1,0 +1,204 @@
+"""What flight recorders tell of a hang: as text for a terminal, as Markdown, and as JSON for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ...analysis.hang import sentences
+from ...analysis.hang.groups import Group, ranges
+from ...analysis.hang.table import Table, table
+from ...analysis.hang.verdict import Cause, Verdict
+from ...formats.flight_recorder import Dump, Frame
+from ...runtime.problems import Problem
+from ...runtime.terminal import shown
+from ...tools.answers.answer import Json
+from ...tools.answers.markdown import code, escaped
+
+VERSION = 1
+_GROUPS_AT_MOST = 8
+"""Tables that text and Markdown show; JSON has all."""
+_FRAMES_AT_MOST = 12
+
+
+class Found(NamedTuple):
+    """The verdict over a folder, and what it rests on."""
+
+    folder: str
+    verdict: Verdict
+    dumps: Sequence[Dump]
+    problems: Sequence[Problem]
+    profiles: Sequence[str]
+    """Names of sessions of the same folder."""
+
+
+class _Stack(NamedTuple):
+    title: str
+    """Which ranks called what."""
+    frames: tuple[Frame, ...]
+    """Innermost first."""
+
+
+def nested(found: Found) -> Json:
+    """As docs/hang.md describes it."""
+    verdict = found.verdict
+    return {
+        "version": VERSION,
+        "kind": "hang",
+        "outcome": verdict.outcome,
+        "headline": sentences.headline(verdict),
+        "details": list(sentences.details(verdict)),
+        "causes": [_cause(verdict, each) for each in verdict.causes],
+        "groups": [_group(each, _around(verdict, each)) for each in verdict.groups],
+        "ranks": [_rank(verdict, each) for each in found.dumps],
+        "silent": list(verdict.silent),
+        "problems": [each.as_json() for each in found.problems],
+        "profiles": list(found.profiles),
+    }
+
+
+def text(found: Found) -> str:
+    """For a terminal."""
+    return "".join(f"{shown(line)}\n" for line in _text(found))
+
+
+def markdown(found: Found) -> str:
+    """For a ticket or a mail."""
+    verdict = found.verdict
+    lines = [f"**{escaped(sentences.headline(verdict))}**", ""]
+    lines += [f"- {escaped(each)}" for each in (*sentences.details(verdict), *_hints(found))]
+    for group in _shown_groups(verdict):
+        grid = table(group, _around(verdict, group))
+        heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
+        lines += ["", f"Group {escaped(group.label)}, {len(group.members)} ranks:", ""]
+        lines += [f"| ranks | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
+        lines += [f"| {ranges(row.ranks)} | {' | '.join(map(escaped, row.cells))} |" for row in grid.rows]
+    for stack in _stacks(verdict):
+        lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(_line(frame))}" for frame in stack.frames)]
+    return "\n".join(lines) + "\n"
+
+
+def _text(found: Found) -> Iterator[str]:
+    verdict = found.verdict
+    yield sentences.headline(verdict)
+    yield from (f"  {each}" for each in sentences.details(verdict))
+    for group in _shown_groups(verdict):
+        yield ""
+        yield f"Group {group.label}, {len(group.members)} {'rank' if len(group.members) == 1 else 'ranks'}"
+        yield from _grid(table(group, _around(verdict, group)))
+    left_out = len(verdict.groups) - len(_shown_groups(verdict))
+    if left_out:
+        yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}: --format json has all."
+    for stack in _stacks(verdict):
+        yield ""
+        yield f"{stack.title}:"
+        yield from (f"  {_line(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
+        if len(stack.frames) > _FRAMES_AT_MOST:
+            yield f"  and {len(stack.frames) - _FRAMES_AT_MOST} more"
+    hints = list(_hints(found))
+    if hints:
+        yield ""
+        yield from hints
+
+
+def _hints(found: Found) -> Iterator[str]:
+    unread = sum(each.unread for each in found.dumps)
+    if unread:
+        yield f"{unread:,} entries of the dumps could not be understood."
+    if found.verdict.causes and not any(each.has_stacks for each in found.dumps):
+        yield "These dumps hold no Python stacks. Dump pickles instead of JSON."
+    if found.profiles:
+        yield f"Profiles lie beside the dumps. Open them: tb-profile serve {found.folder}"
+
+
+def _grid(grid: Table) -> Iterator[str]:
+    """Columns that are as wide as what stands in them."""
+    rows = [("ranks", *map(str, grid.sequences)), ("", *grid.operations)]
+    rows += [(ranges(row.ranks), *row.cells) for row in grid.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _shown_groups(verdict: Verdict) -> list[Group]:
+    """Those with findings, in the order of the causes; all where there are none."""
+    groups: list[Group] = []
+    for cause in verdict.causes:
+        if not any(each is cause.finding.group for each in groups):
+            groups.append(cause.finding.group)
+    chosen = groups or verdict.groups
+    return [group for group in chosen if group.sequences()][:_GROUPS_AT_MOST]
+
+
+def _around(verdict: Verdict, group: Group) -> int | None:
+    """The number at which a group's ranks part."""
+    found = (each.finding for each in verdict.causes if each.finding.group is group and not each.finding.unit.is_p2p)
+    return next((each.unit.sequence for each in found), None)
+
+
+def _stacks(verdict: Verdict) -> list[_Stack]:
+    """Of the culprits of all causes, each rank once; of all ranks of a cause where none is to blame."""
+    ranks: dict[tuple[Frame, ...], list[int]] = {}
+    titles: dict[tuple[Frame, ...], str] = {}
+    seen: set[int] = set()
+    for cause in verdict.causes:
+        for rank in cause.finding.culprits or cause.finding.others:
+            place = verdict.called(rank, cause.finding)
+            if rank not in seen and place and (frames := place.unit.first.frames):
+                titles.setdefault(frames, f"called {sentences.operation(place.unit)} of group {place.group} from")
+                ranks.setdefault(frames, []).append(rank)
+                seen.add(rank)
+    return [_Stack(f"{sentences.named(each)} {titles[frames]}", frames) for frames, each in ranks.items()]
+
+
+def _line(frame: Frame) -> str:
+    return f"{frame.file}:{frame.line} in {frame.function}"
+
+
+def _cause(verdict: Verdict, cause: Cause) -> Json:
+    found = cause.finding
+    stacks: dict[tuple[Frame, ...], list[int]] = {}
+    for rank in found.culprits or found.others:
+        place = verdict.called(rank, found)
+        stacks.setdefault(place.unit.first.frames if place else (), []).append(rank)
+    return {
+        "sort": found.sort,
+        "sentence": sentences.sentence(found),
+        "group": found.group.label,
+        "operation": found.unit.kind,
+        "sequence": found.unit.sequence,
+        "p2p": found.unit.is_p2p,
+        "culprits": list(found.culprits),
+        "waiting": list(found.waiting),
+        "others": list(found.others),
+        "sides": [side._asdict() for side in found.mismatch.sides] if found.mismatch else [],
+        "follows": list(cause.follows),
+        "stacks": [
+            {"ranks": ranks, "frames": [frame._asdict() for frame in frames]}
+            for frames, ranks in stacks.items()
+            if frames
+        ],
+    }
+
+
+def _group(group: Group, around: int | None) -> Json:
+    grid = table(group, around) if group.sequences() else Table((), (), ())
+    return {
+        "label": group.label,
+        "members": list(group.members),
+        "silent": list(group.silent),
+        "sequences": list(grid.sequences),
+        "operations": list(grid.operations),
+        "rows": [{"ranks": list(row.ranks), "cells": list(row.cells)} for row in grid.rows],
+    }
+
+
+def _rank(verdict: Verdict, dump: Dump) -> Json:
+    place = verdict.places.get(dump.rank)
+    return {
+        "rank": dump.rank,
+        "file": dump.where,
+        "entries": len(dump.operations),
+        "unread": dump.unread,
+        "at": place and {"group": place.group, "operation": sentences.operation(place.unit), "state": place.unit.state},
+    }

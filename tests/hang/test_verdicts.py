@@ -1,0 +1,327 @@
+"""`tb-profile hang` names the planted fault: which ranks, which collective, and what they did instead."""
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hangs import WORLD, Job
+
+from tb_profile_plugin.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def said(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, dict[str, Any]]:
+    """The exit code and the answer as JSON."""
+    code = main.main(["hang", str(folder), "--format", "json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def all_but(*ranks: int, of: int = 8) -> list[int]:
+    return [rank for rank in range(of) if rank not in ranks]
+
+
+def missing() -> Job:
+    return Job(8).run(3).call("all_reduce", state="started", ranks=all_but(3))
+
+
+def missing_long_before() -> Job:
+    """A broadcast that ends early on most ranks, before they wait in what follows."""
+    job = Job(8).run(3).call("broadcast", ranks=all_but(5))
+    return job.call("all_reduce", state="started", ranks=all_but(5))
+
+
+def other_type() -> Job:
+    job = Job(8).run(2)
+    return job.call("broadcast", state="started", ranks=[6]).call("all_reduce", state="started", ranks=all_but(6))
+
+
+def other_size() -> Job:
+    job = Job(8).run(2).call("all_reduce", state="started", ranks=[1], shape=(2, 4))
+    return job.call("all_reduce", state="started", ranks=all_but(1))
+
+
+def other_dtype() -> Job:
+    job = Job(8).run(2).call("all_reduce", state="started", ranks=[7], dtype="Half")
+    return job.call("all_reduce", state="started", ranks=all_but(7))
+
+
+def not_begun() -> Job:
+    job = Job(8).run(2).call("all_reduce", state="scheduled", ranks=[2])
+    return job.call("all_reduce", state="started", ranks=all_but(2))
+
+
+def not_completed() -> Job:
+    job = Job(8).run(2).call("all_reduce", state="started", ranks=[2, 4])
+    return job.call("all_reduce", ranks=all_but(2, 4))
+
+
+def two_sides() -> Job:
+    job = Job(8).run(2).call("all_reduce", state="started", ranks=range(4))
+    return job.call("_all_gather_base", state="started", ranks=range(4, 8), output=(32, 4))
+
+
+def in_a_subgroup() -> Job:
+    """Rank 5 stops in its own group; rank 4 waits for it there, and all others for both."""
+    job = Job(8, {"tp": (4, 5), "pp": (0, 4)}).run(2).run(1, "tp").run(1, "pp")
+    job.call("all_reduce", "tp", state="started", ranks=[4])
+    return job.call("all_reduce", state="started", ranks=all_but(4, 5))
+
+
+def crossed() -> Job:
+    """Ranks 0 and 1 call the same two collectives in two groups, each in another order."""
+    job = Job(2, {"a": (0, 1), "b": (0, 1)}).run(1)
+    return job.call("all_reduce", "a", state="started", ranks=[0]).call("all_reduce", "b", state="started", ranks=[1])
+
+
+def no_receive() -> Job:
+    job = Job(4, {"pp": (2, 3)}).run(2).send(0, 1, "pp").receive(1, 0, "pp")
+    return job.send(0, 1, "pp", state="started")
+
+
+def no_send() -> Job:
+    job = Job(4).run(1).batch(0, ["send 0->1", "recv 0<-1"], state="started")
+    return job.batch(1, ["recv 1<-0"], state="completed")
+
+
+def pair_of_sizes() -> Job:
+    return Job(2).run(1).send(0, 1, state="started", shape=(4, 4)).receive(1, 0, state="started", shape=(2, 4))
+
+
+def all_wait() -> Job:
+    return Job(8).run(2).call("all_reduce", state="started")
+
+
+def all_to_all() -> Job:
+    job = Job(2).run(1).call("all_to_all", state="started", ranks=[0], shape=(10,), output=(6,))
+    return job.call("all_to_all", state="started", ranks=[1], shape=(2,), output=(5,))
+
+
+Planted = tuple[Callable[[], Job], str, str, list[int]]
+PLANTED: list[Planted] = [
+    (
+        missing,
+        "missing",
+        "Rank 3 never started all_reduce 7 of group default_pg; the other 7 ranks wait in it.",
+        [3],
+    ),
+    (
+        missing_long_before,
+        "missing",
+        "Rank 5 never started broadcast 7 of group default_pg; the other 7 ranks wait in all_reduce 8.",
+        [5],
+    ),
+    (
+        other_type,
+        "type",
+        "Rank 6 called broadcast as operation 5 of group default_pg; the other 7 ranks called all_reduce.",
+        [6],
+    ),
+    (
+        other_size,
+        "size",
+        "Rank 1 passed 8 elements to all_reduce 5 of group default_pg; the other 7 ranks passed 16 elements.",
+        [1],
+    ),
+    (
+        other_dtype,
+        "dtype",
+        "Rank 7 passed Half to all_reduce 5 of group default_pg; the other 7 ranks passed Float.",
+        [7],
+    ),
+    (
+        not_begun,
+        "not_begun",
+        "Rank 2 queued all_reduce 5 of group default_pg, but its device never began it; the other 7 ranks began it.",
+        [2],
+    ),
+    (
+        not_completed,
+        "not_completed",
+        "Ranks 2, 4 did not complete all_reduce 5 of group default_pg; the other 6 ranks did.",
+        [2, 4],
+    ),
+    (
+        two_sides,
+        "type",
+        "Ranks 0-3 called all_reduce as operation 5 of group default_pg; ranks 4-7 called _all_gather_base.",
+        [],
+    ),
+    (in_a_subgroup, "missing", "Rank 5 never started all_reduce 3 of group tp; rank 4 waits in it.", [5]),
+    (no_receive, "no_peer", "Rank 3 never received from rank 2 in group pp; rank 2 waits in send 2.", [3]),
+    (pair_of_sizes, "size", "Rank 0 sends 16 elements to rank 1, which receives 8 elements.", []),
+    (all_wait, "all_wait", "All 8 ranks wait in all_reduce 5 of group default_pg, and all ask for the same.", []),
+    (
+        all_to_all,
+        "size",
+        "Both ranks send 12 elements and receive 11 in all_to_all 3 of group default_pg.",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("plant", "sort", "sentence", "culprits"), PLANTED, ids=lambda each: getattr(each, "__name__", "")
+)
+@pytest.mark.parametrize("name", ["nccl_trace_rank_{}", "nccl_trace_rank_{}.json", "comm_lib_trace_rank_{}.pkl"])
+def test_the_planted_fault_is_told(
+    plant: Callable[[], Job],
+    sort: str,
+    sentence: str,
+    culprits: list[int],
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, answer = said(plant().write(tmp_path, name=name), capsys)
+    assert (code, answer["outcome"], answer["headline"]) == (3, "hang", sentence)
+    cause = answer["causes"][0]
+    assert (cause["sort"], cause["culprits"]) == (sort, culprits)
+    assert len(sentence.split()) <= 20
+
+
+def test_without_a_fault_nothing_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(8, {"tp": (0, 1), "pp": (0, 4)}).run(5).run(2, "tp").send(0, 1, "pp").receive(1, 0, "pp")
+    job.batch(2, ["send 2->3", "recv 2<-3"]).batch(3, ["recv 3<-2", "send 3->2"])
+    code, answer = said(job.write(tmp_path), capsys)
+    assert (code, answer["outcome"], answer["causes"]) == (0, "nothing", [])
+    assert answer["headline"] == "No divergence is found: all ranks asked for the same, and none waits."
+
+
+def test_other_shapes_of_as_many_elements_are_no_mismatch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(2).run(1).call("all_reduce", ranks=[0], shape=(4, 4)).call("all_reduce", ranks=[1], shape=(16,))
+    assert said(job.write(tmp_path), capsys)[0] == 0
+
+
+def test_one_rank_alone_may_pass_tensors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The root of a scatter passes all parts, that of a gather takes them."""
+    job = Job(2).run(1)
+    job.call("gather", ranks=[0], output=(8, 4)).call("gather", ranks=[1], output=(0,))
+    job.call("scatter", ranks=[0], shape=(8, 4), output=(4, 4)).call("scatter", ranks=[1], shape=(0,), output=(4, 4))
+    job.call("all_to_all", ranks=[0], shape=(10,), output=(6,)).call("all_to_all", ranks=[1], shape=(2,), output=(6,))
+    assert said(job.write(tmp_path), capsys)[0] == 0
+
+
+def test_what_follows_comes_after_its_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = said(in_a_subgroup().write(tmp_path), capsys)[1]
+    assert [(each["group"], each["culprits"], each["follows"]) for each in answer["causes"]] == [
+        ("tp", [5], []),
+        (WORLD, [4, 5], [0]),
+    ]
+    assert "Rank 4 waits in all_reduce 3 of group tp instead." in answer["details"]
+    assert "Rank 5 called all_reduce 2 of group tp last, which completed." in answer["details"]
+
+
+def test_ranks_that_wait_for_one_another_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = said(crossed().write(tmp_path), capsys)
+    assert (code, answer["headline"]) == (3, "Ranks 0-1 wait for one another in different groups.")
+    assert "Rank 1 never started all_reduce 1 of group a; rank 0 waits in it." in answer["details"]
+    assert "Rank 1 waits in all_reduce 1 of group b instead." in answer["details"]
+
+
+def test_a_part_of_a_batch_without_its_peer_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = said(no_send().write(tmp_path), capsys)[1]
+    assert answer["causes"][0]["culprits"] == [1]
+    assert answer["causes"][0]["sort"] == "no_peer"
+
+
+@pytest.mark.parametrize("last", [1, 3, 5])
+def test_what_was_overwritten_is_not_missing(last: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(4, {"tp": (0, 1)}).run(1, "tp").run(10)
+    code, answer = said(job.write(tmp_path, last=last), capsys)
+    assert (code, answer["causes"]) == (0, [])
+    job.call("all_reduce", state="started", ranks=[0, 1, 2])
+    code, answer = said(job.write(tmp_path, last=last), capsys)
+    assert (code, answer["causes"][0]["culprits"]) == (3, [3])
+
+
+def test_a_rank_without_a_dump_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(8).run(3).call("all_reduce", state="started")
+    code, answer = said(job.write(tmp_path, without=[5]), capsys)
+    assert code == 3 and answer["silent"] == [5]
+    assert answer["headline"] == "Rank 5 left no dump; the other 7 ranks wait in all_reduce 7 of group default_pg."
+
+
+def test_without_all_dumps_nothing_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = said(Job(8).run(3).write(tmp_path, without=[5]), capsys)
+    assert (code, answer["outcome"]) == (4, "not_judged")
+    assert answer["details"] == ["Rank 5 left no dump that can be read."]
+
+
+def test_dumps_of_different_moments_are_no_hang(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a job that goes on: what all others completed, the rank has not recorded yet."""
+    assert said(Job(4).run(3).call("all_reduce", ranks=[0, 1, 2]).write(tmp_path), capsys)[0] == 0
+
+
+def test_groups_of_one_name_are_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As `split_group` makes them: the ranks of each have the same name for it."""
+    job = Job(4, {"a": (0, 1), "b": (2, 3)}).run(1)
+    job.names["b"] = job.names["a"]
+    job.call("all_reduce", "a").call("all_reduce", "b").call("all_reduce", "b", state="started", ranks=[2])
+    code, answer = said(job.write(tmp_path), capsys)
+    assert (code, answer["causes"][0]["culprits"], answer["causes"][0]["waiting"]) == (3, [3], [2])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_any_rank_that_stops_anywhere_is_found(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In jobs of data, tensor and pipeline parallel groups; others stop where they wait for it, or for who waits."""
+    chance = random.Random(seed)
+    width, ranks = chance.choice([2, 4]), chance.choice([8, 16])
+    job = Job(ranks, {f"tp{at}": range(at, at + width) for at in range(0, ranks, width)})
+    job.run(chance.randrange(4))
+    groups = [chance.choice(list(job.groups)) for _ in range(chance.randrange(10))] + list(job.groups)
+    culprit = chance.randrange(ranks)
+    stopped = {culprit}
+    for group in groups:
+        members = set(job.groups[group])
+        waits = bool(members & stopped)
+        job.call("all_reduce", group, "started" if waits else "completed", sorted(members - stopped))
+        stopped |= members if waits else set()
+    code, answer = said(job.write(tmp_path), capsys)
+    assert code == 3
+    assert culprit in answer["causes"][0]["culprits"]
+    roots = {rank for each in answer["causes"] if not each["follows"] for rank in each["culprits"]}
+    assert culprit in roots and f"Rank {culprit} " in " ".join([answer["headline"], *answer["details"]])
+
+
+def test_the_text_has_table_stack_and_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing().write(tmp_path)
+    shutil.copytree(ROOT / "traces/torch_workers", tmp_path / "profiles")
+    assert main.main(["hang", str(tmp_path)]) == 3
+    assert capsys.readouterr().out == (
+        "Rank 3 never started all_reduce 7 of group default_pg; the other 7 ranks wait in it.\n"
+        "  Rank 3 called all_reduce 6 of group default_pg last, which completed.\n"
+        "\n"
+        "Group default_pg, 8 ranks\n"
+        "  ranks     4           5                 6           7\n"
+        "            all_reduce  _all_gather_base  all_reduce  all_reduce\n"
+        "  0-2, 4-7  completed   completed         completed   started\n"
+        "  3         completed   completed         completed   missing\n"
+        "\n"
+        "Rank 3 called all_reduce 6 of group default_pg from:\n"
+        "  torch/distributed/distributed_c10d.py:3245 in all_reduce\n"
+        "  train.py:15 in step\n"
+        "\n"
+        f"Profiles lie beside the dumps. Open them: tb-profile serve {tmp_path}\n"
+    )
+
+
+def test_markdown_goes_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, out = other_type().write(tmp_path / "dumps"), tmp_path / "hang.md"
+    assert main.main(["hang", str(folder), "--format", "markdown", "--out", str(out)]) == 3
+    text = out.read_text(encoding="utf-8")
+    assert text.startswith("**Rank 6 called broadcast as operation 5 of group")
+    assert "| 6 | completed | completed | completed | broadcast started |" in text
+    assert "1. `train.py:14 in step`" in text
+
+
+def test_who_left_what_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = said(missing().write(tmp_path), capsys)[1]
+    assert [each["rank"] for each in answer["ranks"]] == list(range(8))
+    assert answer["ranks"][3]["at"] == {"group": WORLD, "operation": "all_reduce 6", "state": "completed"}
+    assert answer["ranks"][0]["at"]["state"] == "started"
+    assert answer["groups"][0]["rows"][1] == {"ranks": [3], "cells": ["completed"] * 3 + ["missing"]}
