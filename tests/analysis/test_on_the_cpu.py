@@ -145,8 +145,10 @@ def test_pauses_between_long_ops_are_not_many_short_kernels() -> None:
 
 def test_a_generator_that_holds_pythons_interpreter_is_what_the_loop_waits_for() -> None:
     """A call into TensorFlow returns only when the generator of the next batch lets go: `from_generator`."""
-    found = causes(diagnose([drawn(GENERATOR.replace("UNTIL", "720"), steps=6)]))
-    assert 620 <= found["input"] <= 640
+    told = diagnose([drawn(GENERATOR.replace("UNTIL", "720"), steps=6)])
+    assert 620 <= causes(told)["input"] <= 640
+    assert told.headline.sentence.text.startswith("Waiting for input made in Python takes")
+    assert told.causes[0].remedy.text.startswith("Replace the Python generator")
     beside = diagnose([drawn(GENERATOR.replace("UNTIL", "200"), steps=6)])
     assert "input" not in causes(beside)
 

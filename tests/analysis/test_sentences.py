@@ -25,9 +25,37 @@ RIDDLES = re.compile(
 )
 """Phrases that readers did not understand, or that say more than is known."""
 VERBS = (
-    *("Add", "Call", "Capture", "Change", "Check", "Compile", "Copy", "Donate", "Evaluate", "Find", "Fuse", "Give"),
+    *(
+        "Add",
+        "Call",
+        "Capture",
+        "Change",
+        "Check",
+        "Compile",
+        "Compute",
+        "Copy",
+        "Donate",
+        "Evaluate",
+        "Find",
+        "Fuse",
+        "Give",
+    ),
     *("Ignore", "Install", "Keep", "Launch", "Let", "Load", "Look", "Make", "Move", "On Nvidia, add", "Open"),
-    *("Overlap", "Prefetch", "Prepare", "Print", "Put", "Read", "Record", "Reduce", "Remove", "Replay", "Run", "Save"),
+    *(
+        "Overlap",
+        "Prefetch",
+        "Prepare",
+        "Print",
+        "Put",
+        "Read",
+        "Record",
+        "Reduce",
+        "Remove",
+        "Replace",
+        "Replay",
+        "Run",
+        "Save",
+    ),
     *("Send", "Start", "Stop", "Then read", "Trace", "Use", "Wrap", "Write"),
 )
 """How remedies begin: they are imperatives."""

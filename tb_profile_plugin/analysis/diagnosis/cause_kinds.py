@@ -8,7 +8,7 @@ from ...runtime.regex import regex
 
 NAMED_SHARE = 0.15
 """A name, or a kind of names, is told where it takes so much of a cause."""
-PAUSE = "pause"
+PAUSE, PYTHON_INPUT = "pause", "python_input"
 _OPTIMIZER = ("optimizer", regex(r"Optimizer\.step"))
 _COMPILED = (
     "compiled",
@@ -19,11 +19,11 @@ _KINDS = {
     PAUSE: (
         ("checkpoint", regex(r"(?i).*(?:save|checkpoint|restore|shardedfilename|pickle)|Merge|dumps?\b")),
         ("evaluation", regex(r"(?i).*(?:evaluat|validat|on_test|on_predict)|__inference_")),
-        ("summary", regex(r"(?i).*summary|Encode")),
+        ("summary", regex(r"(?i).*summary|.*Encode(?:Png|Jpeg)")),
         ("printing", regex(r"(?i).*print|StringFormat")),
         ("hook", regex(r"on_\w+")),
     ),
-    "input": (("input_workers", regex(r".*MultiProcessing")),),
+    "input": (("input_workers", regex(r".*MultiProcessing")), (PYTHON_INPUT, regex(r".*PyFunc"))),
     "exposed_copy": (
         ("copy_within", regex(r".*(?:DtoD|D2D)")),
         ("copy_back", regex(r".*(?:DtoH|D2H)")),

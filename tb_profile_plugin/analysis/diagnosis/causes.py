@@ -12,7 +12,7 @@ from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
 from ..steps.host_account import Stretch
 from ..steps.typical_times import LongGaps, NamedTime, Typical
 from .catalogue import LABELS, Sentence, joined
-from .cause_kinds import NAMED_SHARE, PAUSE, kinds
+from .cause_kinds import NAMED_SHARE, PAUSE, PYTHON_INPUT, kinds
 from .remedies import Remedy
 
 Confidence = Literal["high", "medium", "low"]
@@ -25,9 +25,12 @@ _WORKS = ("compute", "exposed_collective", "exposed_copy")
 """What is told by its own name between steps, too."""
 _NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
-_HAVE_NAMES = ("unrecorded", "between_steps")
+EVALUATION = "evaluation"
+_HAVE_NAMES = ("unrecorded", "between_steps", EVALUATION)
 _MOSTLY = 0.5
 """What a tracer of Python names, and the share of it without a name from which on none can have run."""
+_HELPS = 0.3
+"""Share of what unusual steps take longer, from which on it helps to mend that."""
 _CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
 HOST = ("dispatch", "python", "unrecorded", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
 """What the device waits for because its host launches too late."""
@@ -47,7 +50,8 @@ _COMPILER = "ompil"
 _TINY_CALLS, _TINY_PS = 50, 100e6
 """So many calls in a step, of so little work each (100 µs), are ops run one by one …"""
 _TINY_PYTHON_PS = 20e6
-"""… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them."""
+"""… and so much Python for each (20 µs), or less than the calls themselves take, belongs to them; all of it, where one
+call follows the other for most of the step."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
 _SILENT = 0.02
@@ -96,6 +100,8 @@ class Lost:
     """What its share is a share of; the period where it is None."""
     apart_ps: float = 0.0
     """Time of its states that other causes have."""
+    first_batches: bool = False
+    """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
 
     def by_name(self) -> list[tuple[str, float, float]]:
         """Name, ps and stretches per step, the largest first."""
@@ -117,11 +123,18 @@ class Lost:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
             return sum(self._each_ps(each) for each in self.names if each.state == "unrecorded") > (_MOSTLY * self.ps)
-        return self.id in _HAVE_NAMES and self.unnamed_share > _MOSTLY
+        return self.id in _HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > _MOSTLY
 
     @staticmethod
     def _each_ps(each: NamedTime) -> float:
         return each.step_ps + each.gap_ps
+
+    @property
+    def variant(self) -> str:
+        """What its sentences are told apart by beside its id, as their codes end with it; empty for most."""
+        if self.id == "input" and PYTHON_INPUT in self.kinds:
+            return ".python"
+        return ".other" if self.id == PAUSE and "parts" not in (self.arguments or {}) else ""
 
     @property
     def kinds(self) -> list[str]:
@@ -130,15 +143,15 @@ class Lost:
 
     @property
     def _mostly(self) -> str:
-        """Of unusual steps the cause that is most of them, if one is; else its id."""
+        """Of unusual steps the largest cause that is known, if it is much of them; else its id."""
         if self.id != "unusual_steps":
             return self.id
         times: dict[str, float] = {}
         for each in self.names:
             id = next((id for ending, id in _BY_ENDING.items() if each.name.endswith(ending)), each.state)
-            times[id] = times.get(id, 0.0) + self._each_ps(each)
+            times[id] = times.get(id, 0.0) + self._each_ps(each) * bool(id)
         id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
-        return id if id not in ("", WORK) and ps >= _MOSTLY * self.ps else self.id
+        return id if id != WORK and ps >= _HELPS * self.ps else self.id
 
     @property
     def remedied(self) -> tuple[str, ...]:
@@ -149,7 +162,10 @@ class Lost:
             running = sum(ps for name, ps, _ in self.by_name() if name.startswith(EXECUTORS))
             if running >= _MOSTLY * self.ps:
                 return "executor", self.id
-        return (*self.kinds[:1], self._mostly, self.id)
+        kinds = self.kinds[:1]
+        if self.first_batches and kinds == ["input_workers"]:
+            kinds = ["workers_again"]
+        return (*kinds, self._mostly, self.id)
 
     def stretches(self, evidence: Sequence[Stretch]) -> list[Stretch]:
         """Those of its time, of what it is told by first, the longest first."""
@@ -181,6 +197,13 @@ class Lost:
         return Sentence("mostly.led", {"name": rows[0][0]}) if rows else Sentence("mostly.none")
 
 
+class Calls(NamedTuple):
+    """What a step dispatches, see `dispatched_calls`; the most of any host."""
+
+    per_step: float
+    one_by_one_share: float
+
+
 def _name_of(label: str) -> str:
     """What a cause calls what has that name in `host_account`: without the ending of a kind that is its own cause."""
     ending = next((ending for ending in _BY_ENDING if label.endswith(ending)), "")
@@ -190,6 +213,9 @@ def _name_of(label: str) -> str:
 def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
     if lost.id in (WORK, UNUSED) or (count >= _MANY and lost.id not in _COUNTED) or not count:
         return Sentence("names.share", {"name": name, "share": ps / lost.ps})
+    if lost.id == PAUSE and (lost.arguments or {}).get("long_gaps"):
+        # Such a pause begins where the step before it ends.
+        return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:
         return Sentence("names.calls", {"name": name, "step_ps": ps, "count": round(count)})
     if count < _EACH_TIME:
@@ -204,11 +230,11 @@ def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
     return Sentence("names.some" if most else "names.largest", {"names": ", ".join(part.text for part in parts)})
 
 
-def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> list[Lost]:
+def lost_times(typical: Typical, calls: Calls, unrecorded: bool, evaluates: bool = False) -> list[Lost]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``calls_per_step`` counts what is dispatched; ``unrecorded`` says that a device is there of which nothing was
-    recorded.
+    ``unrecorded`` says that a device is there of which nothing was recorded, ``evaluates`` that the time between steps
+    is evaluation or prediction.
     """
     found: dict[str, Lost] = {}
     place: dict[tuple[str, bool], str] = {}
@@ -216,22 +242,30 @@ def lost_times(typical: Typical, calls_per_step: float, unrecorded: bool) -> lis
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
             id = state if not between or state in told else "between_steps"
-            id = _renamed(id, typical, calls_per_step, unrecorded)
+            id = EVALUATION if between and evaluates else _renamed(id, typical, calls, unrecorded)
             place[state, between] = id
             lost = found.setdefault(id, Lost(id))
             lost.ps += float(times[index])
             lost.states = (*lost.states, state)
     _split_late_peer(found, typical)
-    if "between_steps" in found:
-        found["between_steps"].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
+    for id in {"between_steps", EVALUATION}.intersection(found):
+        found[id].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
     for lost in found.values():
         mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
         lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
     for ending, id in _BY_ENDING.items():
         _split_named(found, ending, id)
-    if PAUSE in found and found[PAUSE].kinds:
-        found[PAUSE].arguments = {"parts": joined([Sentence(f"pause.{kind}") for kind in found[PAUSE].kinds[:_PARTS]])}
+    if PAUSE in found:
+        found[PAUSE].arguments = _of_pauses(found[PAUSE], typical)
     return [lost for lost in found.values() if lost.ps > 0]
+
+
+def _of_pauses(pause: Lost, typical: Typical) -> dict[str, Any]:
+    """What pauses are for, as far as their names tell, and how often they come where most of them lie between steps."""
+    between = 2 * sum(each.gap_ps for each in pause.names) > pause.ps
+    long = typical.long_gaps if between else None
+    kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_PARTS]]
+    return {"few": _few(long), "long_gaps": long} | ({"parts": joined(kinds)} if kinds else {})
 
 
 def tell_pauses(lost: Sequence[Lost]) -> None:
@@ -304,19 +338,20 @@ def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedT
     )
 
 
-def _renamed(id: str, typical: Typical, calls: float, unrecorded: bool) -> str:
+def _renamed(id: str, typical: Typical, calls: Calls, unrecorded: bool) -> str:
     if unrecorded and id == "unexplained":
         return "not_recorded"
     if id == "exposed_copy" and _is_offload(typical):
         return "host_offload"
     if id == "compile" and _is_tracing(typical):
         return "retrace"
-    if id in ("dispatch", "launch", "python", "unrecorded") and calls >= _TINY_CALLS:
+    if id in ("dispatch", "launch", "python", "unrecorded") and calls.per_step >= _TINY_CALLS:
         times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
         apart = sum(each.step_ps for each in typical.names if each.state == "dispatch" and each.name.endswith(ON_CPU))
-        of_calls = max(calls * _TINY_PYTHON_PS, times["dispatch"] - apart + times["launch"])
+        of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - apart + times["launch"])
         python = times["python"] + times["unrecorded"]
-        return "eager" if times[WORK] < calls * _TINY_PS and python < of_calls else id
+        one_by_one = python < of_calls or calls.one_by_one_share >= _MOSTLY
+        return "eager" if times[WORK] < calls.per_step * _TINY_PS and one_by_one else id
     return id
 
 

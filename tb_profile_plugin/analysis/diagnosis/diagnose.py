@@ -12,21 +12,22 @@ from ...model.host import Host
 from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
-from ..steps.dispatched_calls import calls_per_step
+from ..steps.dispatched_calls import calls_per_step, one_by_one_share
+from ..steps.evaluation import evaluates_between
 from ..steps.host_account import Stretch, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
 from .catalogue import Sentence
-from .cause_kinds import PAUSE
-from .causes import HOST, NAMES, UNUSED, WORK, Cause, Confidence, Lost, gain, lost_times, tell_pauses
+from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, gain, lost_times, tell_pauses
 from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
 from .program_facts import program_facts
 from .remedies import remedy
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, device_count, host_device_type, framework),
-    *(is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels, program_facts, early_share),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, evaluates_between),
+    *(device_count, host_device_type, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels),
+    *(program_facts, early_share),
 )
 """Per-host functions that `diagnose` merges.
 
@@ -38,6 +39,8 @@ _EVIDENCE = 5
 """So many stretches are shown of each cause."""
 _SHOWN, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
+_ONE_OP, _ABOVE = 0.5, 3.0
+"""An op that is so much of the step, and so many times the largest loss, leads."""
 _TIED = 0.1
 """What several ways of being late take together leads another cause only where it is so much longer than that one."""
 
@@ -93,15 +96,15 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     Only with ``replays`` causes have gains; nothing else differs.
     """
     typical = typical_times(hosts, step_event, wanted, replays)
-    calls = max(calls_per_step(host, step_event) for host in hosts)
+    calls = Calls(*(max(of(host, step_event) for host in hosts) for of in (calls_per_step, one_by_one_share)))
     unrecorded = any(is_unrecorded(host) for host in hosts)
-    lost = lost_times(typical, calls, unrecorded)
+    lost = lost_times(typical, calls, unrecorded, any(evaluates_between(host, step_event) for host in hosts))
     if any(leaves_gpu_unused(host) for host in hosts):
         for each in lost:
             each.id = UNUSED if each.id == WORK else each.id
     for each in lost:
         if each.id == "eager":
-            each.arguments = {"count": round(calls)}
+            each.arguments = {"count": round(calls.per_step)}
     if not has_devices(hosts):
         tell_pauses(lost)
     unusual = unusual_steps(hosts, typical, step_event)
@@ -163,9 +166,16 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
     leads = led and (led[0].ps >= LEADS * whole or (led[0] in late and together >= BAD * whole))
+    leads = leads and not _is_one_op(work, max(together, led[0].ps), whole)
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda each: each.id != UNUSED)
+
+
+def _is_one_op(work: Sequence[Lost], loss_ps: float, whole: float) -> bool:
+    """Whether one op is most of the step, and so much more than the largest loss that it is what to look at first."""
+    longest = max((ps for each in work for _, ps, _ in each.by_name()), default=0.0)
+    return longest >= max(_ONE_OP * whole, _ABOVE * loss_ps)
 
 
 def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
@@ -186,8 +196,7 @@ def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
 def _sentence(lost: Lost, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
     facts = {"names": lost.named(), "device": device, **(lost.arguments or {})}
-    other = ".other" if lost.id == PAUSE and "parts" not in facts else ""
-    return Sentence(f"cause.{lost.id}{other}", facts | _limit(lost, typical))
+    return Sentence(f"cause.{lost.id}{lost.variant}", facts | _limit(lost, typical))
 
 
 def _cause(

@@ -14,6 +14,7 @@ from ..steps.typical import SETTLED
 from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST, WORK, Lost
+from .program_facts import WASTEFUL, program_facts
 
 Level = Literal["ok", "info", "warn", "bad", "unknown"]
 
@@ -68,6 +69,7 @@ def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) ->
     if lead.id == WORK:
         lost = sum(each.ps for each in ranked[1:] if each.id not in passing(typical))
         fine = lead.ps >= _FINE * whole and lost < LEADS * whole
+        fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return Headline(Sentence(code, facts), "ok" if fine else "info")
     late = [each for each in ranked if each.id in HOST]
@@ -98,8 +100,8 @@ def _code(lead: Lost, typical: Typical, hosts: Sequence[Host]) -> str:
         return f"{code}.cpu"
     if lead.id == "between_steps" and lead.unrecorded:
         return f"{code}.unrecorded"
-    if lead.id == "pause" and "parts" not in (lead.arguments or {}):
-        return f"{code}.other"
+    if lead.variant:
+        return code + lead.variant
     if lead.id == "unusual_steps" and (lead.arguments or {}).get("every"):
         return f"{code}.every"
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from ...model.devices.properties import device_count
+from ...model.framework import JAX, framework
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
+from ..steps.dispatched_calls import calls_per_step
+from ..xla.wasteful import computes_in_float64, copies_its_state
 
-TRACED, FUSED, ON_CPU, KERAS = "traced", "fused", "on_cpu", "keras"
-"""Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named; Keras trains
-or predicts."""
-_SHOWN_BY = {TRACED: regex(r"\$"), FUSED: regex(r"aten::_fused_"), KERAS: regex(r"\$?(?:.*\bkeras\b|trainer\.py:)")}
+TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
+"""Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
+ACCUMULATES, MANY_PROGRAMS = "accumulates", "many_programs"
+"""Gradients are reduced after each of several forward passes of a step; a step is a chain of JAX's programs."""
+FLOAT64, NOT_DONATED = "float64", "not_donated"
+"""Programs compute in float64; a program writes new arrays in place of its parameters and does little else."""
+WASTEFUL = frozenset((MANY_PROGRAMS, FLOAT64, NOT_DONATED))
+"""With which compute is not fine, however much of the step it is."""
+_SHOWN_BY = {TRACED: regex(r"\$"), FUSED: regex(r"aten::_fused_")}
 """Names of events that tell so."""
+_FORWARD, _REDUCES = "DistributedDataParallel.forward", regex(r"(?:gloo|nccl):all_reduce")
+_SEVERAL = 2
+_MANY = 10
+"""Calls of JAX's programs in a step from which on it is a chain."""
+_READ = 4 << 20
+"""Bytes of programs of which float64 and donation are looked up: larger ones are known by other pages."""
 
 
 @per_host(keep=True)
@@ -19,4 +33,34 @@ def program_facts(host: Host) -> frozenset[str]:
     """Which of these one host's capture shows."""
     names = host.trace.names
     shown = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
-    return frozenset(shown if device_count(host) else shown | {ON_CPU})
+    if not device_count(host):
+        shown.add(ON_CPU)
+    if _accumulates(host):
+        shown.add(ACCUMULATES)
+    if framework(host) == JAX:
+        shown |= _of_programs(host)
+    return frozenset(shown)
+
+
+def _accumulates(host: Host) -> bool:
+    if host.cpu is None:
+        return False
+    # Devices have ranges of the same names.
+    rows, trace = host.trace.rows(host.cpu), host.trace
+    forward, reduced = (
+        int(((events >= rows.start) & (events < rows.stop)).sum())
+        for events in (trace.named(_FORWARD.__eq__), trace.named(lambda name: bool(_REDUCES.match(name))))
+    )
+    return reduced >= forward >= _SEVERAL * len(host.steps_named()) > 0
+
+
+def _of_programs(host: Host) -> set[str]:
+    modules = list(host.modules.values())
+    shown = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY else set()
+    if not modules or sum(len(module.blob) for module in modules) > _READ:
+        return shown
+    if computes_in_float64(modules):
+        shown.add(FLOAT64)
+    if not device_count(host) and any(map(copies_its_state, modules)):
+        shown.add(NOT_DONATED)
+    return shown

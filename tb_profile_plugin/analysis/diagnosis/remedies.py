@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...model.framework import JAX, PYTORCH, TENSORFLOW
-from .program_facts import FUSED, ON_CPU, TRACED
+from .program_facts import ACCUMULATES, FLOAT64, FUSED, MANY_PROGRAMS, NOT_DONATED, ON_CPU, TRACED
 from .remedy_examples import EXAMPLES
 
 
@@ -53,7 +53,13 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
     ("input", JAX, ""): "Prepare the next batches in a background thread while the device computes.",
     ("input", PYTORCH, ""): "Load batches in worker processes (num_workers), into pinned memory.",
     ("input", PYTORCH, ON_CPU): "Load batches in worker processes (num_workers).",
+    (
+        "python_input",
+        TENSORFLOW,
+        "",
+    ): "Replace the Python generator or py_function in tf.data by TensorFlow ops or files.",
     ("input_workers", PYTORCH, ""): "Start more DataLoader workers (num_workers), or give each less to do.",
+    ("workers_again", PYTORCH, ""): "Keep DataLoader workers from epoch to epoch (persistent_workers=True).",
     ("cpu_ops", PYTORCH, ""): "Move these ops to the GPU, or into the workers of a DataLoader.",
     ("cpu_ops", "", ""): "Move these ops to the device, or prepare their results ahead of time.",
     ("thread_wait", "", ""): "Let the other thread or process work further ahead; the Timeline shows what it does.",
@@ -68,7 +74,11 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
     ("retrace", TENSORFLOW, ""): "Trace once: pass tensors instead of Python numbers, and create functions outside the "
     "loop.",
     # What the host does too slowly.
-    ("eager", TENSORFLOW, ""): "Wrap the step in tf.function, so that its ops run as one graph.",
+    (
+        "eager",
+        TENSORFLOW,
+        "",
+    ): "Wrap the step in tf.function, so that it runs as one graph; in Keras, remove run_eagerly=True.",
     ("eager", JAX, ""): "Put the step under one jax.jit, so that its ops are fused into few programs.",
     ("eager", PYTORCH, ""): "Compile the step as a CUDA graph: torch.compile(mode='reduce-overhead').",
     ("eager", PYTORCH, ON_CPU): "Compile the step (torch.compile), so that few calls are left.",
@@ -154,9 +164,17 @@ _REMEDIES: dict[tuple[str, str, str], str] = {
         "",
     ): "Overlap communication with compute, use larger batches, or send bfloat16 gradients.",
     ("exposed_collective", PYTORCH, ""): "Send fewer, larger pieces (DDP's bucket_cap_mb) while others compute.",
+    (
+        "exposed_collective",
+        PYTORCH,
+        ACCUMULATES,
+    ): "Reduce gradients once a step: run all but the last micro-batch under no_sync().",
     ("exposed_collective", "", ""): "Overlap communication with compute, send less, or use larger batches.",
     ("late_peer", "", ""): "Open that host's own diagnosis to see what it does longer before they meet.",
     # Work, and what was not recorded.
+    ("compute", JAX, FLOAT64): "Compute in float32: most arrays are float64, as jax_enable_x64 and NumPy make them.",
+    ("compute", JAX, MANY_PROGRAMS): "Put the many programs of a step under one jax.jit, so that XLA fuses them.",
+    ("compute", JAX, NOT_DONATED): "Donate the arrays that the outputs replace: jax.jit(step, donate_argnums=0).",
     ("compute", "", ""): "Make the largest ops cheaper; the page Ops lists them.",
     ("float32", PYTORCH, ""): "Use mixed precision (BF16) for matmuls and convolutions, or TF32 on Ampere and newer.",
     ("gpu_unused", TENSORFLOW, ""): "Install TensorFlow with CUDA or ROCm, and check that it lists the GPU.",

@@ -12,7 +12,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.arrays import Array
 from ..activity.device_events import device_work
-from ..activity.states import STATES
+from ..activity.states import STATES, State
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_choice import UNUSUAL, WARM_UP
 from ..steps.step_time import StepTimes
@@ -27,6 +27,9 @@ _EARLY = 0.1
 """Share of the first step in which devices still do what was launched before the capture: then it does not warm up."""
 _EXPLAINS, _MOSTLY = 0.2, 0.5
 """Shares of what a step takes more, from which on a name explains it, and a kind of time does."""
+
+_FIRST_BATCH = 10
+"""A wait for input that is so many times the typical one is for workers that start."""
 
 
 class UnusualStep(NamedTuple):
@@ -107,9 +110,12 @@ def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost |
     every = period(places)
     names: dict[tuple[str, str], float] = {}
     for each in longer:
-        names[each.id, each.name] = names.get((each.id, each.name), 0.0) + each.more_ps / many
+        own = min(each.why.arguments.get("more_ps", each.more_ps), each.more_ps)
+        for key, ps in (((each.id, each.name), own), (("", ""), each.more_ps - own)):
+            names[key] = names.get(key, 0.0) + ps / many
     lost = Lost("unusual_steps", float((took - usual).sum()) / many)
-    lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items()]
+    lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
+    lost.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     # Those that warm up count among all steps, but take no longer than the typical one.
     lost.of_ps = (
         usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many

@@ -1,4 +1,4 @@
-"""How many calls of programs or single ops a step dispatches."""
+"""How many calls of programs or single ops a step dispatches, and whether it does nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...model.framework import PYTORCH, framework
 from ...model.host import Host
 from ...model.per_host import per_host
 from ...model.profiler_options import one_op_of
-from ...runtime.arrays import Array
+from ...runtime.arrays import Array, median
 from ...runtime.regex import regex
 from ..activity.device_events import device_work
 from ..activity.event_classes import DRIVER_CALL
@@ -26,6 +26,8 @@ _VIEW = regex(
 _COMPUTES_PS = 20_000_000
 """An op that launches nothing and lasts so long (20 µs) computes on the CPU; so does a shorter one, where most of what
 is done from one launch to the next is such ops."""
+_FOLLOWS = 10
+"""A call follows the one before as usual where that takes at most so many times as long as in the median."""
 
 
 @per_host(keep=True)
@@ -33,16 +35,36 @@ def calls_per_step(host: Host, step_event: str = "") -> float:
     """Outermost calls of compiled programs (JAX), single ops (TensorFlow) or ops (PyTorch), by the number of steps; but
     for those that compute on the CPU beside devices. 0 where there are no steps.
     """
-    steps, plane = host.steps_named(step_event), host.cpu
-    if plane is None or not len(steps):
+    steps, calls = host.steps_named(step_event), _begins(host, step_event)
+    step = np.searchsorted(steps.begin, calls, "right") - 1
+    return float((step >= 0).sum() / len(steps)) if len(steps) else 0.0
+
+
+@per_host(keep=True)
+def one_by_one_share(host: Host, step_event: str = "") -> float:
+    """Share of the steps, 0–1, in which one such call follows the other: none takes much longer than usual to do so."""
+    steps, calls = host.steps_named(step_event), np.sort(_begins(host, step_event))
+    step = np.searchsorted(steps.begin, calls, "right") - 1
+    inside = (step >= 0) & (calls < steps.end[step.clip(0)]) if len(steps) else np.zeros(len(calls), bool)
+    calls, step = calls[inside], step[inside]
+    to_next = np.diff(calls)[np.diff(step) == 0]
+    if not len(to_next):
         return 0.0
+    follows = to_next <= _FOLLOWS * median(to_next)
+    return float(to_next[follows].sum() / (steps.end - steps.begin).sum())
+
+
+def _begins(host: Host, step_event: str) -> Array:
+    """int64[k] ps: when the calls begin that `calls_per_step` counts; none without steps."""
+    plane = host.cpu
+    if plane is None or not len(host.steps_named(step_event)):
+        return np.empty(0, np.int64)
     offset = host.trace.rows(plane).start
     single = np.array([event for event, _ in eager_calls(host)], np.int64) + offset
     programs = outermost(host.trace, host.trace.named(lambda name: bool(_PROGRAM.match(name))))
     programs = programs[~inside(programs, *on_cpu(host))]
-    calls = host.trace.begin[np.concatenate([single, programs])]
-    step = np.searchsorted(steps.begin, calls, "right") - 1
-    return float((step >= 0).sum() / len(steps))
+    answer: Array = host.trace.begin[np.concatenate([single, programs])]
+    return answer
 
 
 def inside(events: Array, first: Array, last: Array) -> Array:

@@ -17,6 +17,7 @@ from .nested import MISSING
 from .ownership import work_events
 from .repeated_calls import outermost, repeated
 from .trace import Trace
+from .training_calls import training_calls
 
 SOURCES = {
     "chosen": "events of the name that you chose",
@@ -185,7 +186,8 @@ def _functions(trace: Trace) -> Steps | None:
         return None
     runs = trace.name(int(calls[0])) == "FunctionRun"
     if not runs and int(step[-1]) == len(step) - 1:
-        return _under(trace, calls, "functions")
+        calls = np.sort(calls)
+        return _under(trace, calls[training_calls(trace, calls)], "functions")
     found = grouping.group_together(trace, calls, _parts_together(trace, calls) if runs else step)
     return _steps(trace, found, np.arange(len(found.root)), "functions", extend=True)
 

@@ -84,7 +84,7 @@ class Module:
 
     @lazy
     def _module(self) -> Messages:
-        return self._proto.one(1, (1, 2, 3, 7, 17))
+        return self._proto.one(1, (1, 2, 3, 7, 8, 17))
 
     @lazy
     def _computations(self) -> Messages:
@@ -122,6 +122,12 @@ class Module:
     def name(self) -> str:
         """Name of the module, e.g. ``jit_step``; several programs may share it."""
         return self._module.names(1)[0]
+
+    @lazy
+    def donates(self) -> bool:
+        """Whether some output takes the memory of a parameter, which the caller gives away."""
+        begin, end = self._module.spans(8)
+        return bool((end > begin).any())
 
     @property
     def computation(self) -> Array:

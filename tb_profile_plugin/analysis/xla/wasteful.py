@@ -1,0 +1,50 @@
+"""What XLA programs do that a caller's option avoids: arithmetic in float64, and outputs in memory of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ...formats.xspace.hlo.module import Module
+from ...runtime.arrays import Array
+
+_FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
+"""Numbers of element types: float16, float32, float64, bfloat16; and of float64."""
+_LARGE = 32 << 20
+"""Bytes from which on the C library asks the system for memory each time, which fills it with zeros, page by page."""
+_HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional", "sort", "fft"))
+"""Opcodes beside which memory of outputs hardly counts."""
+
+
+def computes_in_float64(modules: Iterable[Module]) -> bool:
+    """Whether most bytes of floating-point arrays in these programs are of float64."""
+    of_floats, of_float64 = 0.0, 0.0
+    for module in modules:
+        kinds, sizes = module.shapes.type, module.shapes.bytes
+        of_floats += float(sizes[np.isin(kinds, _FLOATS)].sum())
+        of_float64 += float(sizes[kinds == _FLOAT64].sum())
+    return 2 * of_float64 > of_floats > 0
+
+
+def copies_its_state(module: Module) -> bool:
+    """Whether a program without heavy ops gives mostly large arrays shaped as its parameters, none in their memory."""
+    if module.donates or not len(module) or _HEAVY.intersection(module.opcodes) or module.entry < 0:
+        return False
+    root = int(module.roots[module.entry])
+    low, high = module.members[module.entry : module.entry + 2].tolist()
+    given = [row for row in range(low, high) if module.opcodes[row] == "parameter"]
+    if root < 0 or module.shapes.leaf_bytes[root] < _LARGE:
+        return False
+    wanted = {each for row in given for each in _arrays(module, row)}
+    replaced = sum(each[0] for each in _arrays(module, root) if each in wanted)
+    return 2 * replaced >= float(module.shapes.leaf_bytes[root])
+
+
+def _arrays(module: Module, row: int) -> list[tuple[float, ...]]:
+    """(bytes, type, dimensions …) of the arrays in an instruction's shape."""
+    shapes = module.shapes
+    places: Array = np.flatnonzero((shapes.root == row) & (shapes.elements > 0))
+    return [
+        (float(shapes.bytes[at]), float(shapes.type[at]), *map(float, shapes.dimensions[at])) for at in places.tolist()
+    ]

@@ -1,0 +1,197 @@
+"""Rules of the diagnosis that hold for any program: each on a drawn one with the fault, and on one without."""
+
+import draw
+import hlodraw
+import pytest
+import torchtrace
+from hlodraw import computation, instruction, module, shape, shapes
+from idle_draw import US
+
+from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
+from tb_profile_plugin.analysis.diagnosis.remedies import remedy
+from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
+from tb_profile_plugin.analysis.xla.wasteful import computes_in_float64, copies_its_state
+from tb_profile_plugin.model.host import Host
+
+
+def first(found: Diagnosis, id: str) -> str:
+    """The remedy of the first cause, which must be this one, as the headline must say."""
+    assert (found.headline.sentence.id, found.causes[0].id) == (f"headline.{id}", id)
+    return found.causes[0].remedy.text
+
+
+def eager(gap: int, pause: int = 0, ops: int = 60) -> Host:
+    """A step of single ops of 5 µs, so many µs of Python that was not recorded between them; then a pause."""
+    each = [
+        f"EagerExecute[{at},5]{{eager_op=Mul, is_func=0}} EagerLocalExecute: Mul[{at},5]"
+        for at in range(10, 10 + ops * (5 + gap), 5 + gap)
+    ]
+    every = 10 + ops * (5 + gap) + pause
+    return draw.host(f"/host:CPU\n  python | train[0,{every}]{{_r=1, step_num=s}} {' '.join(each)}", 6, every)
+
+
+def test_a_step_that_does_nothing_but_dispatch_is_eager_whatever_python_takes() -> None:
+    """As Keras does with ``run_eagerly=True``: 85 µs of Python for each op, which no tracer recorded."""
+    host = eager(gap=85)
+    assert one_by_one_share(host) > 0.9
+    assert "run_eagerly" in first(diagnose([host]), "eager")
+
+
+def test_python_that_runs_once_beside_single_ops_is_not_theirs() -> None:
+    host = eager(gap=5, pause=6000)
+    assert one_by_one_share(host) < 0.2
+    assert diagnose([host]).causes[0].id == "unrecorded"
+
+
+def fit(evaluates: bool) -> Host:
+    """Keras: epochs of four batches of 100 µs; with an evaluation of 6 calls after each, by the same function."""
+    at, calls = 0, []
+    for batch in range(16):
+        calls += call(at, 1145, "BiasAddGrad:BiasAddGrad", batch)
+        at += 110
+        if evaluates and batch % 4 == 3:
+            for turn in range(6):
+                calls += call(at + 110 * turn, 1256, "MatMul:MatMul", 16 + 6 * batch + turn)
+            at += 660
+    return draw.host(f"/host:CPU\n  python | {' '.join(calls)}", 1)
+
+
+def call(at: int, number: int, op: str, which: int) -> list[str]:
+    name = f"EagerLocalExecute: __inference_multi_step_{number}[{at + 2},96]"
+    outer = f"multi_step[{at},100]{{tf_function_call=notTraced-nonXla}}"
+    return [outer, name, f"FunctionRun[{at + 4},92]", f"x/{op}[{at + 6},88]"]
+
+
+def test_batches_that_keras_evaluates_are_no_steps_of_its_training() -> None:
+    found = diagnose([fit(evaluates=True)])
+    assert len(found.typical.steps) == 16
+    assert "validation_freq" in first(found, "evaluation")
+    assert "every 4 steps" in found.headline.sentence.text
+    clean = diagnose([fit(evaluates=False)])
+    assert len(clean.typical.steps) == 16
+    assert "evaluation" not in {each.id for each in clean.causes}
+
+
+def test_pauses_are_told_by_how_often_they_come_and_only_by_what_was_recorded() -> None:
+    """A picture is drawn, then encoded, after every fifth step."""
+    text, at = [], 0
+    for step in range(20):
+        text.append(f"train[{at},100]{{_r=1, step_num={step}}} x/MatMul:MatMul[{at + 1},98]")
+        at += 105
+        if step % 5 == 4:
+            text.append(f"EagerLocalExecute: EncodePng[{at + 300},30]")
+            at += 400
+    found = diagnose([draw.host(f"/host:CPU\n  python | {' '.join(text)}", 1)])
+    assert "every N steps" in first(found, "pause")
+    said = found.headline.sentence.text
+    assert said.startswith("Pauses for summaries take") and said.endswith("mostly every 5 steps.")
+    assert not any(word in said for word in ("checkpoint", "evaluation", "printing", "callbacks"))
+    assert "with what comes before it" in found.causes[0].sentence.text
+
+
+def loader(every: int, slow: int) -> Diagnosis:
+    """Steps of 6 ms that wait 1 ms for their batch; each so many one, but for the first, waits longer."""
+    events, at = [], 0
+    for step in range(24):
+        wait = slow if step and step % every == 0 else 1000
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, wait + 5000))
+        name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+        events.append(torchtrace.on_host("user_annotation", name, at + 10, wait))
+        events.append(torchtrace.op("aten::mm", at + wait + 50, 4900))
+        at += wait + 5000
+    return diagnose([torchtrace.host(*events)])
+
+
+def test_workers_that_start_anew_are_kept_and_slow_ones_are_not() -> None:
+    assert "persistent_workers=True" in first(loader(4, 40_000), "unusual_steps")
+    slower = next(each for each in loader(8, 8000).causes if each.id == "unusual_steps")
+    assert "persistent_workers" not in slower.remedy.text and "num_workers" in slower.remedy.text
+
+
+def test_an_unusual_step_books_a_name_only_for_what_it_took_itself() -> None:
+    """Of 800 µs more, 500 are in a function; of the rest nothing was recorded."""
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{1000 * i},{900 if i % 10 == 9 else 100}]{{_r=1, step_num={i}}} x/MatMul:MatMul[{1000 * i + 1},98]"
+        + (f" $slow.py:3 save[{1000 * i + 100},500]" if i % 10 == 9 else "")
+        for i in range(30)
+    )
+    found = diagnose([draw.host(text, 1)])
+    unusual = next(cause for cause in found.causes if cause.id == "unusual_steps")
+    names = {name: ps for name, ps, _ in unusual.names}
+    assert abs(names["save (slow.py:3)"] - 3 * 500 * US / 30) < US
+
+
+def ddp(micro: int, reduces: bool) -> Diagnosis:
+    """Steps of so many forward passes, each followed by an all-reduce, or only the last."""
+    events = []
+    for step in range(6):
+        at = 100_000 * step
+        events.append(torchtrace.mark(f"ProfilerStep#{step}", at, 99_000))
+        for turn in range(micro):
+            begin = at + 10_000 * turn + 100
+            events.append(torchtrace.on_host("user_annotation", "DistributedDataParallel.forward", begin, 1000))
+            events.append(torchtrace.op("aten::mm", begin + 100, 800))
+            if reduces or turn == micro - 1:
+                events.append(torchtrace.on_host("user_annotation", "gloo:all_reduce", begin + 1100, 7000))
+    return diagnose([torchtrace.host(*events)])
+
+
+@pytest.mark.parametrize(("micro", "reduces", "told"), [(8, True, True), (8, False, False), (1, True, False)])
+def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: bool, told: bool) -> None:
+    found = ddp(micro, reduces)
+    said = [each.remedy.text for each in found.causes if each.id == "exposed_collective"]
+    assert any("no_sync()" in text for text in said) == told
+
+
+def test_an_op_that_is_most_of_the_step_leads_over_a_small_loss() -> None:
+    step = "$a.py:1 f[1,15] x/ConcatV2:ConcatV2[20,79]"
+    found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {step}", 6, 100)])
+    assert [each.id for each in found.causes][:2] == ["compute", "python"]
+    several = "$a.py:1 f[1,15] x/MatMul:MatMul[20,40] x/Conv2D:Conv2D[60,39]"
+    other = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {several}", 6, 100)])
+    assert other.causes[0].id == "python"
+
+
+FLOAT64 = 12
+
+
+def update(*sizes: int, dtype: int = hlodraw.F32, opcode: str = "multiply") -> bytes:
+    """A program's body: each parameter is worked on by itself, and a tuple of that is given."""
+    given = [shape(size, dtype=dtype) for size in sizes]
+    body = b"".join(instruction(i + 1, "parameter", each, parameter=i) for i, each in enumerate(given))
+    body += b"".join(instruction(i + 101, opcode, each, [i + 1, i + 1]) for i, each in enumerate(given))
+    body += instruction(999, "tuple", shapes(*given), [i + 101 for i in range(len(given))])
+    return computation(1, body, 999)
+
+
+def test_programs_that_compute_in_float64() -> None:
+    assert computes_in_float64([module(update(1000, dtype=FLOAT64), entry="c1")])
+    assert not computes_in_float64([module(update(1000), entry="c1")])
+    mixed = [module(update(1000), entry="c1"), module(update(10, dtype=FLOAT64), entry="c1")]
+    assert not computes_in_float64(mixed) and not computes_in_float64([])
+
+
+def test_programs_that_copy_their_state() -> None:
+    large = 12 << 20
+    assert copies_its_state(module(update(large, 8), entry="c1"))
+    assert not copies_its_state(module(update(1 << 20), entry="c1"))  # The C library keeps so little.
+    assert not copies_its_state(module(update(large, opcode="dot"), entry="c1"))
+    given = draw._field(8, draw._field(1, b"\x10\x00"))
+    assert not copies_its_state(module(update(large), given, entry="c1"))
+
+
+@pytest.mark.parametrize(
+    ("fact", "cause", "framework", "said"),
+    [
+        ("float64", "compute", "jax", "float32"),
+        ("not_donated", "compute", "jax", "donate_argnums"),
+        ("many_programs", "compute", "jax", "one jax.jit"),
+        ("accumulates", "exposed_collective", "pytorch", "no_sync()"),
+        ("on_cpu", "input", "pytorch", "num_workers"),
+        ("", "workers_again", "pytorch", "persistent_workers"),
+    ],
+)
+def test_a_remedy_that_has_a_condition_is_given_under_it(fact: str, cause: str, framework: str, said: str) -> None:
+    assert said in remedy(framework, cause, facts=frozenset({fact})).text
+    if fact and fact != "on_cpu":
+        assert said not in remedy(framework, cause).text
