@@ -31,7 +31,7 @@ SEND, RECEIVE, COALESCED = "send", "recv", "coalesced"
 
 _FIELDS = (b"record_id", b"pg_status", b"pg_config")
 _NAMED_RANK = regex(r"rank[_-]?(\d{1,9})(?!\d)")
-_LAST_NUMBER = regex(r"(\d{1,9})(?!.*\d)")
+_LAST_NUMBER = regex(r"(\d{1,9})\D*\Z")
 _SUFFIX = regex(r"\.(?:json|pkl|pickle|pt|bin|dump)$")
 _PEERS = regex(r"(\d{1,9})(->|<-)(\d{1,9})")
 _RANKS = regex(r"\s*\[[\d,\s]*\]\s*")
