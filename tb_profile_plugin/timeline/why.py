@@ -36,6 +36,11 @@ def why_timeline(host: Host) -> HostTimeline:
     return HostTimeline(lane_set(host).with_section(section), known.rows)
 
 
+def idle_lanes(of: HostTimeline) -> list[tuple[int, str]]:
+    """(place, device) of the lanes that tell why devices are idle."""
+    return [(place, lane.detail) for place, lane in enumerate(of.lanes) if lane.id.startswith(_IDLE)]
+
+
 def _lanes(host: Host, known: LaneSet) -> Iterator[Lane]:
     number = known.beyond
     labels = np.array([known.names.add(LABELS[state]) for state in State], np.int32)

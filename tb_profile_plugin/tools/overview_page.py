@@ -36,7 +36,18 @@ from ..runtime.units import duration
 from .answers.answer import Answer, Column, Keyed, Table, by_field
 from .answers.tool import STEP_EVENT, tool
 from .columns.op_costs import RATES, rate_values
-from .columns.steps import CHOICE, STEP_CHOICES, STEP_FACTS, STEPS, headline, step_choices, step_facts, step_table
+from .columns.steps import (
+    CHOICE,
+    EXAMPLE_FACTS,
+    STEP_CHOICES,
+    STEP_FACTS,
+    STEPS,
+    example_values,
+    headline,
+    step_choices,
+    step_facts,
+    step_table,
+)
 from .columns.top_ops import TOP_OPS, TOP_SCOPES, top_ops, top_scopes
 
 
@@ -46,6 +57,7 @@ def _share(id: str, label: str, doc: str, *depends: str) -> Column:
 
 _FACTS = (
     *STEP_FACTS,
+    *EXAMPLE_FACTS,
     Column(
         "parts_ms",
         "Sum of the parts",
@@ -221,6 +233,7 @@ def overview_page(session: Session, hosts: Sequence[Host], step_event: str, step
     kind, notes = device_type(hosts), capture_health.findings(session, hosts, step_event)
     facts = {
         **step_facts(times, hosts, step_event, tf_data),
+        **example_values(times),
         **_environment(hosts, kind),
         **_placement(on_host, on_device, hosts),
         **_precision(found.typical),

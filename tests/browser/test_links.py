@@ -96,3 +96,27 @@ def test_tables_keep_their_order_and_filter(site: Sites, page: Page, traces: Any
     expect(main.locator(".grid .toolbar select").last).to_have_value("")
     expect(main.locator(".grid input[type=search]")).to_have_value("iterator")
     assert rows.count() == few
+
+
+def test_dragging_over_steps_chooses_them_for_all_pages(site: Sites, page: Page, traces: Any) -> None:
+    server = site("standalone", traces)
+    main = opened(server, page, run=RUN, tool="overview_page")
+    chart = main.locator(".chart").first
+    expect(chart.locator("canvas").first).to_be_visible(timeout=LONG)
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    x, y = box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.5
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + box["width"] * 0.2, y, steps=4)
+    expect(main.locator(".band")).to_be_visible()
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[&.]steps=\d+-\d+"))
+    expect(server.body(page).locator("main .chart").first).to_be_visible(timeout=LONG)
+    for name in ("Timeline", "Input"):
+        page.get_by_role("navigation", name="Pages").get_by_role("link", name=name).click()
+        expect(page).to_have_url(re.compile(r"[&.]steps=\d+-\d+"))
+    page.go_back()
+    page.go_back()
+    main.get_by_role("button", name="Typical steps again").click(timeout=LONG)
+    expect(page).not_to_have_url(re.compile(r"[&.]steps="))

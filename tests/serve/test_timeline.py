@@ -186,6 +186,24 @@ def test_why_devices_are_idle_is_shown_when_asked_for(server: Client) -> None:
     assert ask(server, "statistics", "jax_steps/run", **query).get_json()["events"] == 0
 
 
+def test_a_glance_shows_why_a_device_is_idle_and_what_is_busiest(tmp_path: Path) -> None:
+    draw.session(tmp_path, host=draw.space(draw.GPU, steps=4))
+    server = Client(App(Logdir(str(tmp_path))))
+    window = {"begin": 0, "end": 10**9, "width": 500}
+    found = ask(server, "glance", "run", host="host", **window).get_json()
+    kinds = [lane["kind"] for lane in found["lanes"]]
+    assert kinds[0] == "idle" and {"device", "host"} <= set(kinds)
+    idle = found["lanes"][0]
+    assert idle["title"].endswith("why idle") and idle["rows"] == 1
+    for lane in found["lanes"]:
+        assert len(lane["begin"]) == len(lane["end"]) == len(lane["row"]) == len(lane["name"]) > 0
+        assert min(lane["begin"]) >= 0 and max(lane["end"]) <= 10**9 and max(lane["row"]) < lane["rows"]
+    names = {found["names"][place] for lane in found["lanes"] if lane["kind"] == "device" for place in lane["name"]}
+    assert any("gemm" in name for name in names)
+    few = ask(server, "glance", "run", host="host", **window | {"width": 2}).get_json()
+    assert sum(len(lane["begin"]) for lane in few["lanes"]) < sum(len(lane["begin"]) for lane in found["lanes"])
+
+
 def test_without_a_device_there_is_nothing_to_tell_of_idleness(tmp_path: Path) -> None:
     draw.session(tmp_path, vm=draw.space("/host:CPU\n  python | train[0,90]{_r=1}\n/device:GPU:0\n"))
     server = Client(App(Logdir(str(tmp_path))))

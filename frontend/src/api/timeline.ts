@@ -95,6 +95,30 @@ export interface Statistics {
   readonly table: Table;
 }
 
+/** One lane of a stretch that is drawn at once; slices by begin, end, row and the place of their name. */
+export interface GlanceLane {
+  readonly title: string;
+  readonly kind: "idle" | "device" | "host";
+  readonly rows: number;
+  readonly begin: readonly number[];
+  readonly end: readonly number[];
+  readonly row: readonly number[];
+  readonly name: readonly number[];
+}
+
+export interface Glance {
+  readonly begin: number;
+  readonly end: number;
+  readonly lanes: readonly GlanceLane[];
+  readonly names: readonly string[];
+}
+
+/** What one host did in a window, ps since its first event. */
+export function glance(run: string, host: string, begin: number, end: number, signal: AbortSignal): Promise<Glance> {
+  const range = { begin: `${Math.round(begin)}`, end: `${Math.round(end)}` };
+  return get<Glance>("timeline/glance", { run, host, ...range, width: "1000" }, signal);
+}
+
 export interface TimelineApi {
   readonly lanes: (signal: AbortSignal) => Promise<Lanes>;
   readonly slices: (lanes: string, begin: number, end: number, width: number, signal: AbortSignal) => Promise<Slab>;

@@ -8,6 +8,7 @@ import { StepChart } from "./steps/chart";
 import { StepBar } from "./summary/bar";
 import { Actions } from "./summary/cards";
 import { Folds } from "./summary/folds";
+import { StepLanes } from "./summary/lanes";
 
 /** The tool whose answer tells causes, remedies and what they would save. */
 const WHY = "why";
@@ -22,7 +23,11 @@ export default function SummaryPage(props: PageProps) {
     <>
       {headline && <Verdict {...headline} next={linkTo(store, headline.tool)} />}
       <Notes notes={answer.notes} store={store} />
-      <StepBar answer={answer} severalHosts={session.hosts.length > 1} />
+      <StepBar
+        answer={answer}
+        severalHosts={session.hosts.length > 1}
+        around={(bar) => <StepLanes page={props}>{bar}</StepLanes>}
+      />
       <Actions page={props} why={why} />
       {answer.table("steps").rows.length > 0 && <StepChart page={props} />}
       <Folds page={props} why={why.value} asked={store.view.value.tool === WHY} />

@@ -2,6 +2,7 @@
 
 import type { ECElementEvent, EChartsType } from "echarts/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type Band, brush } from "./brush";
 import { type Palette, readPalette } from "./palette";
 
 export type ChartOption = Parameters<EChartsType["setOption"]>[0];
@@ -15,6 +16,8 @@ export interface ChartProps {
   readonly onPoint?: (event: ECElementEvent) => void;
   /** A column of a chart with categories was clicked, by its place. */
   readonly onColumn?: (column: number) => void;
+  /** Some of these columns were dragged over: the first and the last, by their places. */
+  readonly onRange?: ((first: number, last: number) => void) | undefined;
   /** The chart has been made, e.g. to listen to its other events; called once. */
   readonly onReady?: (chart: EChartsType) => void;
 }
@@ -30,7 +33,7 @@ function useThemeTurn(): number {
   return turn;
 }
 
-export function Chart({ label, height, build, onPoint, onColumn, onReady }: ChartProps) {
+export function Chart({ label, height, build, onPoint, onColumn, onRange, onReady }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType | null>(null);
   const [failed, setFailed] = useState(false);
@@ -38,6 +41,9 @@ export function Chart({ label, height, build, onPoint, onColumn, onReady }: Char
   point.current = onPoint;
   const column = useRef(onColumn);
   column.current = onColumn;
+  const range = useRef(onRange);
+  range.current = onRange;
+  const [band, setBand] = useState<Band | null>(null);
   const ready = useRef(onReady);
   ready.current = onReady;
   const theme = useThemeTurn();
@@ -54,9 +60,12 @@ export function Chart({ label, height, build, onPoint, onColumn, onReady }: Char
         made = init(target, undefined, { renderer: "canvas" });
         made.on("mouseover", (event) => point.current?.(event as ECElementEvent));
         const chart = made;
+        const dragged = range.current
+          ? brush(chart, (first, last) => range.current?.(first, last), setBand)
+          : () => false;
         chart.getZr().on("click", ({ offsetX, offsetY }) => {
           const at = [offsetX, offsetY];
-          if (column.current && chart.containPixel("grid", at)) {
+          if (column.current && !dragged() && chart.containPixel("grid", at)) {
             column.current(chart.convertFromPixel("grid", at)[0] as number);
           }
         });
@@ -79,12 +88,15 @@ export function Chart({ label, height, build, onPoint, onColumn, onReady }: Char
 
   if (failed) return <p class="nothing">The chart could not be loaded; its figures are in the table.</p>;
   return (
-    <div
-      class={onColumn ? "chart clickable" : "chart"}
-      ref={element}
-      role="img"
-      aria-label={label}
-      style={{ height: `${height}px` }}
-    />
+    <div class="chart-frame">
+      <div
+        class={onColumn ? "chart clickable" : "chart"}
+        ref={element}
+        role="img"
+        aria-label={label}
+        style={{ height: `${height}px` }}
+      />
+      {band && <div class="band" style={{ left: `${band.left}px`, width: `${band.width}px` }} />}
+    </div>
   );
 }

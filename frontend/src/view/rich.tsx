@@ -48,7 +48,8 @@ export function Code({ text }: { text: string }) {
   };
   return (
     <div class="code">
-      <pre>{text}</pre>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
+      <pre tabIndex={0}>{text}</pre>
       <button type="button" class="button" onClick={copy} aria-label="Copy this code">
         <Icon name={copied ? "ok" : "copy"} /> {copied ? "Copied" : "Copy"}
       </button>

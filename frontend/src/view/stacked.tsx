@@ -129,7 +129,12 @@ export function stackedOption(of: Stacked, palette: Palette) {
     },
     yAxis: { ...axis(palette, scale.unit, "right"), type: "value" as const },
     dataZoom: [
-      { type: "inside" as const, zoomOnMouseWheel: "ctrl" as const, moveOnMouseWheel: false },
+      {
+        type: "inside" as const,
+        zoomOnMouseWheel: "ctrl" as const,
+        moveOnMouseWheel: false,
+        moveOnMouseMove: "shift" as const,
+      },
       ...(slider ? [{ type: "slider" as const, height: 18, bottom: 4, textStyle: textStyle(palette) }] : []),
     ],
     series: [

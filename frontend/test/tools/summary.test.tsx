@@ -101,7 +101,8 @@ describe("what to do", () => {
 
   it.each([
     ["Capture with Python's tracer: tb-profile capture A", "Capture with Python's tracer", "tb-profile capture A"],
-    ["Many small ops: let XLA fuse them.", "Many small ops: let XLA fuse them", ""],
+    ["Compile once: pad arrays.", "Compile once", "Pad arrays."],
+    ["Reshard: gather less.", "Reshard: gather less", ""],
     ["Prefetch and cache; the page says more.", "Prefetch and cache", "The page says more."],
     ["Use torch.compile. It takes a minute.", "Use torch.compile", "It takes a minute."],
     ["Copy less.", "Copy less", ""],

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-
-from ...model.lanes import COUNTER
 from ...runtime.units import duration
-from ...timeline.tiles import Slices, Timeline
+from ...timeline.busiest import BusyLane, Most, busiest
+from ...timeline.tiles import Timeline
 
 _WIDTH, _LEFT, _ROW = 960, 170, 13
 """Of the drawing, of the names of lanes beside it, and of a row of slices: pixels."""
@@ -22,23 +19,10 @@ _LETTER = 6.2
 _COLOURS = 6
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """One lane as it is drawn."""
-
-    place: int
-    title: str
-    slices: Slices
-    rows: int
-
-
 def picture(timeline: Timeline, begin: int, end: int) -> str:
     """SVG of the lanes that are busiest between two moments, ps; empty where nothing happens there."""
     width = _WIDTH - _LEFT
-    lanes = _busiest(timeline, begin, end, width)
-    while sum(len(lane.slices.row) for lane in lanes) > _MOST and width > 1:
-        width //= 2
-        lanes = _busiest(timeline, begin, end, width)
+    lanes = busiest(timeline, begin, end, width, Most(_LANES, _LANES, _ROWS, _MOST))
     if not lanes or end <= begin:
         return ""
     parts: list[str] = []
@@ -53,26 +37,7 @@ def picture(timeline: Timeline, begin: int, end: int) -> str:
     return "".join([head, *parts, axis, "</svg>"])
 
 
-def _busiest(timeline: Timeline, begin: int, end: int, width: int) -> list[_Shown]:
-    """Lanes in their order: those of which the first row is busiest, devices' before threads."""
-    found: list[tuple[tuple[bool, int], _Shown]] = []
-    place = 0
-    for section in timeline.sections:
-        for lane in section.lanes:
-            if lane.kind != COUNTER and len(lane):
-                seen = timeline.slices([(place, _ROWS)], begin, end, width)
-                inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
-                busy = int(inside[seen.row == 0].sum())
-                if busy > 0:
-                    title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
-                    shown = _Shown(place, title, seen, int(seen.row.max()) + 1)
-                    found.append(((section.kind != "device", -busy), shown))
-            place += 1
-    chosen = sorted(found, key=lambda each: each[0])[:_LANES]
-    return sorted((shown for _, shown in chosen), key=lambda shown: shown.place)
-
-
-def _lane(timeline: Timeline, lane: _Shown, top: int, begin: int, end: int) -> Iterator[str]:
+def _lane(timeline: Timeline, lane: BusyLane, top: int, begin: int, end: int) -> Iterator[str]:
     yield f'<text x="0" y="{top + 10}">{escape(_cut(lane.title, _LEFT - 6))}</text>'
     scale = (_WIDTH - _LEFT) / (end - begin)
     columns = (lane.slices.begin, lane.slices.end, lane.slices.row, lane.slices.name)

@@ -206,6 +206,7 @@ ROUTES = (
     Route("/timeline/lanes", ("run", "host", "why"), timeline.lanes),
     Route("/timeline/slices", ("run", "host", "why", "lanes", "begin", "end", "width"), timeline.slices),
     Route("/timeline/names", ("run", "host", "why", "blocks"), timeline.names),
+    Route("/timeline/glance", ("run", "host", "begin", "end", "width"), timeline.glance),
     Route("/timeline/steps", ("run", "host"), timeline.steps),
     Route("/timeline/aligned", ("run", "host", "base", "step", "base_step"), timeline.aligned),
     Route("/timeline/event", ("run", "host", "why", "event"), timeline.event),

@@ -193,6 +193,18 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
 
 
+def glance(workspace: Workspace, request: Request) -> Response:
+    """A stretch of the first of the hosts at a glance."""
+    from ...timeline.busiest import glance as found
+
+    shown = _Shown(workspace, request)
+    begin, end = _range(request, shown)
+    answer = found(
+        shown.host(0), begin - shown.shifts[0], end - shown.shifts[0], whole_number(request, "width", 1, _WIDEST)
+    )
+    return answers.data_json(request, answer | {"names": [_short(name) for name in answer["names"]]})
+
+
 def steps(workspace: Workspace, request: Request) -> Response:
     """The steps of each host."""
     return answers.data_json(request, _steps(_Shown(workspace, request)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...analysis.activity.states import CATEGORIES
 from ...analysis.diagnosis import headlines
 from ...analysis.health import capture_health
@@ -78,6 +80,12 @@ STEP_FACTS = (
     Column("tf_data", "tf.data", "boolean", doc="Whether the host runs a tf.data pipeline.", depends=(HOST,)),
 )
 
+EXAMPLE_FACTS = (
+    Column("example_step", "A typical step", "string", doc="Of the steps that count the one nearest to their mean."),
+    Column("example_host", "Host of it", "string", doc="Where that step took longest."),
+    Column("example_begin_ms", "Begin of it", unit="ms", doc="On that host's own clock, from its first event."),
+)
+
 STEP_KEY = Keyed("name", step="name", means=("duration_ms", *(f"{category.id}_ms" for category in CATEGORIES)))
 
 STEPS = Table(
@@ -105,6 +113,7 @@ STEPS = Table(
             doc="When the step begins, from the first event on any host shown.",
             depends=(CLOCKS,),
         ),
+        Column("number", "Number", doc="By which a range of steps is chosen."),
     ),
     doc="Each step as its slowest host lived it, and what its time went into.",
     keyed=STEP_KEY,
@@ -133,6 +142,7 @@ def step_table(steps: StepTimes, hosts: Sequence[Host]) -> dict[str, Sequence[An
         "left_out": [reason or None for reason in steps.choice.reason],
         "host": steps.host,
         "begin_ms": [(begin + shifts[host]) / PS_PER_MS for begin, host in begins],
+        "number": steps.number.tolist(),
     } | {
         f"{category.id}_ms": (times / PS_PER_MS).tolist()
         for category, times in zip(CATEGORIES, steps.by_category().T, strict=True)
@@ -153,6 +163,16 @@ def step_facts(steps: StepTimes, hosts: Sequence[Host], step_event: str, tf_data
         "steps_work_share": work,
         "tf_data": tf_data,
     } | spread_of("step", "ms", steps.duration_ps[steps.counted] / PS_PER_MS)
+
+
+def example_values(steps: StepTimes) -> dict[str, Any]:
+    """The values of `EXAMPLE_FACTS`: of the step whose states differ least from the mean."""
+    if not len(steps.counted):
+        return {}
+    states = steps.state_ps[steps.counted].astype(np.float64)
+    at = int(np.arange(len(steps))[steps.counted][np.abs(states - states.mean(axis=0)).sum(axis=1).argmin()])
+    begin = float(steps.begin[at]) / PS_PER_MS
+    return {"example_step": steps.name[at], "example_host": steps.host[at], "example_begin_ms": begin}
 
 
 def step_choices(hosts: Sequence[Host]) -> dict[str, Sequence[Any]]:

@@ -1,11 +1,13 @@
 /** Step time over steps as stacked columns, one colour per part; incomplete steps are pale and named so. */
 
 import { useCallback, useMemo } from "preact/hooks";
+import { isReport } from "../../api/client";
 import { largest } from "../../base/extent";
 import { time, timeScale } from "../../base/format";
 import type { Answer, Row, Table } from "../../base/table";
 import { eventsDuring, type Link, linkTo, TIMELINE } from "../../state/links";
 import type { Store } from "../../state/store";
+import { useKept } from "../../view/kept";
 import type { Palette } from "../../view/palette";
 import { ChartSection, type Layer, type Stacked, stackedOption } from "../../view/stacked";
 import { exportName, type PageProps } from "../page";
@@ -52,21 +54,32 @@ export function stepLink(store: Store, steps: Table): ((row: Row) => Link | unde
 /** The chart's table, without parts in which no step spends time, and without what is the same for all steps. */
 export function twinOf(steps: Table): Table {
   const cut = steps.rows.some((row) => steps.cell(row, "complete") === false);
-  return steps.without([...partsWithout(steps), ...(cut ? [] : ["complete"])]);
+  return steps.without([...partsWithout(steps), "number", ...(cut ? [] : ["complete"])]);
 }
 
 export function StepChart({ page }: { page: PageProps }) {
   const { answer, store } = page;
+  const [chosen, choose] = useKept("steps");
   const steps = answer.table("steps");
   const of = useMemo(() => stacked(answer, layersOf(steps)), [answer]);
   const twin = useMemo(() => twinOf(steps), [steps]);
   const build = useCallback((palette: Palette) => stackedOption(of, palette), [of]);
   const left = steps.rows.filter((row) => steps.text(row, "left_out") !== "").length;
+  const number = (place: number) => steps.number(steps.rows[Math.min(place, steps.rows.length - 1)] ?? [], "number");
+  const range = (first: number, last: number) => choose(`${number(first)}-${number(last)}`);
   return (
     <ChartSection
       title="Step-time graph"
-      doc="How long each step took and what its time went into. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
-      note={left > 0 ? `${left} shown pale are left out of the averages` : undefined}
+      doc="How long each step took and what its time went into. Drag over columns to choose steps, for all pages. Click a column for its events on the timeline, a part in the legend to leave it out; Ctrl and the wheel zoom."
+      note={`Drag over steps to choose them${left > 0 ? `; ${left} shown pale are left out of the averages` : ""}`}
+      controls={
+        chosen && (
+          <button type="button" class="button" onClick={() => choose("")}>
+            Typical steps again
+          </button>
+        )
+      }
+      onRange={isReport() ? undefined : range}
       label={`Step time of ${of.columns.length} steps, stacked by part`}
       height={260}
       build={build}

@@ -32,7 +32,7 @@ const NO_FAULT: readonly string[] = ["compute", "warmup", "start_up"];
 
 /** A remedy as (what to do, the rest): its first sentence, or what stands before a colon where that says enough. */
 export function spoken(remedy: string): readonly [title: string, more: string] {
-  const found = /^(\S+(?: [^\s:]+){3,}?): (.+)$/s.exec(remedy) ?? /^(.+?[^.])[.;] (.+)$/s.exec(remedy);
+  const found = /^([^\s:]+(?: [^\s:]+)+?): (.+)$/s.exec(remedy) ?? /^(.+?[^.])[.;] (.+)$/s.exec(remedy);
   const [title, more] = found ? [found[1] ?? "", found[2] ?? ""] : [remedy, ""];
   const word = /^[a-z]+(?= )/.exec(more);
   return [title.replace(/\.$/, ""), word ? more.charAt(0).toUpperCase() + more.slice(1) : more];

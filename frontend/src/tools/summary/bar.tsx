@@ -1,5 +1,6 @@
 /** The one bar of the step: what the time from step to step is spent on, with its legend below. */
 
+import type { ComponentChildren } from "preact";
 import { count, percent, plural, shown, time } from "../../base/format";
 import { part } from "../../base/parts";
 import type { Answer, Row, Table } from "../../base/table";
@@ -85,9 +86,11 @@ function LegendEntry({ parts, row }: { parts: Table; row: Row }) {
 interface StepBarProps {
   readonly answer: Answer;
   readonly severalHosts: boolean;
+  /** Puts the bar among what shares its axis. */
+  readonly around?: (bar: ComponentChildren) => ComponentChildren;
 }
 
-export function StepBar({ answer, severalHosts }: StepBarProps) {
+export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBarProps) {
   const parts = answer.table("parts");
   const hasSteps = answer.table("steps").rows.length > 0;
   const between = hasSteps && parts.rows.some((row) => parts.length(row, "between_ms") > 0);
@@ -117,15 +120,17 @@ export function StepBar({ answer, severalHosts }: StepBarProps) {
           {extent(answer)}
         </span>
       </p>
-      <StackBar
-        total={total}
-        pieces={used.map((row) => ({
-          part: part(parts.text(row, "part")),
-          label: parts.text(row, "label"),
-          value: parts.length(row, "average_ms"),
-          doc: parts.text(row, "doc"),
-        }))}
-      />
+      {around(
+        <StackBar
+          total={total}
+          pieces={used.map((row) => ({
+            part: part(parts.text(row, "part")),
+            label: parts.text(row, "label"),
+            value: parts.length(row, "average_ms"),
+            doc: parts.text(row, "doc"),
+          }))}
+        />,
+      )}
       <ul class="key">
         {used.map((row) => (
           <LegendEntry key={parts.text(row, "part")} parts={parts} row={row} />

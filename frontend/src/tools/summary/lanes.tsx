@@ -1,0 +1,119 @@
+/** One typical step below the bar, on the same axis: why its devices were idle, what they and the busiest threads did. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isReport } from "../../api/client";
+import { type Glance, type GlanceLane, glance } from "../../api/timeline";
+import { time } from "../../base/format";
+import { sliceColour, textOn } from "../../base/slicecolour";
+import { eventsDuring } from "../../state/links";
+import type { Theme } from "../../state/theme";
+import { GoLink } from "../../view/verdict";
+import type { PageProps } from "../page";
+
+const PS_PER_MS = 1e9;
+const ROW = 13;
+/** Narrower slices have no room for their name, px. */
+const NAMED = 36;
+const PADDING = 3;
+
+/** Draws a lane's slices into its canvas, which is as wide as the bar above. */
+function paint(canvas: HTMLCanvasElement, { begin, end, names }: Glance, lane: GlanceLane, dark: boolean): void {
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  const width = canvas.clientWidth;
+  const ratio = devicePixelRatio;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(lane.rows * ROW * ratio);
+  context.scale(ratio, ratio);
+  context.font = "10px sans-serif";
+  const x = (at: number) => ((at - begin) / (end - begin)) * width;
+  for (const [at, from] of lane.begin.entries()) {
+    const name = names[lane.name[at] ?? -1] ?? "";
+    const [left, right] = [x(from), x(lane.end[at] ?? from)];
+    const top = (lane.row[at] ?? 0) * ROW;
+    const colour = sliceColour(name, dark);
+    const long = Math.max(0.7, right - left - 0.5);
+    context.fillStyle = `rgb(${colour.join(" ")})`;
+    context.fillRect(left, top, long, ROW - 1);
+    if (long < NAMED) continue;
+    context.save();
+    context.beginPath();
+    context.rect(left, top, long - PADDING, ROW);
+    context.clip();
+    context.fillStyle = textOn(colour);
+    context.fillText(name, left + PADDING, top + ROW - PADDING - 1);
+    context.restore();
+  }
+}
+
+interface LaneProps {
+  readonly of: Glance;
+  readonly lane: GlanceLane;
+  readonly theme: Theme;
+}
+
+function Lane({ of, lane, theme }: LaneProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const draw = () => paint(element, of, lane, theme === "dark");
+    const sizes = new ResizeObserver(draw);
+    sizes.observe(element);
+    return () => sizes.disconnect();
+  }, [of, lane, theme]);
+  return (
+    <>
+      <span class="lane-name" data-tip={lane.title}>
+        {lane.title}
+      </span>
+      <canvas ref={canvas} style={{ height: `${lane.rows * ROW}px` }} />
+    </>
+  );
+}
+
+/** What the typical step shows; null until it is known. The bar says what it can without lanes. */
+function useGlance({ answer, session }: PageProps): Glance | null {
+  const [found, setFound] = useState<Glance | null>(null);
+  const host = answer.text("example_host");
+  const begin = answer.number("example_begin_ms");
+  const length = answer.number("parts_ms") ?? 0;
+  useEffect(() => {
+    setFound(null);
+    if (begin === null || length <= 0 || isReport()) return;
+    const controller = new AbortController();
+    const [from, to] = [begin * PS_PER_MS, (begin + length) * PS_PER_MS];
+    const none = { begin: from, end: to, lanes: [], names: [] };
+    glance(session.run, host, from, to, controller.signal).then(setFound, () => setFound(none));
+    return () => controller.abort();
+  }, [session.run, host, begin, length]);
+  return found;
+}
+
+/** `children` is the bar whose axis the lanes share. */
+export function StepLanes({ page, children }: { page: PageProps; children: ComponentChildren }) {
+  const { answer, store } = page;
+  const found = useGlance(page);
+  const begin = answer.number("example_begin_ms");
+  if (begin === null || isReport()) return children;
+  const step = answer.text("example_step");
+  const length = answer.number("parts_ms") ?? 0;
+  const see = eventsDuring(store, begin, length, answer.text("example_host"));
+  return (
+    <figure class={found ? "axis" : "axis waiting"} aria-label={`A typical step, ${step}, below the mean of all`}>
+      <span class="lane-name">The mean step</span>
+      {children}
+      {found?.lanes.map((lane, place) => (
+        <Lane key={place} of={found} lane={lane} theme={store.theme.value} />
+      ))}
+      <figcaption>
+        <span>0</span>
+        <span>
+          Lanes: a typical step, {step} {see && <GoLink {...see} />}
+        </span>
+        <span>{time(length)}</span>
+      </figcaption>
+    </figure>
+  );
+}

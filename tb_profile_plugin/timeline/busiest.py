@@ -1,0 +1,112 @@
+"""The lanes of a timeline that are busiest between two moments, with few enough slices to draw at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..formats.columns import vocabulary
+from ..model.host import Host
+from ..model.lanes import COUNTER, STEPS, STREAM
+from ..runtime.arrays import distinct
+from .tiles import Slices, Timeline, timeline
+from .why import idle_lanes, why_timeline
+
+
+class Most(NamedTuple):
+    """How much is shown."""
+
+    devices: int
+    """Lanes of them."""
+    lanes: int
+    """In all: threads take the rest."""
+    rows: int
+    """Of each lane."""
+    slices: int
+    """Of all lanes; where there are more, neighbours are shown as one."""
+    but: frozenset[str] = frozenset()
+    """Kinds of lanes that are left out."""
+
+
+@dataclass(frozen=True)
+class BusyLane:
+    """One lane as it is shown."""
+
+    place: int
+    title: str
+    kind: str
+    """Of its section: ``device`` or ``host``."""
+    slices: Slices
+    rows: int
+
+
+def busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[BusyLane]:
+    """Lanes in their order: those of which the first row is busiest, devices' before threads; times in ps."""
+    lanes = _busiest(of, begin, end, width, most)
+    while sum(len(lane.slices.row) for lane in lanes) > most.slices and width > 1:
+        width //= 2
+        lanes = _busiest(of, begin, end, width, most)
+    return lanes
+
+
+def _busiest(of: Timeline, begin: int, end: int, width: int, most: Most) -> list[BusyLane]:
+    found: list[tuple[int, BusyLane]] = []
+    place = 0
+    for section in of.sections:
+        for lane in section.lanes:
+            if lane.kind not in (COUNTER, *most.but) and len(lane):
+                seen = of.slices([(place, most.rows)], begin, end, width)
+                inside = np.minimum(seen.end, end) - np.maximum(seen.begin, begin)
+                busy = int(inside[seen.row == 0].sum())
+                if busy > 0:
+                    title = f"{section.name} · {lane.name}" if section.kind == "device" else lane.name
+                    found.append((busy, BusyLane(place, title, section.kind, seen, int(seen.row.max()) + 1)))
+            place += 1
+    ranked = [lane for _, lane in sorted(found, key=lambda each: -each[0])]
+    devices = [lane for lane in ranked if lane.kind == "device"][: most.devices]
+    threads = [lane for lane in ranked if lane.kind != "device"][: most.lanes - len(devices)]
+    return sorted([*devices, *threads], key=lambda shown: shown.place)
+
+
+def _beside_work(of: Timeline) -> frozenset[str]:
+    """Kinds of lanes that tell of devices' work what their streams tell by themselves."""
+    kinds = {lane.kind for section in of.sections if section.kind == "device" for lane in section.lanes}
+    return frozenset(kinds - {STREAM} if STREAM in kinds else {STEPS})
+
+
+_GLANCE = Most(devices=2, lanes=4, rows=2, slices=1500)
+_IDLE = 1
+"""Devices of which it is told why they are idle: those whose work is shown first."""
+
+
+def glance(host: Host, begin: int, end: int, width: int) -> dict[str, Any]:
+    """What a host did between two moments, ps, at a glance: why its devices were idle, and its busiest lanes.
+
+    ``lanes`` have a title, a kind (``idle``, ``device`` or ``host``), a number of rows, and their slices: lists of
+    begin, end, row, and the place of their name in ``names``.
+    """
+    known, told = timeline(host), why_timeline(host)
+    shown = busiest(known, begin, end, width, _GLANCE._replace(but=_beside_work(known)))
+    idle = []
+    for place, device in idle_lanes(told):
+        seen = told.slices([(place, 1)], begin, end, width)
+        of_shown = any(lane.title.startswith(f"{vocabulary.DEVICE}{device} ") for lane in shown)
+        if len(seen.row):
+            idle.append((not of_shown, BusyLane(place, f"{device}, why idle", "idle", seen, 1)))
+    found = [*(lane for _, lane in sorted(idle, key=lambda each: each[0])[:_IDLE]), *shown]
+    numbers = distinct(np.concatenate([np.empty(0, np.int64), *(lane.slices.name.astype(np.int64) for lane in found)]))
+    lanes = [
+        {
+            "title": lane.title,
+            "kind": lane.kind,
+            "rows": lane.rows,
+            "begin": np.maximum(lane.slices.begin, begin).tolist(),
+            "end": np.minimum(lane.slices.end, end).tolist(),
+            "row": lane.slices.row.tolist(),
+            "name": np.searchsorted(numbers, lane.slices.name).tolist(),
+        }
+        for lane in found
+    ]
+    return {"begin": begin, "end": end, "lanes": lanes, "names": [told.names[number] for number in numbers.tolist()]}
