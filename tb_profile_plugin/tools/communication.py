@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..analysis.activity.communication import LatePeers, Overlap, overlaps
-from ..analysis.activity.worker_communication import NEEDS, Lateness, Row, communicates, lateness, peers, rows
+from ..analysis.activity.worker_communication import NEEDS, Row, communicates, peers, rows
 from ..analysis.health import capture_health
+from ..analysis.steps.host_account import figures
+from ..analysis.steps.lateness import Lateness, between_collectives, category_label, lateness, pattern, sentence
 from ..model.host import Host
 from ..model.ranks import labels
 from ..model.session import Session
@@ -73,6 +75,14 @@ _LATE = Table(
         Column("of", "Of", doc="Collectives that are found on all workers."),
         Column("caused_us", "Others waited", unit="us", doc="The first worker for this one, where it came last."),
         Column("waited_us", "Waited itself", unit="us", doc="For whoever came last."),
+        Column(
+            "more_in",
+            "Spends more in",
+            "string",
+            doc="What it did longer than the others before the collectives to which it came last.",
+        ),
+        Column("more_us", "More", unit="us", doc="How much longer than the others' mean, over these collectives."),
+        Column("name", "Mostly", "string", doc="What most of that time is, by name."),
     ),
     doc="Collectives of all workers, matched by kind and order; only where all ranks are here.",
 )
@@ -91,6 +101,12 @@ _WAITS = Table(
 )
 _FACTS = (
     Column("aligned", "Clocks aligned", "boolean", doc="If not, the shortest time on any worker counts as transfer."),
+    Column(
+        "pattern",
+        "Lateness",
+        "string",
+        doc="persistent: one worker causes 60 % of the waiting; rotating: each in its turn; random: any of them.",
+    ),
     Column("error_us", "Clock error", unit="us", doc="How exactly the clocks are known to each other."),
 )
 
@@ -110,7 +126,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     order=65,
     facts=_FACTS,
     tables=(_COLLECTIVES, device_work.COMMUNICATION, _LATE, _WAITS),
-    needs=(*NEEDS, *capture_health.NEEDS),
+    needs=(*NEEDS, between_collectives, figures, *capture_health.NEEDS),
     precheck=(communicates,),
     unavailable=_lacking,
 )
@@ -119,7 +135,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     found = peers(hosts)
     each, late = rows(hosts, found), lateness(hosts, found) if found else []
     label = labels(hosts)
-    facts: dict[str, Any] = {"aligned": found.aligned if found else None}
+    facts: dict[str, Any] = {"aligned": found.aligned if found else None, "pattern": pattern(found) if found else None}
     if found and found.error_ps is not None:
         facts["error_us"] = found.error_ps / _PS_PER_US
     tables = {
@@ -131,12 +147,12 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
     return Answer(
         facts,
         tables,
-        _headline(each, [it for host in hosts for it in overlaps(host)], late),
+        _headline(each, [it for host in hosts for it in overlaps(host)], sentence(found, late) if found else ""),
         capture_health.findings(session, hosts),
     )
 
 
-def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: Sequence[Lateness]) -> Headline | None:
+def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: str) -> Headline | None:
     whole = sum(row.ps for row in each)
     if not whole:
         return None
@@ -145,13 +161,7 @@ def _headline(each: Sequence[Row], hidden: Sequence[Overlap], late: Sequence[Lat
     if whole_kinds:
         exposed = sum(overlap.exposed_ps for overlap in whole_kinds) / sum(overlap.ps for overlap in whole_kinds)
         first += f", {exposed:.0%} of it exposed"
-    worst = late[0] if late else None
-    if worst is None or not worst.caused_ps:
-        return Headline(f"{first}.", "info")
-    others = (
-        f"{worst.worker} comes last to {worst.last} of {worst.of}, and others wait {duration(worst.caused_ps)} for it"
-    )
-    return Headline(f"{first}; {others}.", "info")
+    return Headline(f"{first}. {late}".rstrip(), "info")
 
 
 def _row(row: Row) -> tuple[Any, ...]:
@@ -163,7 +173,11 @@ def _row(row: Row) -> tuple[Any, ...]:
 
 
 def _late(each: Lateness) -> tuple[Any, ...]:
-    return each.worker, each.host, each.last, each.of, each.caused_ps / _PS_PER_US, each.waited_ps / _PS_PER_US
+    times = (each.caused_ps / _PS_PER_US, each.waited_ps / _PS_PER_US)
+    if each.more is None:
+        return each.worker, each.host, each.last, each.of, *times, None, None, None
+    more = (category_label(each.more), each.more_ps / _PS_PER_US, each.name or None)
+    return each.worker, each.host, each.last, each.of, *times, *more
 
 
 def _waits(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from ..analysis.activity.communication import collectives
 from ..analysis.activity.states import CATEGORIES
+from ..analysis.activity.worker_communication import peers
 from ..analysis.health import capture_health
+from ..analysis.steps.host_account import figures
+from ..analysis.steps.lateness import between_collectives, lateness, sentence
 from ..analysis.steps.step_time import NEEDS
-from ..analysis.steps.workers import PodStep, left_out, pod_steps
+from ..analysis.steps.workers import PodStep, left_out, pod_steps, typical
 from ..model.devices.properties import device_type, host_device_type
 from ..model.host import Host
 from ..model.ranks import rank
 from ..model.session import Session
 from ..runtime.problems import CLOCKS
-from .answers.answer import Answer, Column, Headline, Keyed, Table
+from .answers.answer import Answer, Column, Headline, Keyed, Level, Table
 from .answers.tool import STEP_EVENT, tool
 
 _PS_PER_MS = 1e9
@@ -34,8 +38,10 @@ _STEPS = Table(
         Column("name", "Step", "string", doc="The step as the program names it."),
         Column("complete", "Complete", "boolean", doc="Not cut by the start or end of any worker's capture."),
         Column("median_ms", "Median worker", unit="ms", doc="Median of the workers' times."),
-        Column("slowest_ms", "Slowest worker", unit="ms", doc="Time of the slowest worker, which the others wait for."),
-        Column("sentence", "Who is slow", "string", doc="The slowest worker, and in what it exceeds the others."),
+        Column("slowest_ms", "Longest", unit="ms", doc="Of the worker whose step lasts longest."),
+        Column(
+            "sentence", "Who is slow", "string", doc="The worker that takes longest without communication, and in what."
+        ),
         Column("slow", "Slow workers", doc="Workers far slower than the others."),
         _LEFT_OUT,
     ),
@@ -54,7 +60,7 @@ _WORKERS = Table(
             "slow",
             "Slow",
             "boolean",
-            doc="Over the median worker by 5 % and by three robust standard deviations of at least three workers.",
+            doc="Longer than the median worker without communication, by 5 % of the step and three robust deviations.",
         ),
         Column("begin_ms", "Begin", "number", "ms", "Since the worker's own first event.", (CLOCKS,)),
         Column("complete", "Complete", "boolean", doc="Not cut by the start or end of the worker's capture."),
@@ -64,9 +70,12 @@ _WORKERS = Table(
     doc="Each step on each worker that has it.",
     keyed=Keyed("worker", step="step", means=("total_ms", *(f"{category.id}_ms" for category in CATEGORIES))),
 )
-_FACTS = (Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),)
+_FACTS = (
+    Column("device_type", "Device", "string", doc="The accelerator that the capture names; CPU for none."),
+    Column("typical_step", "Typical step", doc="Number of the step whose length is in the middle of those that count."),
+)
 
-_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank)
+_NEEDS = (*NEEDS, *capture_health.NEEDS, host_device_type, rank, collectives, between_collectives, figures)
 
 
 @tool("Pod", group="Workers", order=60, params=[STEP_EVENT], facts=_FACTS, tables=(_STEPS, _WORKERS), needs=_NEEDS)
@@ -74,16 +83,25 @@ def pod_viewer(session: Session, hosts: Sequence[Host], step_event: str) -> Answ
     """Which worker is slow, and in what?"""
     steps = pod_steps(hosts, step_event)
     reasons = [reason or None for reason in left_out(steps)]
+    shown = typical(steps, [reason or "" for reason in reasons]) if steps else None
     return Answer(
-        {"device_type": device_type(hosts)},
+        {"device_type": device_type(hosts), "typical_step": shown.number if shown else None},
         {
             "steps": _steps(steps) | {"left_out": reasons},
             "workers": _workers(steps)
             | {"left_out": [reason for step, reason in zip(steps, reasons, strict=True) for _ in step.workers]},
         },
-        Headline(steps[0].sentence(), "warn" if steps[0].slow.any() else "info") if steps else None,
+        _headline(hosts, shown) if shown else None,
         capture_health.findings(session, hosts, step_event),
     )
+
+
+def _headline(hosts: Sequence[Host], shown: PodStep) -> Headline:
+    """Who comes last to collectives tells who is late; where nobody waits in any, who takes longest for a step."""
+    found = peers(hosts)
+    late = sentence(found, lateness(hosts, found)) if found else ""
+    level: Level = "warn" if shown.slow.any() else "info"
+    return Headline(late, level, "communication") if late else Headline(shown.sentence(), level)
 
 
 def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:
@@ -92,7 +110,7 @@ def _steps(steps: Sequence[PodStep]) -> dict[str, list[object]]:
         "name": [step.name for step in steps],
         "complete": [step.complete for step in steps],
         "median_ms": [step.median_ps / _PS_PER_MS for step in steps],
-        "slowest_ms": [step.slowest.total_ps / _PS_PER_MS for step in steps],
+        "slowest_ms": [step.longest_ps / _PS_PER_MS for step in steps],
         "sentence": [step.sentence() for step in steps],
         "slow": [int(step.slow.sum()) for step in steps],
     }

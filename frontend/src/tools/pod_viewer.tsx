@@ -9,7 +9,7 @@ import { Notes } from "../view/problems";
 import { Section } from "../view/section";
 import { StackBar, StackLegend } from "../view/stackbar";
 import { GoLink, Verdict } from "../view/verdict";
-import { exportName, type PageProps } from "./page";
+import { exportName, linkTo, type PageProps } from "./page";
 import { WorkerChart, workerLink } from "./pod/chart";
 import { type PodStep, stepsOf } from "./pod/model";
 import { piecesOf } from "./steps/parts";
@@ -64,7 +64,7 @@ export default function PodPage(props: PageProps) {
   const { answer, store } = props;
   const steps = useMemo(() => stepsOf(answer), [answer]);
   const [pointed, setPointed] = useState("");
-  const wanted = store.view.value.options.step;
+  const wanted = store.view.value.options.step || String(answer.fact("typical_step").value ?? "");
   const place = Math.max(
     0,
     steps.findIndex((step) => step.number === wanted),
@@ -92,6 +92,9 @@ export default function PodPage(props: PageProps) {
   );
   return (
     <>
+      {answer.headline && answer.headline.text !== step.sentence && (
+        <Verdict {...answer.headline} next={linkTo(store, answer.headline.tool)} />
+      )}
       <Verdict level={step.slow > 0 ? "warn" : "info"} text={step.sentence} />
       <Notes notes={answer.notes} store={store} />
       <StepSlider steps={steps} place={place} move={move} />

@@ -124,19 +124,6 @@ class Row:
         return self.bytes_per_s * share if self.bytes_per_s and share else None
 
 
-class Lateness(NamedTuple):
-    """How often a worker came last to collectives, and what that cost; times in ps."""
-
-    worker: str
-    host: str
-    last: int
-    of: int
-    caused_ps: int
-    """How long the worker that came first waited for this one, where it came last."""
-    waited_ps: int
-    """How long this one waited itself."""
-
-
 def peers(hosts: Sequence[Host]) -> LatePeers | None:
     """Who waited for whom; None where ranks of the job are missing, too, since collectives may be of any of those."""
     return None if missing(hosts) else late_peers(hosts)
@@ -156,21 +143,3 @@ def rows(hosts: Sequence[Host], found: LatePeers | None) -> list[Row]:
             told = (each.device, each.kind, *each.message, len(each.ps), int(each.ps.sum()), int(each.ps.min()))
             answer.append(Row(label[host.name], host.name, *told, waiting))
     return answer
-
-
-def lateness(hosts: Sequence[Host], found: LatePeers) -> list[Lateness]:
-    """Each worker, who cost the others most first."""
-    label, late = labels(hosts), found.late
-    longest = found.waiting_ps.max(axis=1)
-    answer = [
-        Lateness(
-            label[name],
-            name,
-            int((late == place).sum()),
-            len(late),
-            int(longest[late == place].sum()),
-            int(found.waiting_ps[:, place].sum()),
-        )
-        for place, name in enumerate(found.hosts)
-    ]
-    return sorted(answer, key=lambda each: (-each.caused_ps, each.worker))

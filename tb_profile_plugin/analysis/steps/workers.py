@@ -23,8 +23,9 @@ _SPREADS = 3.0
 """… if that is more than so many robust standard deviations of the workers, too."""
 _ROBUST = 1.4826
 """Standard deviation of a normal distribution by its median absolute deviation."""
-_ALIKE = 0.005
-"""Workers that differ by less take equally long."""
+_COMMUNICATION, _COMPILING = ([category.id for category in CATEGORIES].index(id) for id in ("communication", "compile"))
+_ALIKE = 0.03
+"""Share of the step: workers that differ by less take equally long."""
 
 
 class Worker(NamedTuple):
@@ -74,24 +75,36 @@ class PodStep(NamedTuple):
         return float(np.median(self.totals_ps))
 
     @property
+    def own_ps(self) -> I64:
+        """int64[workers]: without communication, in which those that come early wait for the others."""
+        return self.totals_ps - np.array([worker.category_ps[_COMMUNICATION] for worker in self.workers], np.int64)
+
+    @property
     def slow(self) -> Bool:
-        """bool[workers]: far slower than the others; of fewer than three workers none."""
-        totals = self.totals_ps
-        if len(totals) < 3:
-            return np.zeros(len(totals), bool)
-        spread = _ROBUST * float(np.median(np.abs(totals - self.median_ps)))
-        return (totals > self.median_ps * (1 + _LEAST)) & (totals > self.median_ps + _SPREADS * spread)
+        """bool[workers]: far slower than the others in what is their own; of fewer than three workers none."""
+        own = self.own_ps
+        if len(own) < 3:
+            return np.zeros(len(own), bool)
+        middle = float(np.median(own))
+        spread = _ROBUST * float(np.median(np.abs(own - middle)))
+        return (own > middle + _LEAST * self.median_ps) & (own > middle + _SPREADS * spread)
 
     def excess(self, worker: Worker) -> tuple[Category, float]:
-        """In what a worker exceeds the median worker most, and by how many ps; of two, the other one."""
+        """In what of its own a worker exceeds the median worker most, and by how many ps; of two, the other one."""
         others = [each for each in self.workers if each is not worker] if len(self.workers) == 2 else self.workers
         more = worker.category_ps - np.median([each.category_ps for each in others], axis=0)
+        more[_COMMUNICATION] = -np.inf
         return largest_category(more), float(more.max())
 
     @property
+    def longest_ps(self) -> int:
+        """Of the worker whose step lasts longest."""
+        return int(self.totals_ps.max())
+
+    @property
     def slowest(self) -> Worker:
-        """The one that takes longest."""
-        return self.workers[int(self.totals_ps.argmax())]
+        """The one that takes longest for what is its own; the others wait for it where they communicate."""
+        return self.workers[int(self.own_ps.argmax())]
 
     def sentence(self) -> str:
         """Who is slow and in what."""
@@ -100,14 +113,17 @@ class PodStep(NamedTuple):
         if len(self.workers) == 1:
             return f"{name} takes {duration(slowest.total_ps)} on {slowest.name}, most of it {slowest.largest.label}."
         two = len(self.workers) == 2
-        other = float(self.totals_ps.min()) if two else self.median_ps
-        more = slowest.total_ps / other - 1 if other else 0.0
-        if more < _ALIKE:
+        own, most = self.own_ps, int(self.own_ps.max())
+        other = float(own.min()) if two else float(np.median(own))
+        if most - other < _ALIKE * self.median_ps:
             return f"{name}: all workers take about {duration(self.median_ps)}."
         part, excess = self.excess(slowest)
         whom = "the other worker" if two else "the median worker"
-        lead = f"{name}: {slowest.name} takes {duration(slowest.total_ps)}, {more:.0%} more than {whom}"
-        return f"{lead}, mainly {part.label} (+{duration(excess)})."
+        waits = bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)
+        takes = "works" if waits else "takes"
+        lead = f"{name}: {slowest.name} {takes} {duration(most)}, {duration(most - other)} more than {whom}"
+        rest = "; the others wait for it" if waits and len(self.workers) > 2 else "; the other waits for it" * waits
+        return f"{lead}, mainly {part.label} (+{duration(excess)}){rest}."
 
 
 def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
@@ -126,15 +142,20 @@ def pod_steps(hosts: Sequence[Host], step_event: str) -> list[PodStep]:
 
 def left_out(steps: Sequence[PodStep]) -> list[str]:
     """For each step why averages do not go over it, empty where they do: `typical.choose` of the slowest workers."""
-    compiling = [category.id for category in CATEGORIES].index("compile")
-    slowest = [step.slowest for step in steps]
+    longest = [step.workers[int(step.totals_ps.argmax())] for step in steps]
     durations, compiles, complete, numbers = (
         np.array(each)
         for each in (
-            [worker.total_ps for worker in slowest],
-            [int(worker.category_ps[compiling]) for worker in slowest],
+            [worker.total_ps for worker in longest],
+            [int(worker.category_ps[_COMPILING]) for worker in longest],
             [step.complete for step in steps],
             [step.number for step in steps],
         )
     )
     return choose(durations, compiles, complete, numbers, TYPICAL).reason if len(steps) else []
+
+
+def typical(steps: Sequence[PodStep], reasons: Sequence[str]) -> PodStep:
+    """Of the steps that are not left out, else of all, the one whose length is in the middle."""
+    kept = [step for step, reason in zip(steps, reasons, strict=True) if not reason] or list(steps)
+    return sorted(kept, key=lambda step: step.longest_ps)[(len(kept) - 1) // 2]

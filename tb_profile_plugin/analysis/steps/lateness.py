@@ -1,0 +1,144 @@
+"""Which worker comes last to collectives, and what it did meanwhile that the others did not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ...model.host import Host
+from ...model.per_host import per_host
+from ...model.ranks import labels
+from ...runtime.arrays import Array
+from ...runtime.units import duration
+from ..activity.communication import LatePeers, collectives
+from ..activity.partition import time_in_windows
+from ..activity.states import CATEGORIES, CATEGORY_OF_STATE, STATES, State
+from .device_timeline import timeline
+from .host_account import figures
+
+_COMMUNICATION = next(category for category in CATEGORIES if category.id == "communication").states
+_UNKNOWN = (State.UNEXPLAINED, State.UNRECORDED)
+_TOLD = 0.2
+"""Share of what a worker makes others wait, from which on a state is told as what it spends more on."""
+_MOSTLY = 0.5
+"""A name that makes up so much of what a worker spends in a state stands for it."""
+_PERSISTENT, _ROTATES = 0.6, 0.8
+"""Shares: of the waiting that one worker causes; and of the collectives whose late worker follows the one before it."""
+
+Pattern = Literal["persistent", "rotating", "random"]
+
+
+class Lateness(NamedTuple):
+    """How often a worker came last to collectives, what that cost, and why; times in ps."""
+
+    worker: str
+    host: str
+    last: int
+    of: int
+    caused_ps: int
+    """How long the worker that came first waited for this one, where it came last."""
+    waited_ps: int
+    """How long this one waited itself."""
+    more: State | None
+    """Where it came last, it had spent most more time than the others in this since the collective before."""
+    more_ps: int
+    """How much more, than the others' mean; 0 where it spent no more in anything."""
+    name: str
+    """What most of that state is on this worker, by name; empty where nothing is."""
+
+
+@per_host(keep=True)
+def between_collectives(host: Host) -> tuple[Array, Array]:
+    """(event, ps): int64[n], numbers of the collectives in the host's trace, ascending; and int64[n, states], what was
+    done from the end of the device's collective before, or from the first event on, until each began.
+    """
+    found = [each for each in collectives(host) if len(each.event)]
+    if not found:
+        return np.empty(0, np.int64), np.empty((0, len(STATES)), np.int64)
+    begin, event = (
+        np.concatenate([column(each) for each in found]).astype(np.int64)
+        for column in (attrgetter("begin"), attrgetter("event"))
+    )
+    since = np.concatenate([np.append(host.window[0], np.maximum.accumulate(each.end)[:-1]) for each in found])
+    line = timeline(host)
+    ps = time_in_windows(np.minimum(since, begin), begin, line.edges, line.state, len(STATES))
+    order = np.argsort(event, kind="stable")
+    return event[order], ps[order]
+
+
+def lateness(hosts: Sequence[Host], found: LatePeers) -> list[Lateness]:
+    """Each worker, who cost the others most first."""
+    label, late, longest = labels(hosts), found.late, found.waiting_ps.max(axis=1)
+    spent = np.stack([_spent(host, found.event[:, place]) for place, host in enumerate(hosts)], axis=1)
+    answer = []
+    for place, host in enumerate(hosts):
+        mine = late == place
+        state, more = _more(spent[mine & (longest > 0)], place)
+        counts = int(mine.sum()), len(late), int(longest[mine].sum()), int(found.waiting_ps[:, place].sum())
+        name = _name(host, state) if state is not None else ""
+        answer.append(Lateness(label[host.name], host.name, *counts, state, more, name))
+    return sorted(answer, key=lambda each: (-each.caused_ps, each.worker))
+
+
+def pattern(found: LatePeers) -> Pattern | None:
+    """Whether it is one worker that comes late, each in its turn, or any; None where nobody waits."""
+    late, longest = found.late, found.waiting_ps.max(axis=1)
+    if not longest.any():
+        return None
+    caused = np.bincount(late, longest, len(found.hosts))
+    if caused.max() >= _PERSISTENT * caused.sum():
+        return "persistent"
+    followers = (late[1:] - late[:-1]) % len(found.hosts)
+    step = int(np.bincount(followers).argmax())
+    return "rotating" if step and (followers == step).mean() >= _ROTATES else "random"
+
+
+def sentence(found: LatePeers, late: Sequence[Lateness]) -> str:
+    """Who comes last, what that costs the others, and what it does meanwhile; empty where nobody waits."""
+    how = pattern(found)
+    if how is None:
+        return ""
+    waited = duration(int(found.waiting_ps.max(axis=1).sum()))
+    if how == "rotating":
+        return f"Workers come last in turn; they wait {waited} for each other in {len(found.late)} collectives."
+    if how == "random":
+        return f"No worker comes last more than others; they wait {waited} in {len(found.late)} collectives."
+    worst = late[0]
+    others = (
+        f"{worst.worker} comes last to {worst.last} of {worst.of} collectives; others wait {duration(worst.caused_ps)}."
+    )
+    if worst.more is None or worst.more in _UNKNOWN or worst.more_ps < _TOLD * worst.caused_ps:
+        return others
+    name = f" ({worst.name})" if worst.name else ""
+    return f"{others} It spends {duration(worst.more_ps)} more than others in {category_label(worst.more)}{name}."
+
+
+def _spent(host: Host, events: Array) -> Array:
+    """int64[k, states] ps: before each of these collectives, by number."""
+    numbers, ps = between_collectives(host)
+    answer: Array = ps[np.searchsorted(numbers, events)]
+    return answer
+
+
+def _more(spent: Array, place: int) -> tuple[State | None, int]:
+    """(state, ps): in what one host exceeds the others' mean most; ``spent`` is int64[n, hosts, states] ps."""
+    more = (spent[:, place] - np.delete(spent, place, axis=1).mean(axis=1)).sum(axis=0)
+    more[list(_COMMUNICATION)] = 0
+    most = int(more.argmax())
+    return (State(most), round(float(more[most]))) if more[most] > 0 else (None, 0)
+
+
+def _name(host: Host, state: State) -> str:
+    """What most of a state is by name, over the whole capture of a host."""
+    times = figures(host).name_ps.sum(axis=0).tolist()
+    mine = [(ps, name) for (of, name), ps in zip(figures(host).names, times, strict=True) if of == STATES[state]]
+    ps, name = max(mine, default=(0, ""))
+    return name if ps > _MOSTLY * sum(ps for ps, _ in mine) else ""
+
+
+def category_label(state: State) -> str:
+    """What the pages call the state's category."""
+    return CATEGORIES[CATEGORY_OF_STATE[state]].label

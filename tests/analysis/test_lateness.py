@@ -1,0 +1,113 @@
+"""Who comes last to collectives, and with what: ranks of which one does planted work before each all-reduce."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+import torchtrace
+from torchtrace import launch, mark, on_device, on_host
+
+from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.activity.worker_communication import peers
+from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
+from tb_profile_plugin.analysis.steps.workers import PodStep, pod_steps, typical
+from tb_profile_plugin.model.host import Host
+
+STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
+NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
+NEXT = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+
+Events = list[dict[str, Any]]
+
+
+def waits_for_input(at: float, us: float) -> Events:
+    return [on_host("user_annotation", NEXT, at, us)]
+
+
+def computes_more(at: float, us: float) -> Events:
+    number = round(at)
+    return [launch(number, at), on_device(number, at + 5, us - 10, "larger_gemm")]
+
+
+def ranks(is_late: Callable[[int, int], bool], does: Callable[[float, float], Events], many: int = 3) -> list[Host]:
+    """In every step input, a kernel and an all-reduce that ends everywhere at once; late ones do more before."""
+    hosts = []
+    for rank in range(many):
+        events: Events = []
+        for step in range(STEPS):
+            at, number = STEP_US * step, 2 * step + 100_000
+            more = LATE_US if is_late(rank, step) else 0.0
+            events += [mark(f"ProfilerStep#{step}", at, STEP_US - 50)]
+            events += does(at + 10, more) if more else []
+            events += waits_for_input(at + 15 + more, 50)
+            events += [launch(number, at + 80 + more), on_device(number, at + 90 + more, 300)]
+            arrives = at + 410 + more
+            events += [launch(number + 1, at + 100 + more), on_device(number + 1, arrives, at + 1500 - arrives, NCCL)]
+        told = {"backend": "nccl", "rank": rank, "world_size": many}
+        host = torchtrace.host(*events, distributedInfo=told)
+        host.name = f"host{rank}"
+        hosts.append(host)
+    return hosts
+
+
+@pytest.mark.parametrize(
+    ("does", "state", "name"),
+    [(waits_for_input, State.INPUT, NEXT), (computes_more, State.COMPUTE, "larger_gemm")],
+)
+def test_one_rank_is_late_with_what_was_planted(
+    does: Callable[[float, float], Events], state: State, name: str
+) -> None:
+    hosts = ranks(lambda rank, step: rank == 2, does)
+    found = peers(hosts)
+    assert found is not None
+    worst, *others = lateness(hosts, found)
+    assert (worst.worker, worst.last, worst.of, worst.more, worst.name) == ("rank 2", STEPS, STEPS, state, name)
+    assert worst.caused_ps == pytest.approx(STEPS * LATE_US * 1e6, rel=0.05)
+    assert worst.more_ps == pytest.approx(worst.caused_ps, rel=0.1)
+    assert [(each.last, each.caused_ps, each.more, each.more_ps) for each in others] == [(0, 0, None, 0)] * 2
+    assert pattern(found) == "persistent"
+    said = sentence(found, [worst, *others])
+    assert said.startswith("rank 2 comes last to 12 of 12 collectives; others wait 4.80 ms. It spends 4.")
+    assert len(said.split(".")[0].split()) <= 20
+
+
+def test_each_in_its_turn() -> None:
+    found = peers(ranks(lambda rank, step: step % 3 == rank, waits_for_input))
+    assert found is not None
+    assert pattern(found) == "rotating"
+    assert sentence(found, []).startswith("Workers come last in turn")
+
+
+def test_any_of_them_at_random() -> None:
+    late = [0, 2, 2, 1, 0, 0, 1, 1, 2, 1, 0, 2]
+    found = peers(ranks(lambda rank, step: late[step] == rank, waits_for_input))
+    assert found is not None
+    assert pattern(found) == "random"
+    assert sentence(found, []).startswith("No worker comes last more than others")
+
+
+def test_nobody_waits() -> None:
+    found = peers(ranks(lambda rank, step: False, waits_for_input))
+    assert found is not None
+    assert (pattern(found), sentence(found, [])) == (None, "")
+
+
+def told(steps: Sequence[PodStep]) -> str:
+    return typical(steps, [""] * len(steps)).sentence()
+
+
+def test_a_step_names_who_works_longer_not_who_waits() -> None:
+    steps = pod_steps(ranks(lambda rank, step: rank == 1, waits_for_input), "")
+    assert all(step.slow.tolist() == [False, True, False] for step in steps[:-1])
+    assert "rank 1 works" in told(steps)
+    assert told(steps).endswith("mainly Waiting for input (+400 µs); the others wait for it.")
+    assert "all workers take about" in told(pod_steps(ranks(lambda rank, step: False, waits_for_input), ""))
+
+
+def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:
+    steps = pod_steps(ranks(lambda rank, step: False, waits_for_input), "")
+    reasons = ["warm_up", *[""] * (len(steps) - 1)]
+    assert typical(steps, reasons).number != steps[0].number
+    assert typical(steps[:1], ["cut"]) is steps[0]
