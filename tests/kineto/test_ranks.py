@@ -93,6 +93,30 @@ def test_sizes_and_who_came_late(tmp_path: Path) -> None:
     assert tables["waits"]["waiting_us"] == pytest.approx([100] * 6)
 
 
+def numbered(rank: int, numbers: range, group: str, late: float = 0) -> Host:
+    """An all-reduce of each number, which ends at the same time on all ranks."""
+    found = []
+    for i in numbers:
+        at = 1000.0 * i
+        found += [mark(f"ProfilerStep#{i}", at, 900), launch(i + 1, at + 1)]
+        stated = SIZES | {"Process Group Name": group, "Seq": i}
+        found.append(on_device(i + 1, at + 100 + late, 300 - late, NCCL, **stated))
+    host = torchtrace.host(*found, distributedInfo={"rank": rank, "world_size": 2})
+    host.name = f"rank{rank}"
+    return host
+
+
+def test_sequence_numbers_match_collectives_where_captures_begin_apart() -> None:
+    found = worker_communication.peers([numbered(0, range(2, 12), "0"), numbered(1, range(5, 14), "0", 100)])
+    assert found is not None
+    assert (len(found.late), set(found.late.tolist())) == (7, {1})
+    assert found.waiting_ps[:, 0].tolist() == [100_000_000] * 7
+
+
+def test_collectives_of_other_groups_are_others() -> None:
+    assert worker_communication.peers([numbered(0, range(6), "1"), numbered(1, range(6), "2", 100)]) is None
+
+
 def test_nobody_is_called_late_where_ranks_are_missing() -> None:
     hosts = [worker(0, 0, world=8), worker(1, 100, world=8)]
     hosts[1].name = "other"

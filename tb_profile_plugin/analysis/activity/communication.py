@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...formats.columns import vocabulary
 from ...model import clock
 from ...model.events.intervals import covered, union
 from ...model.host import Host
@@ -31,8 +32,8 @@ _KINDS = (
 _PATTERNS = [(kind, regex(pattern, re.IGNORECASE)) for kind, pattern in _KINDS]
 _TOGETHER = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 """Kinds that end on all hosts at nearly the same time."""
-_KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id")
-"""Stats that tell which collectives of several hosts are one."""
+_KEYS = ("group_key", "instance_key", "iter_id", "all_reduce_unique_id", "run_id", "Seq")
+"""Stats that tell which collectives of several hosts are one; of PyTorch's with the process group."""
 _ENOUGH = 5
 _CLOSE = 0.25
 _NORMAL = 1.48
@@ -93,8 +94,9 @@ class Collectives(NamedTuple):
     event: Array
     """int64[n]: number in the host's trace."""
     kind: list[str]
-    key: list[tuple[int, ...]]
-    """Values of the stats that tell them apart on all hosts; -1 for those that are not there."""
+    key: list[tuple[int | str, ...]]
+    """Their process group, empty where none is stated, and the values of the stats that tell them apart on all hosts;
+    -1 for those that are not there."""
 
 
 @per_host(keep=True)
@@ -110,9 +112,23 @@ def _collectives(host: Host, work: DeviceWork) -> Collectives:
     rows = rows[np.sort(once)]
     event = work.event[rows]
     stats = [host.trace.spread(name, event) for name in _KEYS]
-    keys = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
+    numbers = [tuple(max(-1, int(value)) for value in values) for values in zip(*stats, strict=True)]
+    keys: list[tuple[int | str, ...]] = [
+        (group, *values) for group, values in zip(_groups(host, event), numbers, strict=True)
+    ]
     kinds = [kind_of_collective(host.trace.name(number)) for number in event.tolist()]
     return Collectives(work.begin[rows], work.end[rows], event, kinds, keys)
+
+
+def _groups(host: Host, events: Array) -> list[str]:
+    """The process group of each event, empty where it does not state one."""
+    answer = np.full(len(events), "", object)
+    for first, plane in host.trace.parts:
+        if plane.has_stat(vocabulary.PROCESS_GROUP):
+            codes, names = plane.stat(vocabulary.PROCESS_GROUP).spread_codes(len(plane.events))
+            mine = (events >= first) & (events < first + len(plane.events))
+            answer[mine] = np.array([*names, ""], object)[codes[events[mine] - first]]
+    return [str(name) for name in answer]
 
 
 class LatePeers(NamedTuple):
