@@ -15,7 +15,7 @@ MAGIC = b"\x80"
 
 _CONTAINERS_AT_MOST = 4_000_000
 """An empty one takes a byte of a file, and 60 of memory."""
-_KEYS = (str, int)
+_KEYS = frozenset({str, int})
 """Of dicts; the hash of a nested tuple may take any depth of the stack."""
 _NAMES = {ord(each.code): each.name for each in pickletools.opcodes}
 _RUNS = frozenset({"GLOBAL", "STACK_GLOBAL", "INST", "OBJ", "NEWOBJ", "NEWOBJ_EX", "REDUCE", "BUILD"})
@@ -36,13 +36,29 @@ def loads(data: bytes) -> Any:
     """
     reader = _Reader(data)
     try:
-        while (code := data[reader.at]) != _STOP:
-            reader.at += 1
-            _ACTIONS.get(code, _refuse)(reader)
-        value = reader.stack.pop()
+        return _run(reader)
     except (IndexError, KeyError, TypeError, struct.error, UnicodeDecodeError) as error:
         raise BadPickle(f"it is damaged or cut at byte {reader.at}") from error
-    return value
+
+
+def _run(reader: _Reader) -> Any:
+    """The value, once a pickle says that it is done; what most of a pickle consists of is done here."""
+    data, memo, at, stack = reader.data, reader.memo, 0, reader.stack
+    while (code := data[at]) != _STOP:
+        if code == _GET:
+            stack.append(memo[data[at + 1]])
+            at += 2
+        elif code == _SMALL:
+            stack.append(data[at + 1])
+            at += 2
+        elif code == _PUT:
+            memo[data[at + 1]] = stack[-1]
+            at += 2
+        else:
+            reader.at = at + 1
+            _ACTIONS.get(code, _refuse)(reader)
+            at, stack = reader.at, reader.stack
+    return stack.pop()
 
 
 class _Reader:
@@ -136,9 +152,9 @@ def _top(reader: _Reader, kind: type) -> Any:
 
 
 def _put(target: dict[Any, Any], keys: list[Any], values: list[Any]) -> None:
-    if len(keys) != len(values) or not all(isinstance(key, _KEYS) for key in keys):
+    if len(keys) != len(values) or not _KEYS.issuperset(map(type, keys)):
         raise TypeError
-    target.update(zip(keys, values, strict=True))
+    target.update(zip(keys, values, strict=False))
 
 
 def _text(width: int) -> Callable[[_Reader], None]:
@@ -153,10 +169,6 @@ def _value(value: object) -> Callable[[_Reader], None]:
     return lambda reader: reader.stack.append(value)
 
 
-def _unsigned(width: int) -> Callable[[_Reader], None]:
-    return lambda reader: reader.stack.append(reader.number(width))
-
-
 def _skip(size: int) -> Callable[[_Reader], None]:
     """Over the protocol's number, or the length of a frame: all of a file is in memory anyway."""
 
@@ -166,15 +178,12 @@ def _skip(size: int) -> Callable[[_Reader], None]:
     return act
 
 
-_STOP = ord(".")
+_STOP, _GET, _PUT, _SMALL = b".hqK"
 _ACTIONS: dict[int, Callable[[_Reader], None]] = {
-    ord("h"): lambda reader: reader.stack.append(reader.memo[reader.number(1)]),
     ord("j"): lambda reader: reader.stack.append(reader.memo[reader.number(4)]),
-    ord("q"): lambda reader: reader.keep(reader.number(1)),
     ord("r"): lambda reader: reader.keep(reader.number(4)),
     0x94: lambda reader: reader.keep(len(reader.memo)),
-    ord("K"): _unsigned(1),
-    ord("M"): _unsigned(2),
+    ord("M"): lambda reader: reader.stack.append(reader.number(2)),
     ord("J"): lambda reader: reader.stack.append(int.from_bytes(reader.take(4), "little", signed=True)),
     0x8A: lambda reader: reader.stack.append(int.from_bytes(reader.take(reader.number(1)), "little", signed=True)),
     ord("G"): lambda reader: reader.stack.append(struct.unpack(">d", reader.take(8))[0]),
@@ -202,4 +211,4 @@ _ACTIONS: dict[int, Callable[[_Reader], None]] = {
     0x80: _skip(1),
     0x95: _skip(8),
 }
-"""By the byte that asks for it: https://docs.python.org/3/library/pickletools.html."""
+"""By the byte that asks for it, but for those of `_run`: https://docs.python.org/3/library/pickletools.html."""
