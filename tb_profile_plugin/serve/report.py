@@ -268,17 +268,19 @@ def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> It
         # What has one name in both is found in both.
         names = share.kept_names(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
-        runs = []
+        places = []
         for session, alias in zip(sessions, _ALIASES, strict=False):
             own = session.name.replace("\\", "/").rpartition("/")[2]
             # Beside one another, folders of one job are taken for one session.
-            place = Path(_ALIASES[1] if as_is and alias == _ALIASES[1] else "")
-            run = Path(folder, place, "plugins", "profile", own if as_is else alias)
-            run.mkdir(parents=True)
+            above = Path(folder, alias) if as_is and session is not sessions[0] else Path(folder)
+            place = above / "plugins" / "profile" / (own if as_is else alias)
+            place.mkdir(parents=True)
             for file in session.stored.files:
                 where = file.where.replace("\\", "/").rpartition("/")[2]
                 name = where if as_is else share.file_name(session, file.host, True)
                 content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
-                (run / name).write_bytes(content)
-            runs.append((place / run.name).as_posix())
-        yield Logdir(folder), runs
+                (place / name).write_bytes(content)
+            places.append(place)
+        logdir = Logdir(folder)
+        called = {each.folder: each.name for each in logdir.sessions()}
+        yield logdir, [called[place] for place in places]
