@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..analysis.activity.communication import LatePeers, Overlap, overlaps
 from ..analysis.activity.worker_communication import NEEDS, Row, communicates, peers, rows
 from ..analysis.health import capture_health
@@ -22,6 +24,8 @@ from .columns import device_work
 _PS_PER_US = 1e6
 _BYTES_PER_GB = 1e9
 _LONGEST = 100
+_ARRIVALS, _SHOWN = 20, 16
+"""So many collectives are drawn, those that others waited for longest, with so many workers."""
 
 _WORKER = (
     Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
@@ -99,6 +103,19 @@ _WAITS = Table(
         Column("transfer_us", "Transfer", unit="us", doc="The rest of the collective there."),
     ),
 )
+_ARRIVED = Table(
+    "arrivals",
+    "Who arrives when",
+    (
+        Column("collective", "Collective", doc="Number in order of time, from 1."),
+        _KIND,
+        Column("worker", "Worker", "string", doc="Its rank where the captures tell all ranks apart, else its host."),
+        Column("arrives_us", "Arrives", unit="us", doc="After the first worker."),
+        Column("late", "Last", "boolean", doc="The others wait for this one."),
+        Column("transfer_us", "Transfer", unit="us", doc="From when the last worker came, until the first is through."),
+    ),
+    doc="The collectives in which workers waited longest, in order of time.",
+)
 _FACTS = (
     Column("aligned", "Clocks aligned", "boolean", doc="If not, the shortest time on any worker counts as transfer."),
     Column(
@@ -125,7 +142,7 @@ def _lacking(session: Session, hosts: Sequence[Host]) -> Problem | None:
     group="Workers",
     order=65,
     facts=_FACTS,
-    tables=(_COLLECTIVES, device_work.COMMUNICATION, _LATE, _WAITS),
+    tables=(_ARRIVED, _LATE, _COLLECTIVES, device_work.COMMUNICATION, _WAITS),
     needs=(*NEEDS, between_collectives, figures, *capture_health.NEEDS),
     precheck=(communicates,),
     unavailable=_lacking,
@@ -142,6 +159,7 @@ def communication(session: Session, hosts: Sequence[Host]) -> Answer:
         "collectives": by_column(_COLLECTIVES, map(_row, each)),
         "communication": device_work.communication(hosts),
         "late": by_column(_LATE, map(_late, late)),
+        "arrivals": by_column(_ARRIVED, _arrivals(found, label) if found else ()),
         "waits": by_column(_WAITS, _waits(found, label) if found else ()),
     }
     return Answer(
@@ -178,6 +196,19 @@ def _late(each: Lateness) -> tuple[Any, ...]:
         return each.worker, each.host, each.last, each.of, *times, None, None, None
     more = (category_label(each.more), each.more_ps / _PS_PER_US, each.name or None)
     return each.worker, each.host, each.last, each.of, *times, *more
+
+
+def _arrivals(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:
+    longest, late = found.waiting_ps.max(axis=1), found.late.tolist()
+    most = np.sort(np.argsort(-longest, kind="stable")[:_ARRIVALS])
+    rows = []
+    for i in most[longest[most] > 0].tolist():
+        arrives = (longest[i] - found.waiting_ps[i]).tolist()
+        shown = sorted({*range(min(_SHOWN - 1, len(arrives))), late[i]})
+        for place in shown:
+            told = (label[found.hosts[place]], arrives[place] / _PS_PER_US, place == late[i])
+            rows.append((i + 1, found.kind[i], *told, int(found.transfer_ps[i].min()) / _PS_PER_US))
+    return rows
 
 
 def _waits(found: LatePeers, label: dict[str, str]) -> list[tuple[Any, ...]]:

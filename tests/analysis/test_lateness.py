@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 import torchtrace
 from torchtrace import launch, mark, on_device, on_host
 
-from tb_profile_plugin.analysis.activity.states import State
+from tb_profile_plugin.analysis.activity.states import CATEGORIES, State
 from tb_profile_plugin.analysis.activity.worker_communication import peers
 from tb_profile_plugin.analysis.steps.lateness import lateness, pattern, sentence
-from tb_profile_plugin.analysis.steps.workers import PodStep, pod_steps, typical
+from tb_profile_plugin.analysis.steps.workers import PodStep, Worker, pod_steps, typical
 from tb_profile_plugin.model.host import Host
 
 STEPS, STEP_US, LATE_US = 12, 2000.0, 400.0
@@ -104,6 +105,19 @@ def test_a_step_names_who_works_longer_not_who_waits() -> None:
     assert "rank 1 works" in told(steps)
     assert told(steps).endswith("mainly Waiting for input (+400 µs); the others wait for it.")
     assert "all workers take about" in told(pod_steps(ranks(lambda rank, step: False, waits_for_input), ""))
+
+
+def test_workers_that_differ_in_communication_only_are_not_called_slow() -> None:
+    zeros = np.zeros(len(CATEGORIES), np.int64)
+    communicates = [category.id for category in CATEGORIES].index("communication")
+    workers = []
+    for number, (own, waits) in enumerate([(500, 100), (505, 200), (500, 500)]):
+        times = zeros.copy()
+        times[0], times[communicates] = own * 10**6, waits * 10**6
+        workers.append(Worker(f"host{number}", f"rank {number}", 0, True, times))
+    step = PodStep(3, "3", workers)
+    assert step.sentence() == "Step 3: workers take 600 µs to 1.00 ms, and differ mostly in communication."
+    assert not step.slow.any()
 
 
 def test_the_typical_step_is_the_one_in_the_middle_of_those_that_count() -> None:

@@ -130,3 +130,18 @@ def test_a_name_beside_a_pie_filters_the_table(cpu: Any, page: Page) -> None:
     text = name.inner_text()
     name.click()
     expect(body.locator("main input[data-filter], main input[type=search]").first).to_have_value(text)
+
+
+def test_workers_arrive_at_collectives(site: Sites, page: Page, traces: Path) -> None:
+    server = site("standalone", traces / "two_workers")
+    page.goto(server.link(run="run", tool="communication"))
+    chart = server.body(page).locator(".arrival-chart")
+    expect(chart.locator("tbody tr")).to_have_count(6)
+    expect(chart.locator(".worker-arrives.late")).to_have_count(6)
+    first = chart.locator("tbody tr").first
+    assert box(first.locator(".late"))["x"] > box(first.locator(".worker-arrives").first)["x"] + 20
+    expect(first).to_contain_text("worker-1")
+    page.goto(server.link(run="run", tool="pod_viewer"))
+    body = server.body(page)
+    expect(body.locator(".verdict").first).to_contain_text("worker-1 comes last to 6 of 6 collectives")
+    expect(body.locator(".slider input")).to_have_value("4")

@@ -165,3 +165,14 @@ def test_collectives_of_real_traces() -> None:
     answer = get("communication").run(Session(store.resolve(KINETO / "workers-sampled-128")))
     assert answer["tables"]["late"]["rows"] == 0
     assert "ranks_missing" in [note["code"] for note in answer["notes"]]
+
+
+def test_arrivals_are_drawn_in_order_of_time(tmp_path: Path) -> None:
+    written(tmp_path, {"rank0.1.pt.trace.json": 0, "rank1.1.pt.trace.json": 1})
+    answer = get("communication").run(Session(store.resolve(tmp_path)))
+    rows = {each["id"]: each["values"] for each in answer["tables"]["arrivals"]["columns"]}
+    assert rows["collective"] == [number for number in range(1, 7) for _ in range(2)]
+    assert rows["worker"] == ["rank 0", "rank 1"] * 6
+    assert rows["arrives_us"] == pytest.approx([0, 100] * 6)
+    assert rows["late"] == [False, True] * 6
+    assert rows["transfer_us"] == pytest.approx([200] * 12)

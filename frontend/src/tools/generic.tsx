@@ -1,5 +1,7 @@
 /** Draws any tool's answer: its headline, its facts, its tables; those without rows only where none has any. */
 
+import type { ComponentChildren } from "preact";
+import type { Table } from "../base/table";
 import { Facts } from "../view/facts";
 import { Grid } from "../view/grid";
 import { Notes } from "../view/problems";
@@ -7,7 +9,12 @@ import { Section } from "../view/section";
 import { Verdict } from "../view/verdict";
 import { exportName, linkTo, type PageProps } from "./page";
 
-export default function Generic(props: PageProps) {
+interface GenericProps extends PageProps {
+  /** Tables that are drawn in another way than as a grid, by id. */
+  readonly drawn?: Readonly<Record<string, (table: Table) => ComponentChildren>>;
+}
+
+export default function Generic(props: GenericProps) {
   const { answer, tool, store } = props;
   const { headline } = answer;
   const hasFacts = answer.factIds.some((id) => answer.fact(id).value !== null);
@@ -24,7 +31,7 @@ export default function Generic(props: PageProps) {
       )}
       {(filled.length ? filled : tables).map(([id, table]) => (
         <Section key={id} title={table.label} doc={table.doc}>
-          <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />
+          {props.drawn?.[id]?.(table) ?? <Grid table={table} hideEmpty name={exportName(props, id)} id={id} />}
         </Section>
       ))}
     </>

@@ -116,7 +116,11 @@ class PodStep(NamedTuple):
         own, most = self.own_ps, int(self.own_ps.max())
         other = float(own.min()) if two else float(np.median(own))
         if most - other < _ALIKE * self.median_ps:
-            return f"{name}: all workers take about {duration(self.median_ps)}."
+            shortest = int(self.totals_ps.min())
+            if self.longest_ps - shortest < _ALIKE * self.median_ps:
+                return f"{name}: all workers take about {duration(self.median_ps)}."
+            both = f"{duration(shortest)} to {duration(self.longest_ps)}"
+            return f"{name}: workers take {both}, and differ mostly in communication."
         part, excess = self.excess(slowest)
         whom = "the other worker" if two else "the median worker"
         waits = bool((self.totals_ps - own).max() >= _LEAST * self.median_ps)

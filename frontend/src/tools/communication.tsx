@@ -1,0 +1,99 @@
+/** What do workers exchange, how fast, and who do they wait for? Collectives as rows, an arrival of each worker on them. */
+
+import { time } from "../base/format";
+import type { Row, Table } from "../base/table";
+import Generic from "./generic";
+import type { PageProps } from "./page";
+
+interface Collective {
+  readonly number: string;
+  readonly kind: string;
+  /** In ms, as all that follows. */
+  readonly transfer: number;
+  readonly last: number;
+  readonly arrivals: readonly { readonly worker: string; readonly at: number; readonly late: boolean }[];
+}
+
+function collectivesOf(table: Table): Collective[] {
+  const rows = new Map<string, Row[]>();
+  for (const row of table.rows) {
+    const number = table.text(row, "collective");
+    rows.set(number, [...(rows.get(number) ?? []), row]);
+  }
+  return [...rows].map(([number, mine]) => {
+    const [first = []] = mine;
+    const arrivals = mine.map((row) => ({
+      worker: table.text(row, "worker"),
+      at: table.length(row, "arrives_us") / 1000,
+      late: table.cell(row, "late") === true,
+    }));
+    return {
+      number,
+      kind: table.text(first, "kind"),
+      transfer: table.length(first, "transfer_us") / 1000,
+      last: Math.max(0, ...arrivals.map(({ at }) => at)),
+      arrivals,
+    };
+  });
+}
+
+function Line({ collective, whole }: { collective: Collective; whole: number }) {
+  const { number, kind, arrivals, last, transfer } = collective;
+  const share = (ms: number) => `${(100 * ms) / whole}%`;
+  const late = arrivals.filter(({ late }) => late).map(({ worker }) => worker);
+  return (
+    <tr>
+      <th scope="row">
+        {number} <span class="quiet">{kind}</span>
+      </th>
+      <td class="workers-arrive">
+        <span class="waits" style={{ width: share(last) }} />
+        <span class="moves" style={{ left: share(last), width: share(transfer) }} />
+        {arrivals.map(({ worker, at, late }) => (
+          <i
+            key={worker}
+            class={late ? "worker-arrives late" : "worker-arrives"}
+            style={{ left: share(at) }}
+            data-tip={`${worker} arrives ${time(at)} after the first${late ? ", and last" : ""}`}
+          />
+        ))}
+      </td>
+      <td>{late.join(", ")}</td>
+      <td class="number">{time(last)}</td>
+      <td class="number">{time(transfer)}</td>
+    </tr>
+  );
+}
+
+function Arrivals({ table }: { table: Table }) {
+  const collectives = collectivesOf(table);
+  const whole = Math.max(...collectives.map(({ last, transfer }) => last + transfer)) || 1;
+  return (
+    <div class="scroller">
+      <table class="arrival-chart">
+        <thead>
+          <tr>
+            <th scope="col">Collective</th>
+            <th scope="col">Dots: workers arrive; hatched: others wait; solid: data moves</th>
+            <th scope="col">Last</th>
+            <th scope="col" class="number">
+              Late by
+            </th>
+            <th scope="col" class="number">
+              Transfer
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {collectives.map((collective) => (
+            <Line key={collective.number} collective={collective} whole={whole} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export default function CommunicationPage(props: PageProps) {
+  return <Generic {...props} drawn={{ arrivals: (table) => <Arrivals table={table} /> }} />;
+}
