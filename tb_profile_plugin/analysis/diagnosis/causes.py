@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from ...model.names.host_events import EXECUTORS
@@ -168,11 +169,13 @@ class Lost:
         return (*kinds, self._mostly, self.id)
 
     def stretches(self, evidence: Sequence[Stretch]) -> list[Stretch]:
-        """Those of its time, of what it is told by first, the longest first."""
+        """Those of its time: the longest of each name that it is told by, as they are told; then the next of each."""
         mine = [each._replace(name=_name_of(each.name)) for each in evidence if each.state in self.states]
         told = [name for name, _, _ in self.by_name()[:_TOLD_NAMES] if name]
-        named = [each for each in mine if each.name in told]
-        return sorted(named or mine, key=lambda each: each.begin - each.end)
+        longest = sorted(mine, key=lambda each: each.begin - each.end)
+        named = [[each for each in longest if each.name == name] for name in told]
+        rounds = [each for turn in zip_longest(*named) for each in turn if each is not None]
+        return rounds or longest
 
     def named(self) -> Sentence:
         """What most of its time is, by name; where that should have one and has none, that it was not recorded."""

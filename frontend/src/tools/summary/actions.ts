@@ -30,6 +30,15 @@ const SMALL = 0.03;
 /** What is no fault, or passes: it is worth a card only where it takes the most. */
 const NO_FAULT: readonly string[] = ["compute", "warmup", "start_up"];
 
+/** The tools that show more of a cause. */
+const SHOWN_BY: Readonly<Record<string, string>> = {
+  input: "tf_data_bottleneck_analysis",
+  compute: "framework_op_stats",
+  exposed_collective: "communication",
+  late_peer: "pod_viewer",
+  allocator: "memory_profile",
+};
+
 /** A remedy as (what to do, the rest): its first sentence, or what stands before a colon where that says enough. */
 export function spoken(remedy: string): readonly [title: string, more: string] {
   const found = /^([^\s:]+(?: [^\s:]+)+?): (.+)$/s.exec(remedy) ?? /^(.+?[^.])[.;] (.+)$/s.exec(remedy);
@@ -42,8 +51,9 @@ function ofCause(why: Answer, row: Row): Action {
   const causes = why.table("causes");
   const [title, more] = spoken(causes.text(row, "remedy"));
   const saves = causes.number(row, "gain_ps");
+  const id = causes.text(row, "id");
   return {
-    id: causes.text(row, "id"),
+    id,
     title,
     more,
     code: causes.text(row, "code"),
@@ -51,7 +61,7 @@ function ofCause(why: Answer, row: Row): Action {
     saves: saves === null ? null : saves * PS,
     takes: causes.length(row, "per_step_ps") * PS,
     limit: causes.text(row, "then_label"),
-    tool: "",
+    tool: SHOWN_BY[id] ?? "",
   };
 }
 

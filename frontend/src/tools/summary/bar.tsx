@@ -30,7 +30,7 @@ function covered(answer: Answer): string {
   const [window, work] = [answer.number("steps_window_share"), answer.number("steps_work_share")];
   if (window === null) return "";
   const more = work === null ? "" : ` and ${percent(work, 0)} of the work`;
-  return `they cover ${percent(window, 0)} of the capture${more}`;
+  return `Steps cover ${percent(window, 0)} of the capture${more}.`;
 }
 
 /** Events that can be counted as steps instead of those that the rule found. */
@@ -101,10 +101,8 @@ export function StepBar({ answer, severalHosts, around = (bar) => bar }: StepBar
   return (
     <Section
       title={hasSteps ? "Where the step's time goes" : parts.label}
-      doc={parts.doc}
-      note={[hasSteps ? `Steps: ${source}` : source, covered(answer), hosts && `shown: ${hosts}`]
-        .filter(Boolean)
-        .join("; ")}
+      doc={[parts.doc, covered(answer)].filter(Boolean).join(" ")}
+      note={[hasSteps ? `Steps: ${source}` : source, hosts && `shown: ${hosts}`].filter(Boolean).join("; ")}
       controls={
         <>
           <Choices answer={answer} />
