@@ -133,6 +133,47 @@ def test_a_fault_at_any_place_is_found(seed: int, tmp_path: Path, capsys: pytest
     assert answer["headline"].startswith(f"Rank {culprit} ") and len(answer["headline"].split()) <= 20
 
 
+@pytest.mark.parametrize(
+    ("kinds", "words"),
+    [
+        (
+            ["reduce", "broadcast", "all_reduce"],
+            "Rank 2 skipped all_reduce 5; what follows agrees with the other ranks again.",
+        ),
+        (
+            ["broadcast", "all_reduce"],
+            "Rank 2 skipped all_reduce 5 to reduce 6; what follows agrees with the other ranks again.",
+        ),
+        (
+            ["barrier", "all_reduce", "reduce"],
+            "Rank 2 also called barrier 5; what follows agrees with the other ranks again.",
+        ),
+        (["scatter"], ""),
+        (["broadcast"], ""),
+    ],
+)
+def test_a_collective_too_few_or_too_many_is_told(
+    kinds: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that agrees by chance does not do."""
+    job = Job(4).run(2)
+    for kind in ("all_reduce", "reduce", "broadcast", "all_reduce"):
+        job.call(kind, state="started", ranks=[0, 1, 3])
+    for kind in kinds:
+        job.call(kind, state="started", ranks=[2])
+    answer = said(job.write(tmp_path), capsys)[1]
+    assert answer["causes"][0]["culprits"] == [2]
+    assert [each for each in answer["details"] if "again" in each] == ([words] if words else [])
+
+
+def test_recorders_that_kept_nothing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, answer = said(Job(2).write(tmp_path), capsys)
+    assert (code, answer["headline"]) == (
+        4,
+        "No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again.",
+    )
+
+
 def test_the_text_has_table_stack_and_profiles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing().write(tmp_path)
     shutil.copytree(ROOT / "traces/torch_workers", tmp_path / "profiles")

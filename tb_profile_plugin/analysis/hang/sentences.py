@@ -9,6 +9,7 @@ from ...formats.flight_recorder import COMPLETED, ENDED, SEND
 from .findings import ALL_WAIT, MISSING, NO_PEER, NOT_BEGUN, NOT_COMPLETED, SILENT, Finding
 from .groups import Unit, ranges
 from .mismatches import TYPE
+from .shifts import Shift, shift
 from .verdict import HANG, NOT_JUDGED, Verdict
 
 _LONGEST = 24
@@ -22,6 +23,8 @@ def headline(verdict: Verdict) -> str:
         return f"{named(ranks)} wait for one another in different groups."
     if verdict.outcome == HANG:
         return sentence(verdict.causes[0].finding)
+    if not verdict.groups:
+        return "No rank recorded an operation. Set TORCH_FR_BUFFER_SIZE=2000, and run again."
     if verdict.outcome == NOT_JUDGED:
         return "No divergence is found, but not every rank left a dump that can be read."
     return "No divergence is found: all ranks asked for the same, and none waits."
@@ -65,6 +68,8 @@ def details(verdict: Verdict) -> Iterator[str]:
             yield sentence(cause.finding)
         if cause.finding.sort in (MISSING, NO_PEER):
             yield from _instead(verdict, cause.finding)
+        if found := shift(cause.finding):
+            yield _shifted(cause.finding, found)
     told = {rank for cause in verdict.causes if cause.finding.sort == SILENT for rank in cause.finding.culprits}
     unsaid = [rank for rank in verdict.silent if rank not in told]
     if unsaid:
@@ -95,6 +100,15 @@ def _differs(found: Finding, where: str) -> str:
         number = f"operation {found.unit.sequence} of group {found.group.label}"
         return f"{who} called {first.what} as {number}; {others} called {second.what}."
     return f"{who} passed {first.what} to {where}; {others} passed {second.what}."
+
+
+def _shifted(finding: Finding, found: Shift) -> str:
+    number = finding.unit.sequence
+    own, usual = (finding.group.records[ranks[0]].units for ranks in (found.ranks, finding.others))
+    units, verb = (usual, "skipped") if found.skipped > 0 else (own, "also called")
+    what = [operation(units[each]) for each in range(number, number + abs(found.skipped)) if each in units]
+    first = f"{what[0]} to {what[-1]}" if len(what) > 1 else what[0]
+    return f"{named(found.ranks)} {verb} {first}; what follows agrees with the other ranks again."
 
 
 def _instead(verdict: Verdict, found: Finding) -> Iterator[str]:
