@@ -26,14 +26,16 @@ def add(verbs: Any) -> None:
 
 def _hang_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("folder", metavar="DIR", help="where the dumps of all ranks are, e.g. nccl_trace_rank_0")
-    verb.add_argument("--format", choices=("text", "markdown", "json"), default="text", help="default: %(default)s")
+    verb.add_argument(
+        "--format", choices=("text", "markdown", "html", "json"), default="text", help="default: %(default)s"
+    )
     verb.add_argument("--out", metavar="FILE", type=Path, help="write there instead of to standard output")
     verb.set_defaults(verb=_hang)
 
 
 def _hang(asked: argparse.Namespace) -> int:
     from ..analysis.hang.verdict import judge
-    from ..export.report import hang
+    from ..export.report import hang, hang_page
     from ..store import Logdir, flight_recorder_dumps
 
     read = flight_recorder_dumps.read(asked.folder)
@@ -43,6 +45,7 @@ def _hang(asked: argparse.Namespace) -> int:
     written = {
         "text": lambda: hang.text(found),
         "markdown": lambda: hang.markdown(found),
+        "html": lambda: hang_page.page(found),
         "json": lambda: f"{json.dumps(hang.nested(found), allow_nan=False)}\n",
     }
     with output(asked.out) as file:

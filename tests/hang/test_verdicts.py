@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from hangs import WORLD, Job
-from planted_hangs import PLANTED, crossed, in_a_subgroup, missing, no_send, other_type, planted
+from planted_hangs import PLANTED, all_but, crossed, in_a_subgroup, missing, no_send, other_type, planted
 
 from tb_profile_plugin.cli import main
 
@@ -196,6 +196,17 @@ def test_the_text_has_table_stack_and_profiles(tmp_path: Path, capsys: pytest.Ca
     )
 
 
+def test_what_follows_in_many_groups_is_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(40, {f"g{at}": (0, at) for at in range(1, 40)}).run(1)
+    for at in range(1, 40):
+        job.call("all_reduce", f"g{at}", state="started", ranks=[at])
+    folder = job.write(tmp_path)
+    assert main.main(["hang", str(folder)]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert "more sentences: --format json has all." in lines[13] and len(lines) < 80
+    assert len(said(folder, capsys)[1]["details"]) > 38
+
+
 def test_markdown_goes_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, out = other_type().write(tmp_path / "dumps"), tmp_path / "hang.md"
     assert main.main(["hang", str(folder), "--format", "markdown", "--out", str(out)]) == 3
@@ -203,6 +214,19 @@ def test_markdown_goes_into_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert text.startswith("**Rank 6 called broadcast as operation 5 of group")
     assert "| 6 | completed | completed | completed | broadcast started |" in text
     assert "1. `train.py:14 in step`" in text
+
+
+def test_the_page_holds_it_all_and_runs_nothing(tmp_path: Path) -> None:
+    job = Job(8, {"<script>alert(1)</script>": range(8)}).run(2)
+    job.call("all_reduce", "<script>alert(1)</script>", state="started", ranks=all_but(3))
+    out = tmp_path / "hang.html"
+    assert main.main(["hang", str(job.write(tmp_path / "dumps")), "--format", "html", "--out", str(out)]) == 3
+    text = out.read_text(encoding="utf-8")
+    assert "<script" not in text and "default-src 'none'" in text
+    group = "&lt;script&gt;alert(1)&lt;/script&gt;"
+    assert f"<h1>Rank 3 never started all_reduce 1 of group {group}; the other 7 ranks wait in it.</h1>" in text
+    assert '<tr><th scope="row">3</th><td class="bad">missing</td></tr>' in text
+    assert "<li>train.py:13 in step</li>" in text
 
 
 def test_who_left_what_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -61,8 +61,12 @@ def sentence(found: Finding) -> str:
     return _differs(found, where)
 
 
-def details(verdict: Verdict) -> Iterator[str]:
+def details(verdict: Verdict) -> list[str]:
     """What is known beside the headline: where culprits are instead, what else differs, and who left no dump."""
+    return list(dict.fromkeys(_details(verdict)))
+
+
+def _details(verdict: Verdict) -> Iterator[str]:
     for number, cause in enumerate(verdict.causes):
         if number or verdict.is_circle:
             yield sentence(cause.finding)

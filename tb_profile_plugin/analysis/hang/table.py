@@ -34,11 +34,11 @@ class Table(NamedTuple):
     """Those with most ranks first."""
 
 
-def table(group: Group, around: int | None) -> Table:
+def table(group: Group, around: int | None, before: int = _BEFORE) -> Table:
     """The collectives around a number of a group, or its last ones where none is given."""
     every = group.sequences()
     at = every.index(around) if around in every else len(every) - 1
-    shown = every[max(0, at - _BEFORE) : at + _AFTER + 1]
+    shown = every[max(0, at - before) : at + _AFTER + 1]
     usual = {number: _usual(group, number) for number in shown}
     rows: dict[tuple[str, ...], list[int]] = {}
     for rank in group.members:

@@ -19,6 +19,7 @@ VERSION = 1
 _GROUPS_AT_MOST = 8
 """Tables that text and Markdown show; JSON has all."""
 _FRAMES_AT_MOST = 12
+_DETAILS_AT_MOST = 12
 
 
 class Found(NamedTuple):
@@ -32,7 +33,9 @@ class Found(NamedTuple):
     """Names of sessions of the same folder."""
 
 
-class _Stack(NamedTuple):
+class Stack(NamedTuple):
+    """From where ranks called what they did last."""
+
     title: str
     """Which ranks called what."""
     frames: tuple[Frame, ...]
@@ -47,9 +50,9 @@ def nested(found: Found) -> Json:
         "kind": "hang",
         "outcome": verdict.outcome,
         "headline": sentences.headline(verdict),
-        "details": list(sentences.details(verdict)),
+        "details": sentences.details(verdict),
         "causes": [_cause(verdict, each) for each in verdict.causes],
-        "groups": [_group(each, _around(verdict, each)) for each in verdict.groups],
+        "groups": [_group(each, around(verdict, each)) for each in verdict.groups],
         "ranks": [_rank(verdict, each) for each in found.dumps],
         "silent": list(verdict.silent),
         "problems": [each.as_json() for each in found.problems],
@@ -66,42 +69,50 @@ def markdown(found: Found) -> str:
     """For a ticket or a mail."""
     verdict = found.verdict
     lines = [f"**{escaped(sentences.headline(verdict))}**", ""]
-    lines += [f"- {escaped(each)}" for each in (*sentences.details(verdict), *_hints(found))]
-    for group in _shown_groups(verdict):
-        grid = table(group, _around(verdict, group))
+    lines += [f"- {escaped(each)}" for each in (*details(verdict), *hints(found))]
+    for group in shown_groups(verdict):
+        grid = table(group, around(verdict, group))
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
         lines += ["", f"Group {escaped(group.label)}, {len(group.members)} ranks:", ""]
         lines += [f"| ranks | {' | '.join(map(escaped, heads))} |", f"|---|{'---|' * len(heads)}"]
         lines += [f"| {ranges(row.ranks)} | {' | '.join(map(escaped, row.cells))} |" for row in grid.rows]
-    for stack in _stacks(verdict):
-        lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(_line(frame))}" for frame in stack.frames)]
+    for stack in stacks(verdict):
+        lines += ["", f"{escaped(stack.title)}:", "", *(f"1. {code(line_of(frame))}" for frame in stack.frames)]
     return "\n".join(lines) + "\n"
 
 
 def _text(found: Found) -> Iterator[str]:
     verdict = found.verdict
     yield sentences.headline(verdict)
-    yield from (f"  {each}" for each in sentences.details(verdict))
-    for group in _shown_groups(verdict):
+    yield from (f"  {each}" for each in details(verdict))
+    for group in shown_groups(verdict):
         yield ""
         yield f"Group {group.label}, {len(group.members)} {'rank' if len(group.members) == 1 else 'ranks'}"
-        yield from _grid(table(group, _around(verdict, group)))
-    left_out = len(verdict.groups) - len(_shown_groups(verdict))
+        yield from _grid(table(group, around(verdict, group)))
+    left_out = len(verdict.groups) - len(shown_groups(verdict))
     if left_out:
         yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}: --format json has all."
-    for stack in _stacks(verdict):
+    for stack in stacks(verdict):
         yield ""
         yield f"{stack.title}:"
-        yield from (f"  {_line(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
+        yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
         if len(stack.frames) > _FRAMES_AT_MOST:
             yield f"  and {len(stack.frames) - _FRAMES_AT_MOST} more"
-    hints = list(_hints(found))
-    if hints:
+    more = list(hints(found))
+    if more:
         yield ""
-        yield from hints
+        yield from more
 
 
-def _hints(found: Found) -> Iterator[str]:
+def details(verdict: Verdict) -> list[str]:
+    """What is known beside the headline, as much as people read."""
+    every = sentences.details(verdict)
+    more = len(every) - _DETAILS_AT_MOST
+    return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences: --format json has all."] if more > 0 else [])]
+
+
+def hints(found: Found) -> Iterator[str]:
+    """What to do for more."""
     unread = sum(each.unread for each in found.dumps)
     if unread:
         yield f"{unread:,} entries of the dumps could not be understood."
@@ -120,7 +131,7 @@ def _grid(grid: Table) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _shown_groups(verdict: Verdict) -> list[Group]:
+def shown_groups(verdict: Verdict) -> list[Group]:
     """Those with findings, in the order of the causes; all where there are none."""
     groups: list[Group] = []
     for cause in verdict.causes:
@@ -130,13 +141,13 @@ def _shown_groups(verdict: Verdict) -> list[Group]:
     return [group for group in chosen if group.sequences()][:_GROUPS_AT_MOST]
 
 
-def _around(verdict: Verdict, group: Group) -> int | None:
+def around(verdict: Verdict, group: Group) -> int | None:
     """The number at which a group's ranks part."""
     found = (each.finding for each in verdict.causes if each.finding.group is group and not each.finding.unit.is_p2p)
     return next((each.unit.sequence for each in found), None)
 
 
-def _stacks(verdict: Verdict) -> list[_Stack]:
+def stacks(verdict: Verdict) -> list[Stack]:
     """Of the culprits of all causes, each rank once; of all ranks of a cause where none is to blame."""
     ranks: dict[tuple[Frame, ...], list[int]] = {}
     titles: dict[tuple[Frame, ...], str] = {}
@@ -148,10 +159,11 @@ def _stacks(verdict: Verdict) -> list[_Stack]:
                 titles.setdefault(frames, f"called {sentences.operation(place.unit)} of group {place.group} from")
                 ranks.setdefault(frames, []).append(rank)
                 seen.add(rank)
-    return [_Stack(f"{sentences.named(each)} {titles[frames]}", frames) for frames, each in ranks.items()]
+    return [Stack(f"{sentences.named(each)} {titles[frames]}", frames) for frames, each in ranks.items()]
 
 
-def _line(frame: Frame) -> str:
+def line_of(frame: Frame) -> str:
+    """A call of a stack: ``train.py:88 in step``."""
     return f"{frame.file}:{frame.line} in {frame.function}"
 
 
@@ -181,8 +193,8 @@ def _cause(verdict: Verdict, cause: Cause) -> Json:
     }
 
 
-def _group(group: Group, around: int | None) -> Json:
-    grid = table(group, around) if group.sequences() else Table((), (), ())
+def _group(group: Group, number: int | None) -> Json:
+    grid = table(group, number) if group.sequences() else Table((), (), ())
     return {
         "label": group.label,
         "members": list(group.members),

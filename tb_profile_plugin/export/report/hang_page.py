@@ -1,0 +1,76 @@
+"""What flight recorders tell of a hang, as a page of HTML that needs neither a network nor scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from ...analysis.hang import sentences
+from ...analysis.hang.groups import Group, ranges
+from ...analysis.hang.table import Table, table
+from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
+from .hang import Found, around, details, hints, line_of, shown_groups, stacks
+from .html import bullets
+
+_BEFORE = 11
+"""Collectives that tables show before the one that matters."""
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1f2328; --quiet: #59616b; --paper: #fff; --line: #d5d9df;
+  --bad: #fbd5cd; --wait: #fbe8c4; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e6ea; --quiet: #a3abb6; --paper: #202124; --line: #44484f; --bad: #7a2e1f; --wait: #5d4712; }
+}
+body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; background: var(--paper); color: var(--ink);
+  font: 14px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.3rem; line-height: 1.3; } h2 { font-size: 1.05rem; margin-top: 1.75rem; }
+ul { padding-left: 1.25rem; }
+.wide { overflow-x: auto; overflow-wrap: normal; }
+table { border-collapse: collapse; }
+th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: left; white-space: nowrap; }
+thead th { font-weight: 400; } thead b { display: block; }
+.done { color: var(--quiet); } .wait { background: var(--wait); } .bad { background: var(--bad); font-weight: 600; }
+ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; }
+"""
+
+
+def page(found: Found) -> str:
+    """The file."""
+    title = escape(sentences.headline(found.verdict))
+    return "\n".join(
+        [
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
+            '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
+            f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
+            *_body(found),
+            "</main></body></html>",
+        ]
+    )
+
+
+def _body(found: Found) -> Iterator[str]:
+    verdict = found.verdict
+    yield bullets("", (*details(verdict), *hints(found), *map(str, found.problems)))
+    for group in shown_groups(verdict):
+        yield from _grid(group, table(group, around(verdict, group), _BEFORE))
+    for stack in stacks(verdict):
+        lines = "".join(f"<li>{escape(line_of(frame))}</li>" for frame in stack.frames)
+        yield f"<h2>{escape(stack.title)}</h2><ol>{lines}</ol>"
+
+
+def _grid(group: Group, grid: Table) -> Iterator[str]:
+    """Ranks × collectives; what is not as it should be has a colour besides its word."""
+    yield f'<h2>Group {escape(group.label)}, {len(group.members)} ranks</h2><div class="wide"><table>'
+    heads = zip(grid.sequences, grid.operations, strict=True)
+    cells = "".join(f'<th scope="col"><b>{number}</b>{escape(name)}</th>' for number, name in heads)
+    yield f'<thead><tr><th scope="col">ranks</th>{cells}</tr></thead><tbody>'
+    for row in grid.rows:
+        cells = "".join(f'<td class="{_look(cell)}">{escape(cell)}</td>' for cell in row.cells)
+        yield f'<tr><th scope="row">{ranges(row.ranks)}</th>{cells}</tr>'
+    yield "</tbody></table></div>"
+
+
+def _look(cell: str) -> str:
+    if cell in (COMPLETED, ENDED):
+        return "done"
+    return "wait" if cell in (STARTED, SCHEDULED) else "bad"
