@@ -10,7 +10,7 @@ from idle_draw import US
 from tb_profile_plugin.analysis.diagnosis.diagnose import Diagnosis, diagnose
 from tb_profile_plugin.analysis.diagnosis.remedies import remedy
 from tb_profile_plugin.analysis.steps.dispatched_calls import one_by_one_share
-from tb_profile_plugin.analysis.xla.wasteful import computes_in_float64, copies_its_state
+from tb_profile_plugin.analysis.xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
 from tb_profile_plugin.model.host import Host
 
 
@@ -70,6 +70,36 @@ def test_batches_that_keras_evaluates_are_no_steps_of_its_training() -> None:
     clean = diagnose([fit(evaluates=False)])
     assert len(clean.typical.steps) == 16
     assert "evaluation" not in {each.id for each in clean.causes}
+
+
+def test_a_function_that_no_step_calls_is_no_work_of_the_steps() -> None:
+    """A loop of one's own: after each fourth step six of another function."""
+    text, at = [], 0
+    for step in range(16):
+        text += call(at, 7, "MatMul:MatMul", step)
+        at += 110
+        for turn in range(6 if step % 4 == 3 else 0):
+            text += [each.replace("multi_step", "test_step") for each in call(at + 110 * turn, 8, "MatMul:MatMul", 0)]
+        at += 660 if step % 4 == 3 else 0
+    marks = [f"train[{begin},104]{{_r=1, step_num={n}}}" for n, begin in enumerate(_begins(16, 4, 110, 660))]
+    found = diagnose([draw.host(f"/host:CPU\n  python | {' '.join([*marks, *text])}", 1)])
+    assert found.causes[0].id == "between_steps"
+    assert abs(found.causes[0].per_step_ps - 3 * 660 * US / 15) < 10 * US
+
+
+def _begins(count: int, every: int, step: int, pause: int) -> list[int]:
+    return [step * n + pause * (n // every) for n in range(count)]
+
+
+@pytest.mark.parametrize(("slow", "leads"), [((7,), False), ((7, 12), True)])
+def test_one_step_that_is_unlike_the_others_leads_nothing(slow: tuple[int, ...], leads: bool) -> None:
+    text = "/host:CPU\n  python | " + " ".join(
+        f"train[{3000 * i},{2900 if i in slow else 100}]{{_r=1, step_num={i}}} x/MatMul:MatMul[{3000 * i + 1},98]"
+        + (f" $slow.py:3 save[{3000 * i + 100},2790]" if i in slow else f" nothing[{3000 * i + 100},2900]")
+        for i in range(16)
+    )
+    ids = [cause.id for cause in diagnose([draw.host(text, 1)]).causes]
+    assert "unusual_steps" in ids and (ids.index("unusual_steps") < ids.index("compute")) == leads
 
 
 def test_pauses_are_told_by_how_often_they_come_and_only_by_what_was_recorded() -> None:
@@ -169,6 +199,12 @@ def test_programs_that_compute_in_float64() -> None:
     assert not computes_in_float64([module(update(1000), entry="c1")])
     mixed = [module(update(1000), entry="c1"), module(update(10, dtype=FLOAT64), entry="c1")]
     assert not computes_in_float64(mixed) and not computes_in_float64([])
+
+
+def test_programs_that_xla_can_fuse() -> None:
+    light, heavy = module(update(8), entry="c1"), module(update(8, opcode="dot"), entry="c1")
+    assert are_mostly_light([light, light, heavy])
+    assert not are_mostly_light([heavy, module(update(8, opcode="copy"), entry="c1")]) and not are_mostly_light([])
 
 
 def test_programs_that_copy_their_state() -> None:

@@ -30,15 +30,17 @@ class Planted:
 
 
 GENERATOR = "a generator of batches sleeps 20 ms"
-OUTSIDE = ("between_steps", "input", "python")
+OUTSIDE = ("between_steps", "input", "python", "unrecorded")
 HOST = ("eager", "dispatch", "python", "launch", "latency")
-PAUSE = ("pause", "unusual_steps", "between_steps")
+PAUSE = ("pause", "unusual_steps", "between_steps", "evaluation")
 BLAMELESS = ("input", "python", "between_steps", "sync", "callback", "compile", "pause")
 CORES = "all that runs at once shares the cores"
 
 PROGRAMS = {
     "jax_generator_inside": Planted("jax_input", f"{GENERATOR}, inside the mark", ("input",), traced=True),
-    "jax_generator_inside_untraced": Planted("jax_input", f"{GENERATOR}, inside the mark", ("input", "python")),
+    "jax_generator_inside_untraced": Planted(
+        "jax_input", f"{GENERATOR}, inside the mark", ("input", "python", "unrecorded")
+    ),
     "jax_generator_unmarked": Planted("jax_input", GENERATOR, OUTSIDE, marked=False, traced=True),
     "jax_generator_outside": Planted("jax_input", f"{GENERATOR}, between the marks", OUTSIDE, traced=True),
     "jax_generator_outside_untraced": Planted("jax_input", f"{GENERATOR}, between the marks", OUTSIDE),
@@ -74,7 +76,7 @@ PROGRAMS = {
     ),
     "jax_new_function": Planted("jax_dispatch", "jit() inside the step", ("compile", "retrace"), traced=True),
     "jax_sleep_inside": Planted("jax_host", "time.sleep(0.02) in the step", ("python",), traced=True),
-    "jax_sleep_inside_untraced": Planted("jax_host", "time.sleep(0.02) in the step", ("python",)),
+    "jax_sleep_inside_untraced": Planted("jax_host", "time.sleep(0.02) in the step", ("python", "unrecorded")),
     "jax_sleep_between": Planted("jax_host", "time.sleep(0.02) between the steps", OUTSIDE, traced=True),
     "jax_sleep_between_untraced": Planted("jax_host", "time.sleep(0.02) between the steps", OUTSIDE),
     "jax_numpy_inside": Planted("jax_host", "FFTs in numpy in the step", ("python",), traced=True),
@@ -160,6 +162,8 @@ PROGRAMS = {
     "keras_checkpoint": Planted("tf_keras", "ModelCheckpoint after each fifth batch", PAUSE, "some"),
     "keras_evaluation": Planted("tf_keras", "evaluate() after each fourth batch", PAUSE, "some"),
     "keras_input": Planted("tf_keras", "a generator of batches sleeps 30 ms", ("input",)),
+    "keras_run_eagerly": Planted("tf_keras", "run_eagerly=True", ("eager",)),
+    "keras_validation": Planted("tf_keras", "epochs of four batches, each validated", ("evaluation",), "some"),
     "keras_more_layers": Planted("tf_keras", "24 layers, not 12", ("compute",), "none", BLAMELESS),
     "tf_late_worker": Planted(
         "tf_workers",

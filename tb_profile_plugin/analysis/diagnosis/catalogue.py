@@ -164,7 +164,7 @@ TEMPLATES: dict[str, str] = {
     "cause.between_steps": "Time between the end of a step and the begin of the next.{few}{names}",
     "cause.evaluation": "The loop evaluates or predicts between steps.{few}{names}",
     "cause.warmup": "Slow first steps: {count}.{names}",
-    "cause.unusual_steps": "{count} of {steps} steps take {factor} times as long as the others{period}.{names}",
+    "cause.unusual_steps": "Steps that take {factor} times as long as the others: {count} of {steps}{period}.{names}",
     "cause.exposed_collective": "Devices communicate, and compute nothing meanwhile.{names}",
     "cause.exposed_copy": "Devices copy data, and compute nothing meanwhile.{names}",
     "cause.late_peer": "{host} is {more_ps} slower per step ({label}), and the other workers wait for it.{names}",

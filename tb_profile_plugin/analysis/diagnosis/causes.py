@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any, Literal, NamedTuple
 
 from ...model.names.host_events import EXECUTORS
-from ..activity.states import HOST_CAUSES, STATES, State
+from ..activity.states import STATES
 from ..steps.event_labels import HOST_MEMORY, OF_THREAD, ON_CPU, STARTING
 from ..steps.host_account import Stretch
 from ..steps.typical_times import LongGaps, NamedTime, Typical
@@ -27,12 +27,11 @@ _WORKS = ("compute", "exposed_collective", "exposed_copy")
 _NAMED_BETWEEN = ("input", "compile", "callback", "pause", "sync", "collective_host", "transfer")
 """What is so if it takes most of the time lost between steps; else all of that is `between_steps`."""
 EVALUATION = "evaluation"
-_HAVE_NAMES = ("unrecorded", "between_steps", EVALUATION)
+HAVE_NAMES = ("unrecorded", "between_steps", EVALUATION)
 _MOSTLY = 0.5
 """What a tracer of Python names, and the share of it without a name from which on none can have run."""
 _HELPS = 0.3
 """Share of what unusual steps take longer, from which on it helps to mend that."""
-_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
 HOST = ("dispatch", "python", "unrecorded", "launch", "latency", "between", "allocator", "eager", "transfer", "cpu_ops")
 """What the device waits for because its host launches too late."""
 _TOLD_NAMES = 3
@@ -55,8 +54,6 @@ _TINY_PYTHON_PS = 20e6
 call follows the other for most of the step."""
 _SHORT_PS, _MOSTLY_NAMED = 50e6, 0.9
 """Ops that last so long on average (50 µs) are not short; told where those with names make up most of the work."""
-_SILENT = 0.02
-"""Share of the host's time that was recorded, below which nothing tells what it waits for."""
 _EACH_TIME = 0.9
 """What is seen less often per step is not said to happen each time."""
 NAMES = 10
@@ -124,11 +121,18 @@ class Lost:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
             return sum(self._each_ps(each) for each in self.names if each.state == "unrecorded") > (_MOSTLY * self.ps)
-        return self.id in _HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > _MOSTLY
+        return self.id in HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > _MOSTLY
 
     @staticmethod
     def _each_ps(each: NamedTime) -> float:
         return each.step_ps + each.gap_ps
+
+    @property
+    def recurs(self) -> bool:
+        """Of unusual steps: whether several have a period, or one thing that takes much of what they take longer."""
+        facts = self.arguments or {}
+        much = max((ps for name, ps, _ in self.by_name() if name), default=0.0) >= _HELPS * self.ps
+        return facts["count"] > 1 and (bool(facts["every"]) or much)
 
     @property
     def variant(self) -> str:
@@ -233,19 +237,19 @@ def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
     return Sentence("names.some" if most else "names.largest", {"names": ", ".join(part.text for part in parts)})
 
 
-def lost_times(typical: Typical, calls: Calls, unrecorded: bool, evaluates: bool = False) -> list[Lost]:
+def lost_times(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "") -> list[Lost]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
-    ``unrecorded`` says that a device is there of which nothing was recorded, ``evaluates`` that the time between steps
-    is evaluation or prediction.
+    ``unrecorded`` says that a device is there of which nothing was recorded; all time between steps is ``gaps_are``, if
+    that is told.
     """
     found: dict[str, Lost] = {}
     place: dict[tuple[str, bool], str] = {}
-    told = _told_between(typical)
+    told = told_between(typical)
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
             id = state if not between or state in told else "between_steps"
-            id = EVALUATION if between and evaluates else _renamed(id, typical, calls, unrecorded)
+            id = gaps_are if between and gaps_are else _renamed(id, typical, calls, unrecorded)
             place[state, between] = id
             lost = found.setdefault(id, Lost(id))
             lost.ps += float(times[index])
@@ -288,7 +292,7 @@ def _few(long: LongGaps | None) -> Sentence:
     return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
 
 
-def _told_between(typical: Typical) -> tuple[str, ...]:
+def told_between(typical: Typical) -> tuple[str, ...]:
     """The states that keep their names between steps."""
     times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
     lost = sum(ps for state, ps in times.items() if state not in _WORKS)
@@ -369,30 +373,3 @@ def _is_tracing(typical: Typical) -> bool:
     """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
     names = [each.name for each in typical.names if each.state == "compile" and each.step_ps]
     return bool(names) and not any(_COMPILER in name for name in names)
-
-
-def gain(lost: Lost, typical: Typical) -> int | None:
-    """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
-
-    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
-    work itself and what is not known, and where nothing was replayed. Where nothing was recorded of what the host does,
-    it may wait for anything else.
-    """
-    if lost.id in _CANNOT_GO or typical.replayed is None:
-        return None
-    if lost.id not in _HAVE_NAMES and _host_is_silent(typical):
-        return None
-    scenario = {"retrace": "compile", "pauses": "between"}.get(lost.id, lost.id)
-    replayed = typical.replayed.get(scenario)
-    if replayed is None:
-        return round(lost.ps)
-    whole = set(lost.states) <= set(_told_between(typical))
-    gained = replayed.gain_ps if whole else replayed.step_gain_ps
-    return round(min(max(gained - lost.apart_ps, 0.0), typical.steady_ps or typical.period_ps))
-
-
-def _host_is_silent(typical: Typical) -> bool:
-    """Whether next to nothing was recorded of what the host does while devices are idle."""
-    unrecorded = float(typical.state_ps[State.UNRECORDED])
-    recorded = float(typical.state_ps[list(HOST_CAUSES)].sum()) - unrecorded
-    return recorded <= _SILENT * unrecorded and unrecorded > 0

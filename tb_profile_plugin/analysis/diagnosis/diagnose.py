@@ -12,20 +12,21 @@ from ...model.host import Host
 from ...model.profiler_options import counted_kernels, is_unrecorded, leaves_gpu_unused, one_op_of
 from ..activity.states import STATES
 from ..steps import step_evidence, step_time
+from ..steps.calls_between import called_between
 from ..steps.dispatched_calls import calls_per_step, one_by_one_share
-from ..steps.evaluation import evaluates_between
 from ..steps.host_account import Stretch, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
 from .catalogue import Sentence
-from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, gain, lost_times, tell_pauses
+from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, lost_times, tell_pauses
+from .gains import gain
 from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
 from .program_facts import program_facts
 from .remedies import remedy
 from .unusual_steps import UnusualStep, cause_of_unusual, cause_of_warm_up, early_share, unusual_steps
 
 NEEDS = (
-    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, evaluates_between),
+    *(*step_time.NEEDS, figures, step_evidence.coverage, calls_per_step, one_by_one_share, called_between),
     *(device_count, host_device_type, framework, is_unrecorded, leaves_gpu_unused, one_op_of, counted_kernels),
     *(program_facts, early_share),
 )
@@ -40,7 +41,7 @@ _EVIDENCE = 5
 _SHOWN, _NOTHING = 0.03, 0.005
 """Shares of the period: of a loss that is worth a line; and of a gain that is none."""
 _ONE_OP, _ABOVE = 0.5, 3.0
-"""An op that is so much of the step, and so many times the largest loss, leads."""
+"""An op that is so much of the step, and so many times the largest loss, leads over one that is no bottleneck."""
 _TIED = 0.1
 """What several ways of being late take together leads another cause only where it is so much longer than that one."""
 
@@ -98,7 +99,9 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     typical = typical_times(hosts, step_event, wanted, replays)
     calls = Calls(*(max(of(host, step_event) for host in hosts) for of in (calls_per_step, one_by_one_share)))
     unrecorded = any(is_unrecorded(host) for host in hosts)
-    lost = lost_times(typical, calls, unrecorded, any(evaluates_between(host, step_event) for host in hosts))
+    lost = lost_times(
+        typical, calls, unrecorded, next(filter(None, (called_between(host, step_event) for host in hosts)), "")
+    )
     if any(leaves_gpu_unused(host) for host in hosts):
         for each in lost:
             each.id = UNUSED if each.id == WORK else each.id
@@ -155,7 +158,7 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     late lead together.
     """
     whole = typical.period_ps
-    last = passing(typical)
+    last = passing(lost)
     losses = sorted((each for each in lost if each.id not in (WORK, *last)), key=lambda each: -each.ps)
     losses = [each for each in losses if each.ps >= _SHOWN * whole] or losses[:1]
     late = [each for each in losses if each.id in HOST]
@@ -166,7 +169,8 @@ def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
     work = [each for each in lost if each.id == WORK]
     passes = [each for id in last for each in lost if each.id == id]
     leads = led and (led[0].ps >= LEADS * whole or (led[0] in late and together >= BAD * whole))
-    leads = leads and not _is_one_op(work, max(together, led[0].ps), whole)
+    loss = max(together, led[0].ps) if led else 0.0
+    leads = leads and not (loss < BAD * whole and _is_one_op(work, loss, whole))
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
     return sorted(ranked, key=lambda each: each.id != UNUSED)

@@ -9,8 +9,7 @@ from ...model.devices.properties import CPU_ONLY, GPU, TPU, device_count, device
 from ...model.host import Host
 from ...model.profiler_options import is_unrecorded, one_op_of
 from ..activity.states import State
-from ..steps.step_choice import ALL, TYPICAL, UNUSUAL
-from ..steps.typical import SETTLED
+from ..steps.step_choice import ALL, TYPICAL
 from ..steps.typical_times import Typical
 from .catalogue import Sentence, joined
 from .causes import HOST, WORK, Lost
@@ -53,10 +52,13 @@ def has_devices(hosts: Sequence[Host]) -> bool:
     return any(device_count(host) for host in hosts)
 
 
-def passing(typical: Typical) -> tuple[str, ...]:
-    """Causes that say nothing of the steps to come: of few steps a single one may be unusual by chance."""
-    several = len(typical.choice.left_out(UNUSUAL)) > 1
-    return ("warmup",) if several or len(typical.steps) >= SETTLED else ("unusual_steps", "warmup")
+def passing(lost: Sequence[Lost]) -> tuple[str, ...]:
+    """Causes that say nothing of the steps to come: a single step may be unusual by chance, and so may several that
+    neither come again and again nor have anything in common.
+    """
+    return (
+        ("warmup",) if any(each.id == "unusual_steps" and each.recurs for each in lost) else ("unusual_steps", "warmup")
+    )
 
 
 def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
@@ -67,14 +69,14 @@ def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) ->
     lead = ranked[0]
     facts = facts_of(lead, typical, hosts)
     if lead.id == WORK:
-        lost = sum(each.ps for each in ranked[1:] if each.id not in passing(typical))
+        lost = sum(each.ps for each in ranked[1:] if each.id not in passing(ranked))
         fine = lead.ps >= _FINE * whole and lost < LEADS * whole
         fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return Headline(Sentence(code, facts), "ok" if fine else "info")
     late = [each for each in ranked if each.id in HOST]
     together = sum(each.ps for each in late)
-    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *passing(typical))), default=0.0)
+    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *passing(ranked))), default=0.0)
     if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
         return Headline(_of_host(late, together, typical, hosts), _level(together / whole))
     return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / whole))

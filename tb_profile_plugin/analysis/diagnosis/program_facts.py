@@ -8,7 +8,7 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
 from ..steps.dispatched_calls import calls_per_step
-from ..xla.wasteful import computes_in_float64, copies_its_state
+from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
 
 TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 """Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
@@ -56,9 +56,9 @@ def _accumulates(host: Host) -> bool:
 
 def _of_programs(host: Host) -> set[str]:
     modules = list(host.modules.values())
-    shown = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY else set()
     if not modules or sum(len(module.blob) for module in modules) > _READ:
-        return shown
+        return set()
+    shown = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY and are_mostly_light(modules) else set()
     if computes_in_float64(modules):
         shown.add(FLOAT64)
     if not device_count(host) and any(map(copies_its_state, modules)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ...formats.xspace.hlo.module import Module
+from ...formats.xspace.hlo.module import ELEMENTWISE, Module
 from ...runtime.arrays import Array
 
 _FLOATS, _FLOAT64 = (10, 11, 12, 16), 12
@@ -15,6 +15,7 @@ _LARGE = 32 << 20
 """Bytes from which on the C library asks the system for memory each time, which fills it with zeros, page by page."""
 _HEAVY = frozenset(("dot", "convolution", "custom-call", "while", "conditional", "sort", "fft"))
 """Opcodes beside which memory of outputs hardly counts."""
+_CALCULATES = ELEMENTWISE - {"convert", "bitcast-convert", "copy"} | {"reduce"}
 
 
 def computes_in_float64(modules: Iterable[Module]) -> bool:
@@ -25,6 +26,16 @@ def computes_in_float64(modules: Iterable[Module]) -> bool:
         of_floats += float(sizes[np.isin(kinds, _FLOATS)].sum())
         of_float64 += float(sizes[kinds == _FLOAT64].sum())
     return 2 * of_float64 > of_floats > 0
+
+
+def are_mostly_light(modules: Iterable[Module]) -> bool:
+    """Whether more of the programs that calculate do so element by element than by heavy ops: XLA can fuse those."""
+    light, heavy = 0, 0
+    for module in modules:
+        opcodes = set(module.opcodes)
+        heavy += not opcodes.isdisjoint(_HEAVY)
+        light += opcodes.isdisjoint(_HEAVY) and not opcodes.isdisjoint(_CALCULATES)
+    return light > heavy
 
 
 def copies_its_state(module: Module) -> bool:

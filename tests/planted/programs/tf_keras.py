@@ -125,4 +125,46 @@ def keras_epochs(clock, cause):
     fit(clock, model(), [Slow()])
 
 
-main([keras_epochs, keras_slow_callback, keras_checkpoint, keras_evaluation, keras_input, keras_more_layers])
+def keras_run_eagerly(clock, cause):
+    """``run_eagerly`` was left on after debugging."""
+    made = keras.Sequential([keras.layers.Input((512,)), *(keras.layers.Dense(64, "relu") for _ in range(8))])
+    made.compile("adam", "mse", run_eagerly=cause)
+    x, y = np.random.rand(64 * 18, 512).astype("float32"), np.zeros((64 * 18, 64), "float32")
+    made.fit(x, y, batch_size=64, epochs=1, verbose=0, callbacks=[Board(clock)])
+
+
+class Profiled(keras.callbacks.Callback):
+    """Captures 16 batches that nobody marks, over as many epochs as that takes."""
+
+    def __init__(self, clock):
+        super().__init__()
+        self.clock, self.batches = clock, 0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if self.batches == 4:
+            tf.profiler.experimental.start(self.clock.folder)
+        if self.batches == 20:
+            self.clock.stop()
+            tf.profiler.experimental.stop()
+            self.model.stop_training = True
+        if 4 <= self.batches < 20:
+            self.clock.begin()
+        self.batches += 1
+
+
+def keras_validation(clock, cause):
+    """Epochs of four batches, each validated with six."""
+    data = tf.data.Dataset.from_tensors((tf.random.normal((256, 512)), tf.zeros((256,), tf.int64))).repeat()
+    validation = data.take(6) if cause else None
+    many = 4 if cause else 100
+    model().fit(
+        data, epochs=30, steps_per_epoch=many, validation_data=validation, verbose=0, callbacks=[Profiled(clock)]
+    )
+
+
+main(
+    [
+        *(keras_epochs, keras_slow_callback, keras_checkpoint, keras_evaluation, keras_input, keras_more_layers),
+        *(keras_run_eagerly, keras_validation),
+    ]
+)

@@ -1,0 +1,38 @@
+"""What a step would be shorter without a cause, at most."""
+
+from __future__ import annotations
+
+from ..activity.states import HOST_CAUSES, State
+from ..steps.typical_times import Typical
+from .causes import HAVE_NAMES, UNUSED, WORK, Lost, told_between
+
+_CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
+_SILENT = 0.02
+"""Share of the host's time that was recorded, below which nothing tells what it waits for."""
+
+
+def gain(lost: Lost, typical: Typical) -> int | None:
+    """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
+
+    Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
+    work itself and what is not known, and where nothing was replayed. Where nothing was recorded of what the host does,
+    it may wait for anything else.
+    """
+    if lost.id in _CANNOT_GO or typical.replayed is None:
+        return None
+    if lost.id not in HAVE_NAMES and _host_is_silent(typical):
+        return None
+    scenario = {"retrace": "compile", "pauses": "between"}.get(lost.id, lost.id)
+    replayed = typical.replayed.get(scenario)
+    if replayed is None:
+        return round(lost.ps)
+    whole = set(lost.states) <= set(told_between(typical))
+    gained = replayed.gain_ps if whole else replayed.step_gain_ps
+    return round(min(max(gained - lost.apart_ps, 0.0), typical.steady_ps or typical.period_ps))
+
+
+def _host_is_silent(typical: Typical) -> bool:
+    """Whether next to nothing was recorded of what the host does while devices are idle."""
+    unrecorded = float(typical.state_ps[State.UNRECORDED])
+    recorded = float(typical.state_ps[list(HOST_CAUSES)].sum()) - unrecorded
+    return recorded <= _SILENT * unrecorded and unrecorded > 0
