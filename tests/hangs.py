@@ -105,22 +105,29 @@ class Job:
             }
         )
 
-    def dump(self, rank: int, last: int = 2000) -> dict[str, Any]:
-        """What a rank's recorder holds, which keeps so many entries."""
+    def dump(self, rank: int, last: int = 2000, only_active: bool = False) -> dict[str, Any]:
+        """What a rank's recorder holds, which keeps so many entries; or only those that are not done."""
+        kept = [each for each in self.entries[rank][-last:] if not only_active or each["state"] != "completed"]
+        status = {"0": {"last_enqueued_collective": self._collectives[rank, WORLD]}}
         config = {
             self.names[group]: {"name": self.names[group], "desc": group, "ranks": str(list(ranks))}
             for group, ranks in self.groups.items()
             if rank in ranks
         }
-        return {"version": "2.10", "pg_config": config, "pg_status": {}, "entries": self.entries[rank][-last:]}
+        return {"version": "2.10", "pg_config": config, "pg_status": status, "entries": kept}
 
     def write(
-        self, folder: Path, without: Collection[int] = (), name: str = "nccl_trace_rank_{}", last: int = 2000
+        self,
+        folder: Path,
+        without: Collection[int] = (),
+        name: str = "nccl_trace_rank_{}",
+        last: int = 2000,
+        only_active: bool = False,
     ) -> Path:
         """Files of all ranks but some; as JSON, which has no stacks, if the name says so."""
         folder.mkdir(parents=True, exist_ok=True)
         for rank in self.entries.keys() - set(without):
-            content = self.dump(rank, last)
+            content = self.dump(rank, last, only_active)
             path = folder / name.format(rank)
             if name.endswith(".json"):
                 entries = [

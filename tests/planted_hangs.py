@@ -141,7 +141,7 @@ PLANTED: list[tuple[Callable[[], Job], str, str, list[int]]] = [
     (in_a_subgroup, "missing", "Rank 5 never started all_reduce 3 of group tp; rank 4 waits in it.", [5]),
     (no_receive, "no_peer", "Rank 3 never received from rank 2 in group pp; rank 2 waits in send 2.", [3]),
     (pair_of_sizes, "size", "Rank 0 sends 16 elements to rank 1, which receives 8 elements.", []),
-    (all_wait, "all_wait", "All 8 ranks wait in all_reduce 5 of group default_pg, and all ask for the same.", []),
+    (all_wait, "all_wait", "All 8 ranks wait in all_reduce 5 of group default_pg; no call differs.", []),
     (
         all_to_all,
         "size",

@@ -97,11 +97,15 @@ class Dump(NamedTuple):
     """In the order in which they were recorded."""
     unread: int
     """Entries that could not be understood."""
+    world: str = ""
+    """Name of the group that the process made first, that of all ranks; empty where no entry is of it."""
+    queued: int = -1
+    """Number of the last collective that the host queued in that group; -1 where the dump does not tell."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether the recorder has overwritten nothing, so that what is not there was never asked for."""
-        return not self.operations or self.operations[0].record == 0
+        """Whether nothing was overwritten, or left out as done, so that what is not there was never asked for."""
+        return self.operations[0].record == 0 if self.operations else self.queued < 1
 
     @property
     def has_stacks(self) -> bool:
@@ -160,7 +164,8 @@ def _dump(content: Mapping[Any, Any], rank: int, where: str) -> Dump:
         ranks = _ranks(about.get("ranks")) if isinstance(about, dict) else ()
         if ranks:
             groups[_name(name)] = Group(_name(name), _description(about.get("desc")), ranks)
-    return Dump(rank, where, groups, operations, len(entries) - len(operations))
+    queued = _queued(content.get("pg_status"))
+    return Dump(rank, where, groups, operations, len(entries) - len(operations), entry_of.world, queued)
 
 
 class _Entries:
@@ -168,6 +173,7 @@ class _Entries:
 
     def __init__(self, where: str) -> None:
         self.descriptions: dict[str, str] = {}
+        self.world = ""
         self._known: dict[Any, Any] = {}
         self._where = where
         self._items = 0
@@ -199,6 +205,8 @@ class _Entries:
         if library == "gloo" and state == SCHEDULED and entry.get("retired"):
             state = ENDED
         self.descriptions[_name(group[0])] = _description(group[1] if len(group) > 1 else "")
+        if entry.get("pg_id") == 0:
+            self.world = _name(group[0])
         frames = self._once(tuple(map(_frame, self._list(entry.get("frames")))))
         return Operation(record, _name(group[0]), sequence, is_p2p, self._once(call), state, frames)
 
@@ -230,6 +238,15 @@ def _frame(frame: object) -> Frame:
         return Frame("", "", 0)
     name, file, line = frame.get("name"), frame.get("filename"), frame.get("line")
     return Frame(_text(name), _text(file), line if _whole(line) else 0)
+
+
+def _queued(status: object) -> int:
+    """Of the first group; JSON has texts."""
+    first = (status.get("0") or status.get(0)) if isinstance(status, dict) else None
+    last = first.get("last_enqueued_collective") if isinstance(first, dict) else None
+    if isinstance(last, str) and last.isdecimal() and len(last) < 19:
+        last = int(last)
+    return last if _whole(last) else -1
 
 
 def _description(text: object) -> str:

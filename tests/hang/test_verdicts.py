@@ -96,6 +96,18 @@ def test_what_was_overwritten_is_not_missing(last: int, tmp_path: Path, capsys: 
     assert (code, answer["causes"][0]["culprits"]) == (3, [3])
 
 
+def test_of_active_entries_alone_the_status_tells_who_stopped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `/fr_trace` asks for them: what is done is not among them."""
+    code, answer = said(missing().write(tmp_path / "a", only_active=True), capsys)
+    assert (code, answer["headline"]) == (3, PLANTED[0][2])
+    job = Job(4).run(2).call("all_reduce", ranks=[1]).call("all_reduce", state="started", ranks=[0, 2, 3])
+    answer = said(job.write(tmp_path / "b", only_active=True), capsys)[1]
+    assert [each["sort"] for each in answer["causes"]] == ["all_wait"]
+    assert answer["headline"] == "Ranks 0, 2-3 wait in all_reduce 5 of group default_pg; no call differs."
+
+
 def test_a_rank_without_a_dump_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     job = Job(8).run(3).call("all_reduce", state="started")
     code, answer = said(job.write(tmp_path, without=[5]), capsys)

@@ -79,6 +79,8 @@ def groups(dumps: Sequence[Dump]) -> list[Group]:
     for (name, ranks), operations in by_key.items():
         everyone = ranks or tuple(sorted(operations))
         records = {rank: _record(known[rank], operations.get(rank, ())) for rank in everyone if rank in known}
+        if any(known[rank].world == name for rank in operations):
+            records = _completed(records, known)
         found.append(Group(labels[name, ranks], everyone, records))
     return sorted(found, key=lambda group: group.label)
 
@@ -108,6 +110,17 @@ def _record(dump: Dump, operations: Sequence[Operation]) -> Record:
     collectives = {each.sequence: each for each in found if not each.is_p2p}
     last = max(collectives, default=-1 if dump.is_whole else UNKNOWN)
     return Record(collectives, [each for each in found if each.is_p2p], last, dump.is_whole)
+
+
+def _completed(records: Mapping[int, Record], dumps: Mapping[int, Dump]) -> dict[int, Record]:
+    """Records of the group of all ranks; where one is empty, its status tells how far it came, if others' do."""
+    are_told = all(dumps[rank].queued == record.last for rank, record in records.items() if record.units)
+    return {
+        rank: record._replace(last=dumps[rank].queued)
+        if are_told and record.last == UNKNOWN and dumps[rank].queued >= 0
+        else record
+        for rank, record in records.items()
+    }
 
 
 def _members(dumps: Sequence[Dump]) -> Mapping[tuple[int, str], tuple[int, ...]]:

@@ -49,7 +49,9 @@ def sentence(found: Finding) -> str:
     if found.sort == NOT_COMPLETED:
         return f"{who} did not complete {where}; {others} did."
     if found.sort == ALL_WAIT:
-        return f"{_all(found.waiting)} wait in {where}, and all ask for the same."
+        everyone = len(found.waiting) == len(found.group.members) > 1
+        subject = _all(found.waiting) if everyone else named(found.waiting)
+        return f"{subject} {_verb(found.waiting, 'waits', 'wait')} in {where}; no call differs."
     if found.sort == NO_PEER:
         peer = named(found.waiting)
         did = (
