@@ -174,10 +174,10 @@ def test_gradients_that_are_reduced_after_each_micro_batch(micro: int, reduces: 
 
 
 def test_an_op_that_is_most_of_the_step_leads_over_a_small_loss() -> None:
-    step = "$a.py:1 f[1,15] x/ConcatV2:ConcatV2[20,79]"
+    step = "$a.py:1 f[1,13] x/ConcatV2:ConcatV2[15,84]"
     found = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {step}", 6, 100)])
     assert [each.id for each in found.causes][:2] == ["compute", "python"]
-    several = "$a.py:1 f[1,15] x/MatMul:MatMul[20,40] x/Conv2D:Conv2D[60,39]"
+    several = "$a.py:1 f[1,13] x/MatMul:MatMul[15,42] x/Conv2D:Conv2D[57,42]"
     other = diagnose([draw.host(f"/host:CPU\n  python | train[0,100]{{_r=1, step_num=s}} {several}", 6, 100)])
     assert other.causes[0].id == "python"
 

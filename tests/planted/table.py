@@ -155,7 +155,7 @@ PROGRAMS = {
     ),
     "tf_small_loop": Planted("tf_dispatch", "2,000 turns of a loop of tiny ops in a function", HOST),
     "tf_printing": Planted("tf_dispatch", "tf.print in the function", ("pause",)),
-    "tf_sleep_inside": Planted("tf_dispatch", "time.sleep(0.02) in the step", ("python",)),
+    "tf_sleep_inside": Planted("tf_dispatch", "time.sleep(0.02) in the step", ("python", "unrecorded")),
     "tf_sleep_between": Planted("tf_dispatch", "time.sleep(0.02) between the steps", OUTSIDE),
     "keras_epochs": Planted("tf_keras", "a callback sleeps 200 ms after each sixth batch", PAUSE, "some"),
     "keras_slow_callback": Planted("tf_keras", "on_train_batch_end sleeps 20 ms", ("pause", "between_steps", "python")),
