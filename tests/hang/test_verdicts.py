@@ -75,9 +75,16 @@ def test_what_follows_comes_after_its_cause(tmp_path: Path, capsys: pytest.Captu
 
 def test_ranks_that_wait_for_one_another_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, answer = said(crossed().write(tmp_path), capsys)
-    assert (code, answer["headline"]) == (3, "Ranks 0-1 wait for one another in different groups.")
+    assert (code, answer["headline"]) == (3, "Ranks 0-1 wait for one another in groups a and b.")
     assert "Rank 1 never started all_reduce 1 of group a; rank 0 waits in it." in answer["details"]
     assert "Rank 1 waits in all_reduce 1 of group b instead." in answer["details"]
+
+
+def test_two_that_both_send_first_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = Job(2).run(1).send(0, 1, state="started").send(1, 0, state="started")
+    code, answer = said(job.write(tmp_path), capsys)
+    assert (code, answer["headline"]) == (3, "Ranks 0-1 wait for one another in group default_pg.")
+    assert "Rank 1 never received from rank 0 in group default_pg; rank 0 waits in send 1." in answer["details"]
 
 
 def test_a_part_of_a_batch_without_its_peer_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,7 +20,9 @@ def headline(verdict: Verdict) -> str:
     """The verdict in one sentence."""
     if verdict.is_circle:
         ranks = sorted({rank for cause in verdict.causes for rank in cause.finding.culprits})
-        return f"{named(ranks)} wait for one another in different groups."
+        labels = list(dict.fromkeys(cause.finding.group.label for cause in verdict.causes))
+        where = f"groups {labels[0]} and {labels[1]}" if len(labels) == 2 else f"{len(labels)} groups"
+        return f"{named(ranks)} wait for one another in {f'group {labels[0]}' if len(labels) == 1 else where}."
     if verdict.outcome == HANG:
         return sentence(verdict.causes[0].finding)
     if not verdict.groups:
