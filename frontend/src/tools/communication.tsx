@@ -1,5 +1,6 @@
 /** What do workers exchange, how fast, and who do they wait for? Collectives as rows, an arrival of each worker on them. */
 
+import { largest } from "../base/extent";
 import { time } from "../base/format";
 import type { Row, Table } from "../base/table";
 import Generic from "./generic";
@@ -8,7 +9,7 @@ import type { PageProps } from "./page";
 interface Collective {
   readonly number: string;
   readonly kind: string;
-  /** In ms, as all that follows. */
+  /** In µs, as all that follows. */
   readonly transfer: number;
   readonly last: number;
   readonly arrivals: readonly { readonly worker: string; readonly at: number; readonly late: boolean }[];
@@ -24,14 +25,14 @@ function collectivesOf(table: Table): Collective[] {
     const [first = []] = mine;
     const arrivals = mine.map((row) => ({
       worker: table.text(row, "worker"),
-      at: table.length(row, "arrives_us") / 1000,
+      at: table.length(row, "arrives_us"),
       late: table.cell(row, "late") === true,
     }));
     return {
       number,
       kind: table.text(first, "kind"),
-      transfer: table.length(first, "transfer_us") / 1000,
-      last: Math.max(0, ...arrivals.map(({ at }) => at)),
+      transfer: table.length(first, "transfer_us"),
+      last: largest(arrivals.map(({ at }) => at)),
       arrivals,
     };
   });
@@ -54,20 +55,20 @@ function Line({ collective, whole }: { collective: Collective; whole: number }) 
             key={worker}
             class={late ? "worker-arrives late" : "worker-arrives"}
             style={{ left: share(at) }}
-            data-tip={`${worker} arrives ${time(at)} after the first${late ? ", and last" : ""}`}
+            data-tip={`${worker} arrives ${time(at, "us")} after the first${late ? ", and last" : ""}`}
           />
         ))}
       </td>
       <td>{late.join(", ")}</td>
-      <td class="number">{time(last)}</td>
-      <td class="number">{time(transfer)}</td>
+      <td class="number">{time(last, "us")}</td>
+      <td class="number">{time(transfer, "us")}</td>
     </tr>
   );
 }
 
 function Arrivals({ table }: { table: Table }) {
   const collectives = collectivesOf(table);
-  const whole = Math.max(...collectives.map(({ last, transfer }) => last + transfer)) || 1;
+  const whole = largest(collectives.map(({ last, transfer }) => last + transfer)) || 1;
   return (
     <div class="scroller">
       <table class="arrival-chart">
