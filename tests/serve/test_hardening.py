@@ -10,8 +10,8 @@ from typing import Any
 
 import draw
 import pytest
-from werkzeug.test import Client, TestResponse
-from werkzeug.wrappers import Request
+from werkzeug.test import Client, create_environ, run_wsgi_app
+from werkzeug.wrappers import Request, Response
 
 from tb_profile_plugin.serve import App, answers
 from tb_profile_plugin.serve.access import Gate
@@ -93,11 +93,11 @@ def good(route: str) -> dict[str, str]:
     return given | {"begin": "0", "end": "1000", "width": "100", "blocks": "0.0", "text": "train"}
 
 
-def harmless(response: TestResponse) -> None:
+def harmless(response: Response) -> None:
     """Whatever was asked: an answer or a problem, of a type that is not sniffed, without anybody's secret."""
-    assert response.status_code < 500, response.text
+    assert response.status_code < 500, response.get_data(as_text=True)
     assert SECRET not in response.data
-    assert not response.content_type.startswith("text/html")
+    assert not response.headers["Content-Type"].startswith("text/html")
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert response.headers["Cache-Control"] == "no-store"
@@ -259,13 +259,19 @@ NAMES = [
 def test_only_names_of_this_server_are_answered(
     tmp_path: Path, fakes: Any, listening: str, allowed: list[str], host: str, answered: bool
 ) -> None:
-    client = Client(App(Logdir(str(tmp_path)), gate=Gate(listening, allowed)))
-    response = client.get("/runs", headers={"Host": host})
+    app = App(Logdir(str(tmp_path)), gate=Gate(listening, allowed))
+
+    def get(path: str) -> Response:
+        # Not by the tests' client, which cannot read all of these addresses itself with Python 3.10.
+        body, status, headers = run_wsgi_app(app, create_environ(path, headers={"Host": host}), buffered=True)
+        return Response(body, status, headers)
+
+    response = get("/runs")
     assert response.status_code == (200 if answered else 403)
     harmless(response)
     if not answered:
         assert response.get_json()["code"] == "foreign_host"
-        assert client.get("/", headers={"Host": host}).status_code == 403
+        assert get("/").status_code == 403
 
 
 STANDALONE, INSIDE = "standalone", "inside TensorBoard"
