@@ -231,3 +231,24 @@ def test_a_remedy_that_has_a_condition_is_given_under_it(fact: str, cause: str, 
     assert said in remedy(framework, cause, facts=frozenset({fact})).text
     if fact and fact != "on_cpu":
         assert said not in remedy(framework, cause).text
+
+
+def waiting(times: int) -> Host:
+    """Six steps of 1 ms, in each so many equal waits for a kernel of 5 µs, of 720 µs together."""
+    found, number, each = [], 0, 720 // times
+    for step in range(6):
+        begin = 1000.0 * step
+        found.append(torchtrace.mark(f"ProfilerStep#{step}", begin, 990))
+        for turn in range(times):
+            at, number = begin + 20 + turn * (each + 10), number + 1
+            found += [torchtrace.launch(number, at, 3), torchtrace.on_device(number, at + 4, 5)]
+            found.append(torchtrace.on_host("cuda_runtime", "cudaStreamSynchronize", at + 5, each - 4))
+    return torchtrace.host(*found)
+
+
+@pytest.mark.parametrize(("times", "said"), [(12, "in 12 waits"), (1, "ms), mostly cudaStreamSynchronize")])
+def test_waits_for_results_are_one_cause_and_counted(times: int, said: str) -> None:
+    found = diagnose([waiting(times)])
+    assert "Read results" in first(found, "sync")
+    assert said in found.headline.sentence.text
+    assert (f"{times} calls per step" in found.causes[0].sentence.text) == (times > 1)

@@ -112,6 +112,16 @@ class Lost:
         return sorted(rows, key=lambda row: -row[1])
 
     @property
+    def count(self) -> float:
+        """Stretches per step of the fewest names that make up most of its time; 0 where names do not."""
+        rest, answer = _MOSTLY * self.ps, 0.0
+        for name, ps, count in self.by_name():
+            if rest <= 0 or not name:
+                break
+            rest, answer = rest - ps, answer + count
+        return answer if rest <= 0 else 0.0
+
+    @property
     def unnamed_share(self) -> float:
         """Of its time, 0–1: in which no event was recorded."""
         return 1 - sum(ps for name, ps, _ in self.by_name() if name) / self.ps if self.ps else 0.0
@@ -139,6 +149,8 @@ class Lost:
         """What its sentences are told apart by beside its id, as their codes end with it; empty for most."""
         if self.id == "input" and PYTHON_INPUT in self.kinds:
             return ".python"
+        if self.id == "sync" and (self.arguments or {}).get("count", 0) > 1:
+            return ".several"
         return ".other" if self.id == PAUSE and "parts" not in (self.arguments or {}) else ""
 
     @property

@@ -108,6 +108,8 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     for each in lost:
         if each.id == "eager":
             each.arguments = {"count": round(calls.per_step)}
+        if each.id == "sync":
+            each.arguments = {"count": round(each.count)}
     if not has_devices(hosts):
         tell_pauses(lost)
     unusual = unusual_steps(hosts, typical, step_event)
