@@ -116,6 +116,14 @@ class Terminal:
         said, _, self._seen = self._seen.partition(text)
         return said + text
 
+    def interrupt_until(self, text: str) -> None:
+        """Sends SIGINT until that text is said: one that comes before a line is waited for is not seen until then."""
+        while text not in self._seen:
+            self.process.send_signal(signal.SIGINT)
+            if select.select([self._place], [], [], 5)[0]:
+                self._seen += os.read(self._place, 65536).decode()
+        self.wait_for(text)
+
     def close(self) -> int:
         code = self.process.wait(LONG_S)
         os.close(self._place)
@@ -150,8 +158,7 @@ def test_ctrl_c_drops_what_is_begun(terminal: Terminal) -> None:
     terminal.wait_for("sql> ")
     terminal.type("SELECT 1\n")
     terminal.wait_for("...> ")
-    terminal.process.send_signal(signal.SIGINT)
-    terminal.wait_for("sql> ")
+    terminal.interrupt_until("sql> ")
     terminal.type("SELECT 'a' || 'b';\n")
     terminal.wait_for("ab")
     terminal.wait_for("sql> ")

@@ -8,7 +8,6 @@ from ...model.host import Host
 from ...model.per_host import per_host
 from ...runtime.regex import regex
 from ..steps.dispatched_calls import calls_per_step
-from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state
 
 TRACED, FUSED, ON_CPU = "traced", "fused", "on_cpu"
 """Python's frames are recorded; one kernel of an optimizer updates many weights; no accelerator is named."""
@@ -58,6 +57,8 @@ def _of_programs(host: Host) -> set[str]:
     modules = list(host.modules.values())
     if not modules or sum(len(module.blob) for module in modules) > _READ:
         return set()
+    from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
+
     shown = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY and are_mostly_light(modules) else set()
     if computes_in_float64(modules):
         shown.add(FLOAT64)
