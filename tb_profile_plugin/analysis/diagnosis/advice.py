@@ -50,16 +50,16 @@ class Evidence(NamedTuple):
 
 def hints(evidence: Evidence) -> list[Hint]:
     """What the rules find, the largest possible gain first."""
-    found = [hint for rule in RULES if (hint := rule(evidence)) is not None]
-    return sorted(found, key=lambda hint: -(hint.gain_ms or 0.0))
+    all_hints = [hint for rule in RULES if (hint := rule(evidence)) is not None]
+    return sorted(all_hints, key=lambda hint: -(hint.gain_ms or 0.0))
 
 
 def _no_prefetch(e: Evidence) -> Hint | None:
-    without = [each for host in e.hosts for each in pipelines(host) if lacks_prefetch(each)]
+    without = [pipeline for host in e.hosts for pipeline in pipelines(host) if lacks_prefetch(pipeline)]
     percent = 100 * e.typical.share(State.INPUT)
     if percent < 5 or not without:
         return None
-    ends = ", ".join(sorted({each.stages[last(each)].label for each in without}))
+    ends = ", ".join(sorted({pipeline.stages[last(pipeline)].label for pipeline in without}))
     text = f"{percent:.1f} % of {e.span} waits for input, and the pipeline ends in {ends}, not in Prefetch."
     return Hint(
         "prefetch",
@@ -103,11 +103,11 @@ def _transposes(e: Evidence) -> Hint | None:
 
 
 def _outside(e: Evidence) -> Hint | None:
-    whole = e.device_ops.self_ps
+    total_ps = e.device_ops.self_ps
     outside = sum(op.self_ps for op in e.device_ops.ops if op.type in ("XlaSendToHost", "XlaRecvFromHost"))
-    if not whole or outside / whole <= 0.05:
+    if not total_ps or outside / total_ps <= 0.05:
         return None
-    text = f"{100 * outside / whole:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
+    text = f"{100 * outside / total_ps:.1f} % of device op time exchanges data with ops left outside XLA's compilation."
     return Hint(
         "outside_compilation", "Bring ops inside the compiled program", text, None, "framework_op_stats", "warn"
     )

@@ -31,7 +31,9 @@ class Sentence:
     @property
     def text(self) -> str:
         """In English."""
-        return TEMPLATES[self.code].format_map({name: _shown(name, value) for name, value in self.arguments.items()})
+        return TEMPLATES[self.code].format_map(
+            {name: _argument_text(name, value) for name, value in self.arguments.items()}
+        )
 
 
 def joined(names: Sequence[str | Sentence]) -> Sentence:
@@ -39,7 +41,7 @@ def joined(names: Sequence[str | Sentence]) -> Sentence:
     return Sentence(f"list.{len(names)}", dict(zip(("name", "second_name", "third_name"), names, strict=False)))
 
 
-def _shown(name: str, value: Any) -> str:
+def _argument_text(name: str, value: Any) -> str:
     if isinstance(value, Sentence):
         return value.text
     if name.endswith("_ps"):

@@ -41,13 +41,13 @@ _KINDS = {
 PAUSES = tuple(kind for kind, _ in _KINDS[PAUSE])
 
 
-def kinds(cause: str, names: Iterable[tuple[str, float]], whole: float) -> list[str]:
-    """The kinds of a cause that take their share of the whole, the largest first; names come with their times."""
+def kinds(cause: str, names: Iterable[tuple[str, float]], total: float) -> list[str]:
+    """The kinds of a cause that take their share of the total, the largest first; names come with their times."""
     patterns = _KINDS.get(cause, ())
     times = dict.fromkeys((kind for kind, _ in patterns), 0.0)
     for name, time in names:
         kind = next((kind for kind, pattern in patterns if pattern.match(name)), None)
         if kind:
             times[kind] += time
-    told = [kind for kind, time in times.items() if time and time >= NAMED_SHARE * whole]
-    return sorted(told, key=lambda kind: -times[kind])
+    large_kinds = [kind for kind, time in times.items() if time and time >= NAMED_SHARE * total]
+    return sorted(large_kinds, key=lambda kind: -times[kind])

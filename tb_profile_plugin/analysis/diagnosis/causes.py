@@ -96,7 +96,7 @@ class Lost:
     arguments: dict[str, Any] | None = None
     of_ps: float | None = None
     """What its share is a share of; the period where it is None."""
-    apart_ps: float = 0.0
+    other_causes_ps: float = 0.0
     """Time of its states that other causes have."""
     first_batches: bool = False
     """Of unusual steps: whether they wait so much longer than others that any input they wait for has just begun."""
@@ -104,10 +104,10 @@ class Lost:
     def by_name(self) -> list[tuple[str, float, float]]:
         """Name, ps and stretches per step, the largest first."""
         times: dict[str, list[float]] = {}
-        for each in self.names:
-            time = times.setdefault(each.name, [0.0, 0.0])
-            time[0] += each.step_ps + each.gap_ps
-            time[1] += each.step_count + each.gap_count
+        for time in self.names:
+            total = times.setdefault(time.name, [0.0, 0.0])
+            total[0] += time.step_ps + time.gap_ps
+            total[1] += time.step_count + time.gap_count
         rows = [(name, ps, count) for name, (ps, count) in times.items() if ps]
         return sorted(rows, key=lambda row: -row[1])
 
@@ -130,12 +130,12 @@ class Lost:
     def unrecorded(self) -> bool:
         """Whether a tracer of Python would name most of it, and none ran."""
         if self.id == "unusual_steps":
-            return sum(self._each_ps(each) for each in self.names if each.state == "unrecorded") > (_MOSTLY * self.ps)
+            return sum(self._total_ps(time) for time in self.names if time.state == "unrecorded") > (_MOSTLY * self.ps)
         return self.id in HAVE_NAMES and self.id != EVALUATION and self.unnamed_share > _MOSTLY
 
     @staticmethod
-    def _each_ps(each: NamedTime) -> float:
-        return each.step_ps + each.gap_ps
+    def _total_ps(time: NamedTime) -> float:
+        return time.step_ps + time.gap_ps
 
     @property
     def recurs(self) -> bool:
@@ -164,9 +164,9 @@ class Lost:
         if self.id != "unusual_steps":
             return self.id
         times: dict[str, float] = {}
-        for each in self.names:
-            id = next((id for ending, id in _BY_ENDING.items() if each.name.endswith(ending)), each.state)
-            times[id] = times.get(id, 0.0) + self._each_ps(each) * bool(id)
+        for time in self.names:
+            id = next((id for ending, id in _BY_ENDING.items() if time.name.endswith(ending)), time.state)
+            times[id] = times.get(id, 0.0) + self._total_ps(time) * bool(id)
         id, ps = max(times.items(), key=lambda item: item[1], default=("", 0.0))
         return id if id != WORK and ps >= _HELPS * self.ps else self.id
 
@@ -184,13 +184,15 @@ class Lost:
             kinds = ["workers_again"]
         return (*kinds, self._mostly, self.id)
 
-    def stretches(self, evidence: Sequence[Stretch]) -> list[Stretch]:
+    def own_evidence(self, evidence: Sequence[Stretch]) -> list[Stretch]:
         """Those of its time: the longest of each name that it is told by, as they are told; then the next of each."""
-        mine = [each._replace(name=_name_of(each.name)) for each in evidence if each.state in self.states]
-        told = [name for name, _, _ in self.by_name()[:_TOLD_NAMES] if name]
-        longest = sorted(mine, key=lambda each: each.begin - each.end)
-        named = [[each for each in longest if each.name == name] for name in told]
-        rounds = [each for turn in zip_longest(*named) for each in turn if each is not None]
+        intervals = [
+            interval._replace(name=_name_of(interval.name)) for interval in evidence if interval.state in self.states
+        ]
+        names = [name for name, _, _ in self.by_name()[:_TOLD_NAMES] if name]
+        longest = sorted(intervals, key=lambda interval: interval.begin - interval.end)
+        groups = [[interval for interval in longest if interval.name == name] for name in names]
+        rounds = [interval for turn in zip_longest(*groups) for interval in turn if interval is not None]
         return rounds or longest
 
     def named(self) -> Sentence:
@@ -229,10 +231,10 @@ def _name_of(label: str) -> str:
     return label.removesuffix(ending)
 
 
-def _one(name: str, ps: float, count: float, lost: Lost) -> Sentence:
-    if lost.id in (WORK, UNUSED) or (count >= _MANY and lost.id not in _COUNTED) or not count:
-        return Sentence("names.share", {"name": name, "share": ps / lost.ps})
-    if lost.id == PAUSE and (lost.arguments or {}).get("long_gaps"):
+def _one(name: str, ps: float, count: float, loss: Lost) -> Sentence:
+    if loss.id in (WORK, UNUSED) or (count >= _MANY and loss.id not in _COUNTED) or not count:
+        return Sentence("names.share", {"name": name, "share": ps / loss.ps})
+    if loss.id == PAUSE and (loss.arguments or {}).get("long_gaps"):
         # Such a pause begins where the step before it ends.
         return Sentence("names.with_before", {"name": name, "each_ps": ps / count, "share": min(count, 1.0)})
     if round(count) > 1:
@@ -249,52 +251,54 @@ def _some(parts: Sequence[Sentence], most: bool) -> Sentence:
     return Sentence("names.some" if most else "names.largest", {"names": ", ".join(part.text for part in parts)})
 
 
-def lost_times(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "") -> list[Lost]:
+def losses_by_cause(typical: Typical, calls: Calls, unrecorded: bool, gaps_are: str = "") -> list[Lost]:
     """The typical step's time by cause, `WORK` among them; they sum to the period.
 
     ``unrecorded`` says that a device is there of which nothing was recorded; all time between steps is ``gaps_are``, if
     that is told.
     """
-    found: dict[str, Lost] = {}
-    place: dict[tuple[str, bool], str] = {}
-    told = told_between(typical)
+    losses: dict[str, Lost] = {}
+    cause_ids: dict[tuple[str, bool], str] = {}
+    states_between = states_named_between(typical)
     for index, state in enumerate(STATES):
         for between, times in ((False, typical.step_ps), (True, typical.gap_ps)):
-            id = state if not between or state in told else "between_steps"
+            id = state if not between or state in states_between else "between_steps"
             id = gaps_are if between and gaps_are else _renamed(id, typical, calls, unrecorded)
-            place[state, between] = id
-            lost = found.setdefault(id, Lost(id))
-            lost.ps += float(times[index])
-            lost.states = (*lost.states, state)
-    _split_late_peer(found, typical)
-    for id in {"between_steps", EVALUATION}.intersection(found):
-        found[id].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
-    for lost in found.values():
-        mine = [each for each in typical.names if lost.id in (place[each.state, False], place[each.state, True])]
-        lost.names = lost.names or [_in(each, place, lost.id) for each in mine]
+            cause_ids[state, between] = id
+            loss = losses.setdefault(id, Lost(id))
+            loss.ps += float(times[index])
+            loss.states = (*loss.states, state)
+    _split_late_peer(losses, typical)
+    for id in {"between_steps", EVALUATION}.intersection(losses):
+        losses[id].arguments = {"few": _few(typical.long_gaps), "long_gaps": typical.long_gaps}
+    for loss in losses.values():
+        named_times = [
+            time for time in typical.names if loss.id in (cause_ids[time.state, False], cause_ids[time.state, True])
+        ]
+        loss.names = loss.names or [_in(time, cause_ids, loss.id) for time in named_times]
     for ending, id in _BY_ENDING.items():
-        _split_named(found, ending, id)
-    if PAUSE in found:
-        found[PAUSE].arguments = _of_pauses(found[PAUSE], typical)
-    return [lost for lost in found.values() if lost.ps > 0]
+        _split_named(losses, ending, id)
+    if PAUSE in losses:
+        losses[PAUSE].arguments = _of_pauses(losses[PAUSE], typical)
+    return [loss for loss in losses.values() if loss.ps > 0]
 
 
 def _of_pauses(pause: Lost, typical: Typical) -> dict[str, Any]:
     """What pauses are for, as far as their names tell, and how often they come where most of them lie between steps."""
-    between = 2 * sum(each.gap_ps for each in pause.names) > pause.ps
+    between = 2 * sum(time.gap_ps for time in pause.names) > pause.ps
     long = typical.long_gaps if between else None
     kinds = [Sentence(f"pause.{kind}") for kind in pause.kinds[:_PARTS]]
     return {"few": _few(long), "long_gaps": long} | ({"parts": joined(kinds)} if kinds else {})
 
 
-def tell_pauses(lost: Sequence[Lost]) -> None:
+def tell_pauses(losses: Sequence[Lost]) -> None:
     """Call what passes between one op of a CPU and the next pauses, where ops are not short: threads did not run."""
-    work = next((each for each in lost if each.id == WORK), Lost(WORK))
+    work = next((loss for loss in losses if loss.id == WORK), Lost(WORK))
     named, count = sum(ps for _, ps, _ in work.by_name()), sum(count for _, _, count in work.by_name())
     long = named >= _MOSTLY_NAMED * work.ps and named >= _SHORT_PS * count > 0
-    for each in lost:
-        if each.id == "between" and long:
-            each.id = "pauses"
+    for loss in losses:
+        if loss.id == "between" and long:
+            loss.id = "pauses"
 
 
 def _few(long: LongGaps | None) -> Sentence:
@@ -304,14 +308,14 @@ def _few(long: LongGaps | None) -> Sentence:
     return Sentence("few.some", {"share": long.share, "count": long.count, "gaps_count": long.gaps, "period": every})
 
 
-def told_between(typical: Typical) -> tuple[str, ...]:
+def states_named_between(typical: Typical) -> tuple[str, ...]:
     """The states that keep their names between steps."""
     times = dict(zip(STATES, typical.gap_ps.tolist(), strict=True))
-    lost = sum(ps for state, ps in times.items() if state not in _WORKS)
-    return (*_WORKS, *(state for state in _NAMED_BETWEEN if 2 * times[state] > lost))
+    loss_ps = sum(ps for state, ps in times.items() if state not in _WORKS)
+    return (*_WORKS, *(state for state in _NAMED_BETWEEN if 2 * times[state] > loss_ps))
 
 
-def _split_late_peer(found: dict[str, Lost], typical: Typical) -> None:
+def _split_late_peer(losses: dict[str, Lost], typical: Typical) -> None:
     """Take the wait for the host that comes last out of what communication costs."""
     late = typical.late
     if late is None:
@@ -322,38 +326,38 @@ def _split_late_peer(found: dict[str, Lost], typical: Typical) -> None:
     wait.arguments = {"host": late.host, "label": label, "more_ps": round(late.more_ps)}
     rest = late.waiting_ps
     for id in wait.states:
-        if id in found:
-            taken = min(rest, found[id].ps)
-            found[id].ps -= taken
-            rest -= taken
-    found["late_peer"] = wait
+        if id in losses:
+            moved_ps = min(rest, losses[id].ps)
+            losses[id].ps -= moved_ps
+            rest -= moved_ps
+    losses["late_peer"] = wait
 
 
-def _split_named(found: dict[str, Lost], ending: str, id: str) -> None:
+def _split_named(losses: dict[str, Lost], ending: str, id: str) -> None:
     """Take what is named so out of the causes that only say what kind of time it is."""
-    apart = Lost(id)
-    for lost in [found[each] for each in _SPLIT if each in found]:
-        mine = [each for each in lost.names if each.name.endswith(ending)]
-        ps = min(sum(each.step_ps + each.gap_ps for each in mine), lost.ps)
-        lost.names = [each for each in lost.names if each not in mine]
-        lost.ps, lost.apart_ps = lost.ps - ps, lost.apart_ps + ps
-        apart.ps += ps
-        apart.names = [*apart.names, *(each._replace(name=each.name.removesuffix(ending)) for each in mine)]
-        apart.states = (*apart.states, *lost.states) if ps else apart.states
-    if apart.ps:
-        found[id] = apart
+    part = Lost(id)
+    for loss in [losses[source_id] for source_id in _SPLIT if source_id in losses]:
+        named_times = [time for time in loss.names if time.name.endswith(ending)]
+        ps = min(sum(time.step_ps + time.gap_ps for time in named_times), loss.ps)
+        loss.names = [time for time in loss.names if time not in named_times]
+        loss.ps, loss.other_causes_ps = loss.ps - ps, loss.other_causes_ps + ps
+        part.ps += ps
+        part.names = [*part.names, *(time._replace(name=time.name.removesuffix(ending)) for time in named_times)]
+        part.states = (*part.states, *loss.states) if ps else part.states
+    if part.ps:
+        losses[id] = part
 
 
-def _in(named: NamedTime, place: dict[tuple[str, bool], str], id: str) -> NamedTime:
+def _in(time: NamedTime, cause_ids: dict[tuple[str, bool], str], id: str) -> NamedTime:
     """The part of a name's time that counts for a cause: in steps, between them, or both."""
-    step, gap = place[named.state, False] == id, place[named.state, True] == id
+    step, gap = cause_ids[time.state, False] == id, cause_ids[time.state, True] == id
     return NamedTime(
-        named.state,
-        named.name,
-        named.step_ps * step,
-        named.step_count * step,
-        named.gap_ps * gap,
-        named.gap_count * gap,
+        time.state,
+        time.name,
+        time.step_ps * step,
+        time.step_count * step,
+        time.gap_ps * gap,
+        time.gap_count * gap,
     )
 
 
@@ -366,8 +370,10 @@ def _renamed(id: str, typical: Typical, calls: Calls, unrecorded: bool) -> str:
         return "retrace"
     if id in ("dispatch", "launch", "python", "unrecorded") and calls.per_step >= _TINY_CALLS:
         times = dict(zip(STATES, typical.step_ps.tolist(), strict=True))
-        apart = sum(each.step_ps for each in typical.names if each.state == "dispatch" and each.name.endswith(ON_CPU))
-        of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - apart + times["launch"])
+        on_cpu_ps = sum(
+            time.step_ps for time in typical.names if time.state == "dispatch" and time.name.endswith(ON_CPU)
+        )
+        of_calls = max(calls.per_step * _TINY_PYTHON_PS, times["dispatch"] - on_cpu_ps + times["launch"])
         python = times["python"] + times["unrecorded"]
         one_by_one = python < of_calls or calls.one_by_one_share >= _MOSTLY
         return "eager" if times[WORK] < calls.per_step * _TINY_PS and one_by_one else id
@@ -376,12 +382,12 @@ def _renamed(id: str, typical: Typical, calls: Calls, unrecorded: bool) -> str:
 
 def _is_offload(typical: Typical) -> bool:
     """Whether most of the copies that nothing hides are to or from the host's memory."""
-    names = [each for each in typical.names if each.state == "exposed_copy"]
-    of_host = sum(each.step_ps for each in names if each.name.endswith(HOST_MEMORY))
-    return 2 * of_host > sum(each.step_ps for each in names)
+    names = [time for time in typical.names if time.state == "exposed_copy"]
+    of_host = sum(time.step_ps for time in names if time.name.endswith(HOST_MEMORY))
+    return 2 * of_host > sum(time.step_ps for time in names)
 
 
 def _is_tracing(typical: Typical) -> bool:
     """Whether functions were traced and no compiler ran: what TensorFlow does where it does not use XLA."""
-    names = [each.name for each in typical.names if each.state == "compile" and each.step_ps]
+    names = [time.name for time in typical.names if time.state == "compile" and time.step_ps]
     return bool(names) and not any(_COMPILER in name for name in names)

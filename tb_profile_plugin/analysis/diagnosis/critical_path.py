@@ -44,37 +44,37 @@ def path_figures(hosts: Sequence[Host], typical: Typical, step_event: str) -> Pa
     """The path of the steps that count."""
     states: dict[tuple[str, str], list[float]] = {}
     names: dict[tuple[str, str], list[float]] = {}
-    whole, switches, violations, many = 0.0, [], 0, 0
+    path_ps, switches, violations, many = 0.0, [], 0, 0
     for host in hosts:
         tried = paths(host, step_event)
         if tried is None:
             continue
         violations += tried.violations
         numbers = host.steps_named(step_event).number
-        kept = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.kept])
-        if not kept.any():
+        is_typical = np.isin(numbers[tried.steps], typical.steps.number[typical.choice.kept])
+        if not is_typical.any():
             continue
         many += 1
-        whole += float(tried.path_ps[kept].sum(axis=1).mean())
-        switches.append(float(tried.switches[kept].mean()))
+        path_ps += float(tried.path_ps[is_typical].sum(axis=1).mean())
+        switches.append(float(tried.switches[is_typical].mean()))
         for target, keys, times in (
-            (states, [(state, "") for state in STATES], tried.path_ps[kept]),
-            (names, tried.names, tried.name_ps[kept]),
+            (states, [(state, "") for state in STATES], tried.path_ps[is_typical]),
+            (names, tried.names, tried.name_ps[is_typical]),
         ):
             for key, column in zip(keys, times.T, strict=True):
                 target.setdefault(key, []).extend((float(column.mean()), float((column > 0).mean())))
     return PathFigures(
-        _rows(states, whole, many),
-        _rows(names, whole, many)[:_NAMES],
+        _rows(states, path_ps, many),
+        _rows(names, path_ps, many)[:_NAMES],
         float(np.mean(switches)) if switches else None,
         violations,
     )
 
 
-def _rows(times: dict[tuple[str, str], list[float]], whole: float, hosts: int) -> list[OnPath]:
+def _rows(times: dict[tuple[str, str], list[float]], path_ps: float, hosts: int) -> list[OnPath]:
     rows = [
-        OnPath(*key, sum(each[::2]) / hosts, sum(each[::2]) / whole, sum(each[1::2]) / hosts)
-        for key, each in times.items()
-        if sum(each[::2])
+        OnPath(*key, sum(figures[::2]) / hosts, sum(figures[::2]) / path_ps, sum(figures[1::2]) / hosts)
+        for key, figures in times.items()
+        if sum(figures[::2])
     ]
     return sorted(rows, key=lambda row: -row.per_step_ps)

@@ -18,7 +18,7 @@ from ..steps.host_account import Stretch, figures
 from ..steps.step_choice import TYPICAL
 from ..steps.typical_times import Typical, typical_times
 from .catalogue import Sentence
-from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, lost_times, tell_pauses
+from .causes import HOST, NAMES, UNUSED, WORK, Calls, Cause, Confidence, Lost, losses_by_cause, tell_pauses
 from .gains import gain
 from .headlines import BAD, LEADS, NOTABLE, Headline, device_word, has_devices, headline, passing
 from .program_facts import program_facts
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
     host: str
     place: str
-    """As `HostFigures.places` has them."""
+    """As `HostFigures.phases` has them."""
     id: str
     """Of a state, see `analysis.activity.states`; ``profiler`` for the profiler's own time."""
     ps: int
@@ -99,27 +99,27 @@ def diagnose(hosts: Sequence[Host], step_event: str = "", wanted: str = TYPICAL,
     typical = typical_times(hosts, step_event, wanted, replays)
     calls = Calls(*(max(of(host, step_event) for host in hosts) for of in (calls_per_step, one_by_one_share)))
     unrecorded = any(is_unrecorded(host) for host in hosts)
-    lost = lost_times(
+    losses = losses_by_cause(
         typical, calls, unrecorded, next(filter(None, (called_between(host, step_event) for host in hosts)), "")
     )
     if any(leaves_gpu_unused(host) for host in hosts):
-        for each in lost:
-            each.id = UNUSED if each.id == WORK else each.id
-    for each in lost:
-        if each.id == "eager":
-            each.arguments = {"count": round(calls.per_step)}
-        if each.id == "sync":
-            each.arguments = {"count": round(each.count)}
+        for loss in losses:
+            loss.id = UNUSED if loss.id == WORK else loss.id
+    for loss in losses:
+        if loss.id == "eager":
+            loss.arguments = {"count": round(calls.per_step)}
+        if loss.id == "sync":
+            loss.arguments = {"count": round(loss.count)}
     if not has_devices(hosts):
-        tell_pauses(lost)
+        tell_pauses(losses)
     unusual = unusual_steps(hosts, typical, step_event)
     early = max(early_share(host, step_event) for host in hosts)
-    lost += [each for each in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if each]
+    losses += [loss for loss in (cause_of_unusual(typical, unusual), cause_of_warm_up(typical, early)) if loss]
     counted = sum(counted_kernels(host) for host in hosts)
-    ranked = [_counting(counted, typical)] if counted else _ranked(lost, typical)
-    evidence = [stretch for host in hosts for stretch in figures(host, step_event).evidence]
+    ranked = [_counting(counted, typical)] if counted else _ranked(losses, typical)
+    evidence = [interval for host in hosts for interval in figures(host, step_event).evidence]
     program = _Program(_framework(hosts), device_word(hosts), frozenset().union(*map(program_facts, hosts)))
-    causes = [_cause(each, typical, program, evidence, ranked) for each in ranked]
+    causes = [_cause(loss, typical, program, evidence, ranked) for loss in ranked]
     accounting = [part for host in hosts for part in _accounting(host, step_event)]
     devices = [device for host in hosts for device in _devices(host, step_event)]
     return Diagnosis(headline(ranked, typical, hosts), accounting, typical, causes, unusual, devices)
@@ -136,92 +136,94 @@ def _framework(hosts: Sequence[Host]) -> str:
 
 
 def _accounting(host: Host, step_event: str) -> list[Part]:
-    found = figures(host, step_event)
+    host_figures = figures(host, step_event)
     times: dict[tuple[str, str], int] = {}
-    for place in dict.fromkeys(found.places.tolist()):
-        for state, ps in zip(STATES, found.state_ps[found.places == place].sum(axis=0).tolist(), strict=True):
-            key = (place, PROFILER if place == PROFILER else state)
+    for phase in dict.fromkeys(host_figures.phases.tolist()):
+        for state, ps in zip(
+            STATES, host_figures.state_ps[host_figures.phases == phase].sum(axis=0).tolist(), strict=True
+        ):
+            key = (phase, PROFILER if phase == PROFILER else state)
             times[key] = times.get(key, 0) + ps
     return [Part(host.name, *key, ps) for key, ps in times.items() if ps]
 
 
 def _devices(host: Host, step_event: str) -> list[Device]:
-    found = figures(host, step_event)
+    host_figures = figures(host, step_event)
     worked = [
         Device(host.name, name, "worked", dict(zip(STATES, row, strict=True)))
-        for name, row in zip(found.devices, found.device_ps.tolist(), strict=True)
+        for name, row in zip(host_figures.devices, host_figures.device_ps.tolist(), strict=True)
     ]
-    return worked + [Device(host.name, name, "not_recorded", {}) for name in found.silent]
+    return worked + [Device(host.name, name, "not_recorded", {}) for name in host_figures.silent]
 
 
-def _ranked(lost: list[Lost], typical: Typical) -> list[Lost]:
+def _ranked(all_losses: list[Lost], typical: Typical) -> list[Lost]:
     """The causes in the order of what they cost. Work comes first where no loss leads, else after all losses; warming
     up is last, since it passes, and so is the one step of a few that is unlike the others. Ways in which the host is
     late lead together.
     """
-    whole = typical.period_ps
-    last = passing(lost)
-    losses = sorted((each for each in lost if each.id not in (WORK, *last)), key=lambda each: -each.ps)
-    losses = [each for each in losses if each.ps >= _SHOWN * whole] or losses[:1]
-    late = [each for each in losses if each.id in HOST]
-    together = sum(each.ps for each in late)
-    others = max((each.ps for each in losses if each.id not in HOST), default=0.0)
-    before = late and together > (1 + _TIED) * others
-    led = [late[0], *(each for each in losses if each is not late[0])] if before else losses
-    work = [each for each in lost if each.id == WORK]
-    passes = [each for id in last for each in lost if each.id == id]
-    leads = led and (led[0].ps >= LEADS * whole or (led[0] in late and together >= BAD * whole))
-    loss = max(together, led[0].ps) if led else 0.0
-    leads = leads and not (loss < BAD * whole and _is_one_op(work, loss, whole))
+    period_ps = typical.period_ps
+    last = passing(all_losses)
+    losses = sorted((loss for loss in all_losses if loss.id not in (WORK, *last)), key=lambda loss: -loss.ps)
+    losses = [loss for loss in losses if loss.ps >= _SHOWN * period_ps] or losses[:1]
+    late = [loss for loss in losses if loss.id in HOST]
+    late_ps = sum(loss.ps for loss in late)
+    others = max((loss.ps for loss in losses if loss.id not in HOST), default=0.0)
+    before = late and late_ps > (1 + _TIED) * others
+    led = [late[0], *(loss for loss in losses if loss is not late[0])] if before else losses
+    work = [loss for loss in all_losses if loss.id == WORK]
+    passes = [loss for id in last for loss in all_losses if loss.id == id]
+    leads = led and (led[0].ps >= LEADS * period_ps or (led[0] in late and late_ps >= BAD * period_ps))
+    largest_ps = max(late_ps, led[0].ps) if led else 0.0
+    leads = leads and not (largest_ps < BAD * period_ps and _is_one_op(work, largest_ps, period_ps))
     ranked = [*led, *work, *passes] if leads else [*work, *losses, *passes]
     # That the GPU is not used is said before anything else.
-    return sorted(ranked, key=lambda each: each.id != UNUSED)
+    return sorted(ranked, key=lambda loss: loss.id != UNUSED)
 
 
-def _is_one_op(work: Sequence[Lost], loss_ps: float, whole: float) -> bool:
+def _is_one_op(work: Sequence[Lost], loss_ps: float, period_ps: float) -> bool:
     """Whether one op is most of the step, and so much more than the largest loss that it is what to look at first."""
-    longest = max((ps for each in work for _, ps, _ in each.by_name()), default=0.0)
-    return longest >= max(_ONE_OP * whole, _ABOVE * loss_ps)
+    longest = max((ps for loss in work for _, ps, _ in loss.by_name()), default=0.0)
+    return longest >= max(_ONE_OP * period_ps, _ABOVE * loss_ps)
 
 
-def _limit(lost: Lost, typical: Typical) -> dict[str, Sentence]:
+def _limit(loss: Lost, typical: Typical) -> dict[str, Sentence]:
     """Why nothing can be won by a cause, which the step waits for something else beside; or more than its own time."""
-    won, whole = gain(lost, typical), typical.period_ps
-    if won is None or typical.replayed is None or lost.ps < _NOTHING * whole:
+    won, period_ps = gain(loss, typical), typical.period_ps
+    if won is None or typical.replayed is None or loss.ps < _NOTHING * period_ps:
         return {}
-    names = lost.named()
-    if won - lost.ps >= max(NOTABLE * whole, _TIED * lost.ps):
+    names = loss.named()
+    if won - loss.ps >= max(NOTABLE * period_ps, _TIED * loss.ps):
         return {"names": Sentence("won.more", {"names": names})}
-    if won >= _NOTHING * whole:
+    if won >= _NOTHING * period_ps:
         return {}
     by_host = typical.replayed.get("host")
-    bound = by_host is not None and by_host.gain_ps >= NOTABLE * whole and lost.id not in HOST
+    bound = by_host is not None and by_host.gain_ps >= NOTABLE * period_ps and loss.id not in HOST
     return {"names": Sentence("won.host" if bound else "won.others", {"names": names})}
 
 
-def _sentence(lost: Lost, typical: Typical, device: str) -> Sentence:
+def _sentence(loss: Lost, typical: Typical, device: str) -> Sentence:
     """What the cause is, with the names of what takes the time."""
-    facts = {"names": lost.named(), "device": device, **(lost.arguments or {})}
-    return Sentence(f"cause.{lost.id}{lost.variant}", facts | _limit(lost, typical))
+    facts = {"names": loss.named(), "device": device, **(loss.arguments or {})}
+    return Sentence(f"cause.{loss.id}{loss.variant}", facts | _limit(loss, typical))
 
 
 def _cause(
-    lost: Lost, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[Lost]
+    loss: Lost, typical: Typical, program: _Program, evidence: Sequence[Stretch], ranked: Sequence[Lost]
 ) -> Cause:
-    whole = typical.period_ps
-    unexplained = sum(each.ps for each in ranked if each.id == "unexplained") / whole
+    period_ps = typical.period_ps
+    unexplained = sum(other.ps for other in ranked if other.id == "unexplained") / period_ps
     confidence: Confidence = "high" if unexplained < 0.05 else "medium" if unexplained < 0.15 else "low"
     if not typical.counted:
         confidence = "low"
     return Cause(
-        lost.id,
-        round(lost.ps),
-        lost.ps / (lost.of_ps or whole),
-        gain(lost, typical),
+        loss.id,
+        round(loss.ps),
+        loss.ps / (loss.of_ps or period_ps),
+        gain(loss, typical),
         confidence,
-        max((each for each in ranked if each is not lost), key=lambda each: each.ps, default=Lost("")).id,
-        _sentence(lost, typical, program.device),
-        remedy(program.framework, *lost.remedied, facts=program.facts),
-        [(name, round(ps), count) for name, ps, count in lost.by_name()[:NAMES] if name],
-        lost.stretches(evidence)[:_EVIDENCE],
+        max((other for other in ranked if other is not loss), key=lambda other: other.ps, default=Lost("")).id,
+        _sentence(loss, typical, program.device),
+        remedy(program.framework, *loss.remedied, facts=program.facts),
+        [(name, round(ps), count) for name, ps, count in loss.by_name()[:NAMES] if name],
+        loss.own_evidence(evidence)[:_EVIDENCE],
     )

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from ..activity.states import HOST_CAUSES, State
 from ..steps.typical_times import Typical
-from .causes import HAVE_NAMES, UNUSED, WORK, Lost, told_between
+from .causes import HAVE_NAMES, UNUSED, WORK, Lost, states_named_between
 
 _CANNOT_GO = (WORK, UNUSED, "unexplained", "before_capture", "not_recorded", "counted", "peer", "stream")
 _SILENT = 0.02
 """Share of the host's time that was recorded, below which nothing tells what it waits for."""
 
 
-def gain(lost: Lost, typical: Typical) -> int | None:
+def gain(loss: Lost, typical: Typical) -> int | None:
     """What a step would be shorter without the cause, at most: replayed where it can be, else all of its time.
 
     Where the time of its kind between steps goes by the name of that, only what steps win. None for what cannot go,
     work itself and what is not known, and where nothing was replayed. Where nothing was recorded of what the host does,
     it may wait for anything else.
     """
-    if lost.id in _CANNOT_GO or typical.replayed is None:
+    if loss.id in _CANNOT_GO or typical.replayed is None:
         return None
-    if lost.id not in HAVE_NAMES and _host_is_silent(typical):
+    if loss.id not in HAVE_NAMES and _host_is_silent(typical):
         return None
-    scenario = {"retrace": "compile", "pauses": "between"}.get(lost.id, lost.id)
+    scenario = {"retrace": "compile", "pauses": "between"}.get(loss.id, loss.id)
     replayed = typical.replayed.get(scenario)
     if replayed is None:
-        return round(lost.ps)
-    whole = set(lost.states) <= set(told_between(typical))
-    gained = replayed.gain_ps if whole else replayed.step_gain_ps
-    return round(min(max(gained - lost.apart_ps, 0.0), typical.steady_ps or typical.period_ps))
+        return round(loss.ps)
+    covers_gaps = set(loss.states) <= set(states_named_between(typical))
+    gained = replayed.gain_ps if covers_gaps else replayed.step_gain_ps
+    return round(min(max(gained - loss.other_causes_ps, 0.0), typical.steady_ps or typical.period_ps))
 
 
 def _host_is_silent(typical: Typical) -> bool:

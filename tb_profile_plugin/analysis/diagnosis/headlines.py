@@ -52,40 +52,42 @@ def has_devices(hosts: Sequence[Host]) -> bool:
     return any(device_count(host) for host in hosts)
 
 
-def passing(lost: Sequence[Lost]) -> tuple[str, ...]:
+def passing(losses: Sequence[Lost]) -> tuple[str, ...]:
     """Causes that say nothing of the steps to come: a single step may be unusual by chance, and so may several that
     neither come again and again nor have anything in common.
     """
     return (
-        ("warmup",) if any(each.id == "unusual_steps" and each.recurs for each in lost) else ("unusual_steps", "warmup")
+        ("warmup",)
+        if any(loss.id == "unusual_steps" and loss.recurs for loss in losses)
+        else ("unusual_steps", "warmup")
     )
 
 
 def headline(ranked: Sequence[Lost], typical: Typical, hosts: Sequence[Host]) -> Headline:
     """By the first of the ranked causes, or by all ways in which the host is late where these lead only together."""
-    whole = typical.period_ps
-    if not ranked or not whole:
+    period_ps = typical.period_ps
+    if not ranked or not period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
     lead = ranked[0]
     facts = facts_of(lead, typical, hosts)
     if lead.id == WORK:
-        lost = sum(each.ps for each in ranked[1:] if each.id not in passing(ranked))
-        fine = lead.ps >= _FINE * whole and lost < LEADS * whole
+        losses_ps = sum(loss.ps for loss in ranked[1:] if loss.id not in passing(ranked))
+        fine = lead.ps >= _FINE * period_ps and losses_ps < LEADS * period_ps
         fine = fine and not any(WASTEFUL & program_facts(host) for host in hosts)
         code = "headline.compute" if has_devices(hosts) else "headline.cpu_compute"
         return Headline(Sentence(code, facts), "ok" if fine else "info")
-    late = [each for each in ranked if each.id in HOST]
-    together = sum(each.ps for each in late)
-    others = max((each.ps for each in ranked if each.id not in (*HOST, WORK, *passing(ranked))), default=0.0)
-    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * together, others) and together > others:
-        return Headline(_of_host(late, together, typical, hosts), _level(together / whole))
-    return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / whole))
+    late = [loss for loss in ranked if loss.id in HOST]
+    late_ps = sum(loss.ps for loss in late)
+    others = max((loss.ps for loss in ranked if loss.id not in (*HOST, WORK, *passing(ranked))), default=0.0)
+    if lead.id in HOST and lead.ps < max(_MOST_OF_HOST * late_ps, others) and late_ps > others:
+        return Headline(_of_host(late, late_ps, typical, hosts), _level(late_ps / period_ps))
+    return Headline(Sentence(_code(lead, typical, hosts), facts), _level(lead.ps / period_ps))
 
 
-def _of_host(late: Sequence[Lost], together: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
+def _of_host(late: Sequence[Lost], late_ps: float, typical: Typical, hosts: Sequence[Host]) -> Sentence:
     """That the host is late in several ways, and which are the largest."""
-    facts = facts_of(Lost("host", together), typical, hosts)
-    labels = [_label(each.id, hosts) for each in late if each.ps >= _SECOND * together or each is late[0]][:2]
+    facts = facts_of(Lost("host", late_ps), typical, hosts)
+    labels = [_label(loss.id, hosts) for loss in late if loss.ps >= _SECOND * late_ps or loss is late[0]][:2]
     facts["parts"] = joined(labels)
     if any(is_unrecorded(host) for host in hosts):
         return Sentence("headline.host.unrecorded", facts)
@@ -109,25 +111,25 @@ def _code(lead: Lost, typical: Typical, hosts: Sequence[Host]) -> str:
     return "headline.sampled" if lead.id == "unexplained" and max(map(one_op_of, hosts)) > 1 else code
 
 
-def facts_of(lost: Lost, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
+def facts_of(loss: Lost, typical: Typical, hosts: Sequence[Host]) -> dict[str, object]:
     """Arguments of a headline."""
-    whole = typical.period_ps
+    period_ps = typical.period_ps
     gap = float(typical.gap_ps.sum())
-    chosen = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
-    span = "span.period" if gap > NOTABLE * whole else f"span.step{chosen}"
+    suffix = {TYPICAL: "", ALL: ".all"}.get(typical.steps.wanted, ".range")
+    span = "span.period" if gap > NOTABLE * period_ps else f"span.step{suffix}"
     facts: dict[str, object] = {
-        "share": lost.ps / (lost.of_ps or whole),
-        "time_ps": round(lost.ps),
-        "spent_pair": (round(lost.ps), round(lost.of_ps or whole)),
+        "share": loss.ps / (loss.of_ps or period_ps),
+        "time_ps": round(loss.ps),
+        "spent_pair": (round(loss.ps), round(loss.of_ps or period_ps)),
         "span": Sentence(span if typical.counted else "span.capture"),
         "device": device_word(hosts),
-        "names": lost.mostly(),
+        "names": loss.mostly(),
     }
-    if lost.id == "unexplained":
+    if loss.id == "unexplained":
         facts["count"] = max(map(one_op_of, hosts))
     if any(is_unrecorded(host) for host in hosts):
         facts["names"] = Sentence("mostly.not_recorded", {"device": facts["device"]})
-    return facts | dict(lost.arguments or {})
+    return facts | dict(loss.arguments or {})
 
 
 def of_input(typical: Typical, hosts: Sequence[Host], costs_nothing: bool = False) -> Headline:
@@ -135,7 +137,7 @@ def of_input(typical: Typical, hosts: Sequence[Host], costs_nothing: bool = Fals
     share, ps = typical.share(State.INPUT), float(typical.state_ps[State.INPUT])
     if not typical.period_ps:
         return Headline(Sentence("headline.nothing"), "unknown")
-    facts = facts_of(Lost("input", ps, [each for each in typical.names if each.state == "input"]), typical, hosts)
+    facts = facts_of(Lost("input", ps, [time for time in typical.names if time.state == "input"]), typical, hosts)
     if share < _LITTLE_INPUT:
         return Headline(Sentence("input.little", facts), "ok" if typical.counted else "unknown")
     if costs_nothing:

@@ -26,8 +26,8 @@ def verdict(facts: Mapping[str, Any], largest: KernelGroup, device: str) -> Verd
     ``facts`` are those of the kernels' tool; ``device`` is what the device is called.
     """
     used, missed, layout = (facts[name] or 0.0 for name in ("tensor_core_share", "missed_share", "layout_share"))
-    cores, whole = facts["cores"], facts["kernel_time_us"]
-    most = f"{largest.name} takes {largest.total_ps / 1e6 / whole if whole else 0.0:.0%} of the kernel time"
+    cores, time_us = facts["cores"], facts["kernel_time_us"]
+    most = f"{largest.name} takes {largest.total_ps / 1e6 / time_us if time_us else 0.0:.0%} of the kernel time"
     if layout >= _MUCH and (layout >= missed or not facts["tensor_cores"]):
         text = (
             f"{layout:.0%} of the kernel time only puts arrays into another order, for the kernels that follow: keep "

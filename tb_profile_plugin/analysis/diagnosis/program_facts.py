@@ -31,14 +31,14 @@ _READ = 4 << 20
 def program_facts(host: Host) -> frozenset[str]:
     """Which of these one host's capture shows."""
     names = host.trace.names
-    shown = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
+    facts = {fact for fact, pattern in _SHOWN_BY.items() if any(pattern.match(name) for name in names)}
     if not device_count(host):
-        shown.add(ON_CPU)
+        facts.add(ON_CPU)
     if _accumulates(host):
-        shown.add(ACCUMULATES)
+        facts.add(ACCUMULATES)
     if framework(host) == JAX:
-        shown |= _of_programs(host)
-    return frozenset(shown)
+        facts |= _of_programs(host)
+    return frozenset(facts)
 
 
 def _accumulates(host: Host) -> bool:
@@ -59,9 +59,9 @@ def _of_programs(host: Host) -> set[str]:
         return set()
     from ..xla.wasteful import are_mostly_light, computes_in_float64, copies_its_state  # HLO is read for JAX only
 
-    shown = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY and are_mostly_light(modules) else set()
+    facts = {MANY_PROGRAMS} if calls_per_step(host) >= _MANY and are_mostly_light(modules) else set()
     if computes_in_float64(modules):
-        shown.add(FLOAT64)
+        facts.add(FLOAT64)
     if not device_count(host) and any(map(copies_its_state, modules)):
-        shown.add(NOT_DONATED)
-    return shown
+        facts.add(NOT_DONATED)
+    return facts

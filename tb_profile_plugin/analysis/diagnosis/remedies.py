@@ -35,7 +35,7 @@ def _keys(cause: str, framework: str, facts: frozenset[str]) -> list[tuple[str, 
     """From the most special to the most general; none where what would help is done already."""
     if any((cause, fact) in _DONE for fact in facts):
         return []
-    return [(cause, told, fact) for fact in (*sorted(facts), "") for told in (framework, "")]
+    return [(cause, framework_name, fact) for fact in (*sorted(facts), "") for framework_name in (framework, "")]
 
 
 _DONE = {("optimizer", FUSED)}

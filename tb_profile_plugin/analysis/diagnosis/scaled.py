@@ -13,7 +13,7 @@ from ...runtime.arrays import Array
 from ...runtime.problems import Problem, ProblemError
 from ..activity.device_events import device_work
 from ..activity.replay.replay import Scenario
-from ..steps.event_labels import told_as
+from ..steps.event_labels import event_label
 from ..steps.host_account import HostFigures, figures
 from ..steps.step_time import StepTimes, slowest
 from ..steps.typical_times import Means, windows
@@ -52,11 +52,11 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
         remedy = f"Give a number from 0 to {MOST:.0f}, such as 0.5 for half the time."
         raise ProblemError(Problem("bad_option", f"factor={factor:g} is out of range.", remedy), 422)
     steps = slowest(hosts, step_event, wanted)
-    found = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
-    if not any(len(events) for events, _ in found):
+    host_times = [_of_host(host, figures(host, step_event), steps, step_event, op, factor) for host in hosts]
+    if not any(len(events) for events, _ in host_times):
         remedy = "Take a name from the table of names that the tool why answers."
         raise ProblemError(Problem("no_such_op", f"No device has an event of the name {op!r}.", remedy), 404)
-    op_ps, period, gain = np.mean([times for _, times in found], axis=0).tolist()
+    op_ps, period, gain = np.mean([times for _, times in host_times], axis=0).tolist()
     faster = f"{factor:g}"
     facts = {
         "name": op,
@@ -72,17 +72,17 @@ def scaled(hosts: Sequence[Host], op: str, factor: float, step_event: str = "", 
 
 
 def _of_host(
-    host: Host, found: HostFigures, steps: StepTimes, step_event: str, op: str, factor: float
+    host: Host, host_figures: HostFigures, steps: StepTimes, step_event: str, op: str, factor: float
 ) -> tuple[Array, tuple[float, ...]]:
     """(events, (op, period, gain)) of one host, ps."""
     events = _events(host, op)
     if replayed_graph(host, step_event) is None:
         return events, (0.0, 0.0, 0.0)
-    lasts = np.diff(found.edges)
-    window = np.searchsorted(found.edges, host.trace.begin[events], "right") - 1
+    lasts = np.diff(host_figures.edges)
+    window = np.searchsorted(host_figures.edges, host.trace.begin[events], "right") - 1
     time = np.bincount(window.clip(0, len(lasts) - 1), host.trace.end[events] - host.trace.begin[events], len(lasts))
     rows = replayed_windows(host, step_event)
-    means = Means.over(rows, windows(host, found, steps, step_event))
+    means = Means.over(rows, windows(host, host_figures, steps, step_event))
     return events, (means.of(time[rows]), *gain_of_events(host, events, factor, steps, step_event))
 
 
@@ -100,8 +100,8 @@ def _events(host: Host, op: str) -> Array:
     """int64[k]: the events of devices of that name."""
     wanted = np.zeros(len(host.trace.names), bool)
     wanted[_rows(host).get(op, [])] = True
-    found = [work.event[wanted[host.trace.name_of[work.event]]] for work in device_work(host)]
-    return np.concatenate([np.empty(0, np.int64), *found])
+    events = [work.event[wanted[host.trace.name_of[work.event]]] for work in device_work(host)]
+    return np.concatenate([np.empty(0, np.int64), *events])
 
 
 @per_host
@@ -112,5 +112,5 @@ def _rows(host: Host) -> dict[str, list[int]]:
         np.bincount(host.trace.name_of[work.event], minlength=len(host.trace.names)) for work in device_work(host)
     )
     for row in np.flatnonzero(used).tolist():
-        answer.setdefault(told_as(host.trace.names[row]), []).append(row)
+        answer.setdefault(event_label(host.trace.names[row]), []).append(row)
     return answer

@@ -27,47 +27,47 @@ class Advice(NamedTuple):
     code: str
 
 
-def advice(hosts: Sequence[Host], found: TorchOps) -> list[Advice]:
+def advice(hosts: Sequence[Host], ops: TorchOps) -> list[Advice]:
     """What the rules find."""
-    return [each for rule in _RULES if (each := rule(hosts, found)) is not None]
+    return [option for rule in _RULES if (option := rule(hosts, ops)) is not None]
 
 
-def _autocast(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
-    whole = sum(cost.device_self for cost in found.names.values())
+def _autocast(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
+    device_time = sum(cost.device_self for cost in ops.names.values())
     missed = sum(
-        cost.device_self - cost.tensor_core for (name, _), cost in found.names.items() if is_eligible(name, name)
+        cost.device_self - cost.tensor_core for (name, _), cost in ops.names.items() if is_eligible(name, name)
     )
     able = [can.tensor_cores for host in hosts for _, can in gpu_capabilities(host)]
-    if not whole or missed / whole < _MUCH or True not in able:
+    if not device_time or missed / device_time < _MUCH or True not in able:
         return None
     text = (
-        f"{missed / whole:.0%} of what operators launched on the device are products and convolutions that do not "
-        "use its tensor cores."
+        f"{missed / device_time:.0%} of what operators launched on the device are products and convolutions that do "
+        "not use its tensor cores."
     )
     return Advice("autocast", "Let autocast choose 16-bit numbers where they do no harm", text, _AUTOCAST)
 
 
-def _set_to_none(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
-    zero, share = _part(found, _ZERO)
-    fills = sum(cost.calls for (name, _), cost in found.names.items() if name in _FILLS)
+def _set_to_none(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
+    zero, share = _part(ops, _ZERO)
+    fills = sum(cost.calls for (name, _), cost in ops.names.items() if name in _FILLS)
     if share < _SOME or fills < zero.calls:
         return None
     text = f"Optimizer.zero_grad takes {share:.1%} of the steps, and ops that fill in zeros run {fills:,} times."
     return Advice("set_to_none", "Drop gradients instead of filling them with zeros", text, _SET_TO_NONE)
 
 
-def _fused(hosts: Sequence[Host], found: TorchOps) -> Advice | None:
-    step, share = _part(found, _OPTIMIZER)
+def _fused(hosts: Sequence[Host], ops: TorchOps) -> Advice | None:
+    step, share = _part(ops, _OPTIMIZER)
     if share < _MUCH:
         return None
     text = f"Optimizer.step takes {share:.0%} of the steps, in {step.calls:,} calls."
     return Advice("fused", "Update all parameters by few kernels", text, _FUSED)
 
 
-def _part(found: TorchOps, begin: str) -> tuple[Cost, float]:
+def _part(ops: TorchOps, begin: str) -> tuple[Cost, float]:
     """(cost, share of the steps on the host) of the ranges whose names begin so."""
     some, steps = Cost(), 0
-    for (name, _), cost in found.ranges.items():
+    for (name, _), cost in ops.ranges.items():
         if name.startswith(begin):
             some.add(cost)
         elif name.startswith(_STEP):

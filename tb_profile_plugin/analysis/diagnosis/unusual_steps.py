@@ -52,42 +52,42 @@ class UnusualStep(NamedTuple):
 
 def unusual_steps(hosts: Sequence[Host], typical: Typical, step_event: str) -> list[UnusualStep]:
     """The steps in order; of very many the longest."""
-    places = typical.choice.left_out(WARM_UP, UNUSUAL)
-    longest = places[np.argsort(-typical.steps.duration_ps[places], kind="stable")[:_MOST]]
+    indices = typical.choice.left_out(WARM_UP, UNUSUAL)
+    longest = indices[np.argsort(-typical.steps.duration_ps[indices], kind="stable")[:_MOST]]
     by_name = {host.name: host for host in hosts}
     usual = _usual(typical.steps, typical.choice.kept)
     return [
-        _told(by_name[typical.steps.host[place]], typical, usual, place, step_event)
-        for place in np.sort(longest).tolist()
+        _unusual_step(by_name[typical.steps.host[index]], typical, usual, index, step_event)
+        for index in np.sort(longest).tolist()
     ]
 
 
-def _usual(steps: StepTimes, kept: Array) -> int:
-    return round(float(steps.duration_ps[kept].mean())) if len(kept) else 0
+def _usual(steps: StepTimes, typical_indices: Array) -> int:
+    return round(float(steps.duration_ps[typical_indices].mean())) if len(typical_indices) else 0
 
 
-def _told(host: Host, typical: Typical, usual: int, place: int, step_event: str) -> UnusualStep:
-    steps, found = typical.steps, figures(host, step_event)
-    own = np.flatnonzero(host.steps_named(step_event).begin == steps.begin[place])
-    row = found.name_ps[found.steps][own[0]] if len(own) else np.zeros(len(found.names), np.int64)
-    mean = {(each.state, each.name): each.step_ps for each in typical.names}
-    typically = np.array([mean.get(key, 0.0) for key in found.names])
-    took = int(steps.duration_ps[place])
+def _unusual_step(host: Host, typical: Typical, usual: int, index: int, step_event: str) -> UnusualStep:
+    steps, host_figures = typical.steps, figures(host, step_event)
+    own = np.flatnonzero(host.steps_named(step_event).begin == steps.begin[index])
+    row = host_figures.name_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(host_figures.names), np.int64)
+    mean = {(time.state, time.name): time.step_ps for time in typical.names}
+    typically = np.array([mean.get(key, 0.0) for key in host_figures.names])
+    took = int(steps.duration_ps[index])
     more = took - usual
-    reason = typical.choice.reason[place]
-    facts = (place, steps.name[place], host.name, reason, took, more)
+    reason = typical.choice.reason[index]
+    facts = (index, steps.name[index], host.name, reason, took, more)
     differs = (row - typically) * np.sign(more)
     best = int(differs.argmax()) if len(differs) else -1
     if best < 0 or differs[best] < _EXPLAINS * abs(more):
-        return UnusualStep(*facts, *_by_state(found, typical, own, more))
-    state, name = found.names[best]
+        return UnusualStep(*facts, *_by_state(host_figures, typical, own, more))
+    state, name = host_figures.names[best]
     code = "unusual.shorter" if more < 0 else "unusual.longer" if typically[best] else "unusual.new"
     return UnusualStep(*facts, state, name, Sentence(code, {"name": name, "more_ps": round(float(differs[best]))}))
 
 
-def _by_state(found: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
+def _by_state(host_figures: HostFigures, typical: Typical, own: Array, more: int) -> tuple[str, str, Sentence]:
     """(id, name, why) where no name explains a step: what kind of time does, if one is most of it."""
-    row = found.state_ps[found.steps][own[0]] if len(own) else np.zeros(len(STATES), np.int64)
+    row = host_figures.state_ps[host_figures.steps][own[0]] if len(own) else np.zeros(len(STATES), np.int64)
     differs = (row - typical.step_ps) * np.sign(more)
     best = int(differs.argmax())
     if differs[best] < _MOSTLY * abs(more):
@@ -99,35 +99,35 @@ def _by_state(found: HostFigures, typical: Typical, own: Array, more: int) -> tu
 
 def cause_of_unusual(typical: Typical, unusual: Sequence[UnusualStep]) -> Lost | None:
     """What the longer ones cost each step on average; None without any."""
-    longer = [each for each in unusual if each.reason == UNUSUAL and each.more_ps > 0]
-    places = typical.choice.left_out(UNUSUAL)
+    longer = [step for step in unusual if step.reason == UNUSUAL and step.more_ps > 0]
+    indices = typical.choice.left_out(UNUSUAL)
     usual = _usual(typical.steps, typical.choice.kept)
-    places = places[typical.steps.duration_ps[places] > usual]
+    indices = indices[typical.steps.duration_ps[indices] > usual]
     if not longer or not usual:
         return None
     many = len(typical.steps)
-    took = typical.steps.duration_ps[places]
-    every = period(places)
+    took = typical.steps.duration_ps[indices]
+    every = period(indices)
     names: dict[tuple[str, str], float] = {}
-    for each in longer:
-        own = min(each.why.arguments.get("more_ps", each.more_ps), each.more_ps)
-        for key, ps in (((each.id, each.name), own), (("", ""), each.more_ps - own)):
+    for step in longer:
+        own = min(step.why.arguments.get("more_ps", step.more_ps), step.more_ps)
+        for key, ps in (((step.id, step.name), own), (("", ""), step.more_ps - own)):
             names[key] = names.get(key, 0.0) + ps / many
-    lost = Lost("unusual_steps", float((took - usual).sum()) / many)
-    lost.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
-    lost.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
+    loss = Lost("unusual_steps", float((took - usual).sum()) / many)
+    loss.names = [NamedTime(*key, ps, len(longer) / many, 0.0, 0.0) for key, ps in names.items() if ps]
+    loss.first_batches = took.mean() - usual >= _FIRST_BATCH * float(typical.state_ps[State.INPUT])
     # Those that warm up count among all steps, but take no longer than the typical one.
-    lost.of_ps = (
+    loss.of_ps = (
         usual + float((np.delete(typical.steps.duration_ps, typical.choice.left_out(WARM_UP)) - usual).sum()) / many
     )
-    lost.arguments = {
-        "count": len(places),
+    loss.arguments = {
+        "count": len(indices),
         "steps": many,
         "factor": _times(float(took.mean()) / usual),
         "period": Sentence("period.every", {"count": every}) if every else Sentence("period.none"),
         "every": every,
     }
-    return lost
+    return loss
 
 
 def _times(factor: float) -> str:
@@ -155,12 +155,12 @@ def cause_of_warm_up(typical: Typical, early: float) -> Lost | None:
     ``early`` is the share of the first step in which devices do work from before the capture: what takes long there
     may be what went before.
     """
-    places = typical.choice.left_out(WARM_UP)
+    indices = typical.choice.left_out(WARM_UP)
     if early >= _EARLY:
-        places = places[places > 0]
+        indices = indices[indices > 0]
     usual = _usual(typical.steps, typical.choice.kept)
-    more = float((typical.steps.duration_ps[places] - usual).sum())
-    if not len(places) or more <= 0:
+    more = float((typical.steps.duration_ps[indices] - usual).sum())
+    if not len(indices) or more <= 0:
         return None
     every = float(typical.steps.duration_ps.mean())
-    return Lost("warmup", more / len(typical.steps), arguments={"count": len(places)}, of_ps=every)
+    return Lost("warmup", more / len(typical.steps), arguments={"count": len(indices)}, of_ps=every)

@@ -64,7 +64,7 @@ class Told(NamedTuple):
     texts: list[str]
 
 
-def told_as(name: str) -> str:
+def event_label(name: str) -> str:
     """As a reader knows it; of a copy by XLA, whether the host's memory takes part."""
     said = hlo_text.parse(name)
     host_memory = said is not None and (said.reads_host or said.writes_host)
@@ -77,7 +77,7 @@ def told(host: Host, line: Timeline) -> Told:
     rows = np.flatnonzero(_used(event, trace.name_of, len(trace.names)))
     words: dict[str, int] = {}
     text = np.full(len(trace.names), -1, np.int32)
-    text[rows] = [words.setdefault(told_as(trace.names[row]), len(words)) for row in rows.tolist()]
+    text[rows] = [words.setdefault(event_label(trace.names[row]), len(words)) for row in rows.tolist()]
     texts = _texts(event, trace.name_of, text)
     through = [row for row in rows.tolist() if _MACHINERY.match(trace.names[row])]
     back = [row for row in rows.tolist() if _CALLS_BACK.match(trace.names[row])]
@@ -159,7 +159,7 @@ def _renamed(trace: Trace, at: Array, by: Array, event: Array, texts: Array, wor
     event[at] = np.where(by >= 0, by, event[at])
     numbers = np.full(len(trace.names), -1, np.int32)
     rows = distinct(trace.name_of[event[at]])
-    numbers[rows] = [words.setdefault(told_as(trace.names[row]), len(words)) for row in rows.tolist()]
+    numbers[rows] = [words.setdefault(event_label(trace.names[row]), len(words)) for row in rows.tolist()]
     texts[at] = numbers[trace.name_of[event[at]]]
 
 

@@ -91,7 +91,7 @@ class HostFigures(NamedTuple):
         return slice(3, len(self.edges) - 4, 2)
 
     @property
-    def places(self) -> Array:
+    def phases(self) -> Array:
         """str[windows]: ``steps``, ``between``, ``before``, ``after``, ``profiler``; without steps ``capture``."""
         answer = np.full(len(self.edges) - 1, "between", object)
         answer[self.steps] = "steps" if self.counted else "capture"
