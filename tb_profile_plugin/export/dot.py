@@ -19,24 +19,24 @@ _COLOUR = {opcode: colour for colour, opcodes in _COLOURS.items() for opcode in 
 _DARK = {"#b71c1c", "#1b5e20"}
 
 
-def dot(module: Module, found: Neighbourhood, title: str) -> str:
+def dot(module: Module, neighbourhood: Neighbourhood, title: str) -> str:
     """A directed graph; what is opened is a cluster."""
     lines = ["digraph G {", "rankdir = TB;", "compound = true;", f"label = {_quoted(title)};", "labelloc = t;"]
     children: dict[int, list[int]] = {}
-    for place, node in enumerate(found.nodes):
-        children.setdefault(node.inside, []).append(place)
+    for node_index, node in enumerate(neighbourhood.nodes):
+        children.setdefault(node.inside, []).append(node_index)
     waiting: list[int | str] = list(reversed(children.get(-1, [])))
     while waiting:
         index = waiting.pop()
         if isinstance(index, str):
             lines.append(index)
-        elif found.nodes[index].opened:
-            name = _quoted(module.names[found.nodes[index].row])
+        elif neighbourhood.nodes[index].opened:
+            name = _quoted(module.names[neighbourhood.nodes[index].row])
             lines.append(f"subgraph cluster_{index} {{ label = {name}; style = dashed;")
             waiting += ["}", *reversed(children.get(index, []))]
         else:
-            lines.append(_node(module, index, found.nodes[index]))
-    for edge in found.edges:
+            lines.append(_node(module, index, neighbourhood.nodes[index]))
+    for edge in neighbourhood.edges:
         shape = _quoted(module.shapes.text(edge.value))
         operand = f', headlabel="{edge.operand}", labeldistance=2' if edge.operand >= 0 else ""
         lines.append(f"n{edge.source} -> n{edge.target} [tooltip={shape}{operand}];")
@@ -66,4 +66,4 @@ def _node(module: Module, index: int, node: Node) -> str:
 
 def _quoted(text: str) -> str:
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{"".join(each if each.isprintable() else "?" for each in plain)}"'
+    return f'"{"".join(character if character.isprintable() else "?" for character in plain)}"'

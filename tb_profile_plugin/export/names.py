@@ -45,9 +45,9 @@ class Names:
 
     def of(self, text: str, kind: str, cases: str = "xx") -> str:
         """The pseudonym of a text; ``cases`` are those of its first letter and of its mark's first one."""
-        known = self._names.get((text, cases))
-        if known:
-            return known
+        pseudonym = self._names.get((text, cases))
+        if pseudonym:
+            return pseudonym
         if not self.open:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=self._key).digest()
             return self._named("name", f"{int.from_bytes(digest, 'big') % 10**_DIGITS:0{_DIGITS}}", cases)
@@ -65,9 +65,9 @@ class Names:
     def take(self, file: Path) -> None:
         """Go on with the names of a key file, which need not exist yet; raises `ProblemError` for anything else."""
         try:
-            told = json.loads(file.read_bytes()) if file.exists() else {}
+            entries = json.loads(file.read_bytes()) if file.exists() else {}
             pairs = [
-                (_HOST.fullmatch(name), _PSEUDONYM.fullmatch(name), name, str(text)) for name, text in told.items()
+                (_HOST.fullmatch(name), _PSEUDONYM.fullmatch(name), name, str(text)) for name, text in entries.items()
             ]
         except (OSError, ValueError, AttributeError, RecursionError) as error:
             raise _no_key(file) from error
@@ -89,12 +89,12 @@ class Names:
 
     def write(self, file: Path) -> None:
         """JSON of pseudonyms and what they stand for, for nobody but the user; raises `ProblemError`."""
-        told = self._hosts | {name: text for (text, _), name in self._names.items()}
+        text_of = self._hosts | {name: text for (text, _), name in self._names.items()}
         try:
             # Its mode is 0600 from the beginning, whatever lay there before.
-            place, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-            with open(place, "w", encoding="ascii") as out:
-                json.dump(told, out, indent=0)
+            descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+            with open(descriptor, "w", encoding="ascii") as out:
+                json.dump(text_of, out, indent=0)
             os.replace(name, file)
         except OSError as error:
             problem = Problem("unwritable", f"It cannot be written: {error.strerror}.", "Name another.", str(file))
@@ -110,7 +110,7 @@ def _mark(key: bytes) -> str:
     """Three letters that are no word of names that stay."""
     number = int.from_bytes(hashlib.blake2b(b"mark", digest_size=8, key=key).digest(), "big")
     while True:
-        letters = "".join(_LETTERS[number // len(_LETTERS) ** place % len(_LETTERS)] for place in range(3))
+        letters = "".join(_LETTERS[number // len(_LETTERS) ** digit % len(_LETTERS)] for digit in range(3))
         if letters not in WORDS:
             return letters
         number += 1

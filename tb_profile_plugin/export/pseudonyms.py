@@ -54,10 +54,10 @@ class Pseudonyms:
         Of what ``kind`` words are is what they are called after, unless what stands around them tells better.
         """
         if self._host:
-            text = self._host.sub(lambda found: self._hosts[found[0].lower()], text)
-        text = _PATH.sub(lambda found: self.name(found[0], "path"), text)
-        text = _IPV4.sub(lambda found: self.name(found[0], "address"), text)
-        text = _HEX.sub(lambda found: self.name(found[0], "address") if _is_address(found[0]) else found[0], text)
+            text = self._host.sub(lambda match: self._hosts[match[0].lower()], text)
+        text = _PATH.sub(lambda match: self.name(match[0], "path"), text)
+        text = _IPV4.sub(lambda match: self.name(match[0], "address"), text)
+        text = _HEX.sub(lambda match: self.name(match[0], "address") if _is_address(match[0]) else match[0], text)
         parts, at = [], 0
         for special in re.finditer(f"{_TENSILE.pattern}|{_MANGLED.pattern}", text):
             parts += [self._cleaned(text[at : special.start()], kind), self._symbol(special[0])]
@@ -65,11 +65,11 @@ class Pseudonyms:
         return "".join([*parts, self._cleaned(text[at:], kind)])
 
     def _cleaned(self, text: str, kind: str) -> str:
-        return _RUN.sub(lambda found: self._runs.get(found[0]) or self._run(found, kind), text)
+        return _RUN.sub(lambda match: self._runs.get(match[0]) or self._run(match, kind), text)
 
-    def _run(self, found: re.Match[str], kind: str) -> str:
-        told = _told(found.string, found.start(), found.end()) or kind
-        self._runs[found[0]] = answer = "".join(self._pieces(found[0], told))
+    def _run(self, match: re.Match[str], kind: str) -> str:
+        kind_of_word = _kind_from_context(match.string, match.start(), match.end()) or kind
+        self._runs[match[0]] = answer = "".join(self._pieces(match[0], kind_of_word))
         return answer
 
     def _pieces(self, run: str, kind: str) -> Iterator[str]:
@@ -112,7 +112,7 @@ class Pseudonyms:
     def _between(self, code: str) -> str:
         """Letters for types, which repeat; longer words are none."""
         return re.sub(
-            r"[a-z]{5,}", lambda found: found[0] if len(set(found[0])) < 4 else self._cleaned(found[0], "type"), code
+            r"[a-z]{5,}", lambda match: match[0] if len(set(match[0])) < 4 else self._cleaned(match[0], "type"), code
         )
 
 
@@ -127,7 +127,7 @@ def _lengths(symbol: str, at: int) -> Iterator[tuple[int, int]]:
             at = length.end()
 
 
-def _told(text: str, begin: int, end: int) -> str:
+def _kind_from_context(text: str, begin: int, end: int) -> str:
     """Of what kind the word there is, by what stands around its identifier; empty where that tells nothing."""
     for _ in range(_IDENTIFIER):
         begin -= begin > 0 and _joins(text[begin - 1])

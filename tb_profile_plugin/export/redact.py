@@ -83,13 +83,13 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
     space = xspace.decode(data, host)
     buf = np.frombuffer(data, np.uint8)
     fields = table(_SPACE)
-    found, damage = texts(buf, fields)
+    text_rows, damage = texts(buf, fields)
     if damage != wire.GOOD or any(problem.code in _UNREADABLE for problem in space.problems):
         problem = Problem("damaged_capture", "A damaged capture cannot be redacted.", "Capture again.", host)
         raise ProblemError(problem, 422)
     alias = aliases[host]
     words = pseudonyms(aliases, alias, space.hostnames, names)
-    action = _actions(buf, space, found, words)
+    action = _actions(buf, space, text_rows, words)
     replace: dict[int, Callable[[bytes], bytes]] = {
         _CLEANED: lambda text: words.clean(text.decode("utf-8", "replace")).encode(),
         _REPLACED: lambda text: words.name(text.decode("utf-8", "replace"), "text").encode() if text else b"",
@@ -99,7 +99,7 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
         _CHOSEN: lambda text: _part(text, _OPTIONS, words),
         _THREAD: lambda text: words.clean(text.decode("utf-8", "replace"), "thread").encode(),
     }
-    return rewritten(buf, fields, *_replacements(buf, found, action, replace))
+    return rewritten(buf, fields, *_replacements(buf, text_rows, action, replace))
 
 
 def pseudonyms(aliases: Mapping[str, str], alias: str, own: Iterable[str], names: Names) -> Pseudonyms:
@@ -113,27 +113,27 @@ def _parts(host: str) -> set[str]:
     return {host, re.split(r"[.:_]", host)[0], re.sub(r"[:_]\d+$", "", host)} - {""}
 
 
-def _actions(buf: Array, space: XSpace, found: Array, words: Pseudonyms) -> Array:
+def _actions(buf: Array, space: XSpace, text_rows: Array, words: Pseudonyms) -> Array:
     """int64[n]: what is done with each text."""
-    where = found[:, 1]
-    action = np.full(len(found), _CLEANED)
+    where = text_rows[:, 1]
+    action = np.full(len(text_rows), _CLEANED)
     action[where == _HOSTNAME] = _HOST
     action[where == _THREAD_NAME] = _THREAD
     stats = np.flatnonzero(np.isin(where, (_STAT_TEXT, _STAT_BYTES, _STAT_REFERENCE)))
     planes = _planes(buf, space)
-    example, code = combine(found[stats, 2], found[stats, 3])
-    names = [_stat_name(planes[top], key) for top, key in found[stats[example], 2:].tolist()]
-    kept = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
-    action[stats[~kept]] = _REPLACED
+    example, code = combine(text_rows[stats, 2], text_rows[stats, 3])
+    names = [_stat_name(planes[top], key) for top, key in text_rows[stats[example], 2:].tolist()]
+    stays = np.array([name in _TEXTS or name.endswith("_version") for name in names], bool)[code]
+    action[stats[~stays]] = _REPLACED
     blobs = np.array([_BLOBS.get(name, _EMPTIED) for name in names], np.int64)
     some = where[stats] == _STAT_BYTES
     action[stats[some]] = blobs[code[some]]
 
-    told = stats[(where[stats] == _STAT_REFERENCE) & ~kept]
-    example, _ = combine(found[told, 2], found[told, 0])
-    secret = set(map(tuple, found[told[example]][:, [2, 0]].tolist()))
+    references = stats[(where[stats] == _STAT_REFERENCE) & ~stays]
+    example, _ = combine(text_rows[references, 2], text_rows[references, 0])
+    secret = set(map(tuple, text_rows[references[example]][:, [2, 0]].tolist()))
     for row in np.flatnonzero(where == _STAT_NAME).tolist() if secret else ():
-        top, key = found[row, 2:].tolist()
+        top, key = text_rows[row, 2:].tolist()
         if (top, key) in secret and not words.knows(_stat_name(planes[top], key)):
             action[row] = _REPLACED
     return action
@@ -150,13 +150,13 @@ def _stat_name(plane: Plane, key: int) -> str:
 
 
 def _replacements(
-    buf: Array, found: Array, action: Array, replace: Mapping[int, Callable[[bytes], bytes]]
+    buf: Array, text_rows: Array, action: Array, replace: Mapping[int, Callable[[bytes], bytes]]
 ) -> tuple[Array, list[bytes]]:
     """(int64[n], texts): which new text each old one gets; each distinct one is worked out once."""
-    rows = np.flatnonzero(found[:, 1] != _STAT_REFERENCE)
-    prefix = first_equal(buf, found[rows, 0], SECRET)
+    rows = np.flatnonzero(text_rows[:, 1] != _STAT_REFERENCE)
+    prefix = first_equal(buf, text_rows[rows, 0], SECRET)
     example, code = combine(prefix, action[rows])
-    answer, new = np.zeros(len(found), np.int64), []
+    answer, new = np.zeros(len(text_rows), np.int64), []
     answer[rows] = code
     for old, what in zip(prefix[example].tolist(), action[rows[example]].tolist(), strict=True):
         cancellation.check()
@@ -168,11 +168,11 @@ def _replacements(
 def _part(blob: bytes, schema: Schema, words: Pseudonyms) -> bytes:
     """A message within a stat, all of its texts cleaned; nothing where it is damaged."""
     buf, fields = np.frombuffer(blob, np.uint8), table(schema)
-    found, damage = texts(buf, fields)
+    text_rows, damage = texts(buf, fields)
     if damage != wire.GOOD:
         return b""
     cleaned = {0: lambda text: words.clean(text.decode("utf-8", "replace"), "op").encode()}
-    return rewritten(buf, fields, *_replacements(buf, found, np.zeros(len(found), np.int64), cleaned))
+    return rewritten(buf, fields, *_replacements(buf, text_rows, np.zeros(len(text_rows), np.int64), cleaned))
 
 
 def users_in(data: Any) -> list[str]:

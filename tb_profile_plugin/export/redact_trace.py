@@ -83,31 +83,33 @@ def redacted(data: Any, host: str, aliases: Mapping[str, str], names: Names) -> 
 
 
 def _header(record: Record, words: Pseudonyms) -> bytes:
-    told = record.header
-    kept: dict[str, Any] = {name: told[name] for name in _FLAGS if type(told.get(name)) is int}
-    kept |= {name: value for name in _VERSIONS if _VERSION.fullmatch(str(value := told.get(name, "")))}
+    header = record.header
+    cleaned: dict[str, Any] = {name: header[name] for name in _FLAGS if type(header.get(name)) is int}
+    cleaned |= {name: value for name in _VERSIONS if _VERSION.fullmatch(str(value := header.get(name, "")))}
     # Of several workers it tells whether they share a machine.
-    kept |= {"host_name": words.name(own, "machine")} if isinstance(own := told.get("host_name"), str) and own else {}
-    base, unit = told.get("baseTimeNanoseconds"), told.get("displayTimeUnit")
-    kept |= {"baseTimeNanoseconds": base} if type(base) is int else {}
-    kept |= {"displayTimeUnit": unit} if unit in ("ms", "ns") else {}
-    devices = told.get("deviceProperties")
-    kept["deviceProperties"] = (
-        [_device(each, words) for each in devices if isinstance(each, dict)] if isinstance(devices, list) else []
+    cleaned |= (
+        {"host_name": words.name(own, "machine")} if isinstance(own := header.get("host_name"), str) and own else {}
     )
-    job = told.get("distributedInfo")
+    base, unit = header.get("baseTimeNanoseconds"), header.get("displayTimeUnit")
+    cleaned |= {"baseTimeNanoseconds": base} if type(base) is int else {}
+    cleaned |= {"displayTimeUnit": unit} if unit in ("ms", "ns") else {}
+    devices = header.get("deviceProperties")
+    cleaned["deviceProperties"] = (
+        [_device(device, words) for device in devices if isinstance(device, dict)] if isinstance(devices, list) else []
+    )
+    job = header.get("distributedInfo")
     if isinstance(job, dict):
         of_job: dict[str, Any] = {name: job[name] for name in _JOB if type(job.get(name)) is int}
         version, backend = str(job.get("nccl_version", "")), job.get("backend")
         of_job |= {"nccl_version": version} if _VERSION.fullmatch(version) else {}
-        kept["distributedInfo"] = of_job | ({"backend": words.clean(backend)} if isinstance(backend, str) else {})
-    return json.dumps(kept)[:-1].encode() + b', "traceEvents": ['
+        cleaned["distributedInfo"] = of_job | ({"backend": words.clean(backend)} if isinstance(backend, str) else {})
+    return json.dumps(cleaned)[:-1].encode() + b', "traceEvents": ['
 
 
 def _device(properties: dict[str, Any], words: Pseudonyms) -> dict[str, Any]:
-    kept = {name: value for name, value in properties.items() if name in _DEVICE and type(value) is int}
+    numbers = {name: value for name, value in properties.items() if name in _DEVICE and type(value) is int}
     name = properties.get("name")
-    return kept | ({"name": words.clean(name)} if isinstance(name, str) else {})
+    return numbers | ({"name": words.clean(name)} if isinstance(name, str) else {})
 
 
 class _Writer:
@@ -115,7 +117,7 @@ class _Writer:
 
     def __init__(self, record: Record, words: Pseudonyms):
         self.record, self.words = record, words
-        self._known: dict[tuple[Callable[[str], str], int], str] = {}
+        self._json_texts: dict[tuple[Callable[[str], str], int], str] = {}
         self._keys: dict[int, tuple[str, Callable[[str], str]]] = {}
 
     def events(self) -> Iterator[bytes]:
@@ -145,10 +147,10 @@ class _Writer:
 
     def _event(self, event: Sequence[int], arguments: str) -> str:
         phase, category, name, pid, tid, begin, duration = event
-        parts = [f'"ph": "{chr(phase)}"', f'"name": {self._told(self._name_of(category), name)}']
-        parts += [f'"cat": {self._told(self._category, category)}'] if category else []
-        parts += [f'"pid": {self._told(self._place, pid)}'] if pid else []
-        parts += [f'"tid": {self._told(self._place, tid)}'] if tid else []
+        parts = [f'"ph": "{chr(phase)}"', f'"name": {self._as_json(self._name_of(category), name)}']
+        parts += [f'"cat": {self._as_json(self._category, category)}'] if category else []
+        parts += [f'"pid": {self._as_json(self._process_or_thread, pid)}'] if pid else []
+        parts += [f'"tid": {self._as_json(self._process_or_thread, tid)}'] if tid else []
         parts += [f'"ts": {_micros(begin)}'] if begin != NO_TIME else []
         parts += [f'"dur": {_micros(duration)}'] if duration != NO_TIME else []
         return f"{{{', '.join(parts)}{arguments}}}"
@@ -159,7 +161,7 @@ class _Writer:
         for i, key, kind in zip(range(first, last), keys, record.kind[first:last].tolist(), strict=True):
             name, rule = self._key(key)
             if kind == kinds.TEXT:
-                parts.append(f"{name}: {self._told(rule, int(record.value[i]))}")
+                parts.append(f"{name}: {self._as_json(rule, int(record.value[i]))}")
             elif kind == kinds.INT:
                 parts.append(f"{name}: {int(record.value[i])}")
             else:
@@ -171,20 +173,22 @@ class _Writer:
         """(name as JSON, what is done with texts) of an argument."""
         if code not in self._keys:
             name = self.record.word(code)
-            known = name in _TEXTS or name in _NUMBERS or name == _CALL_STACK
+            is_readable = name in _TEXTS or name in _NUMBERS or name == _CALL_STACK
             rule = self.words.clean if name in _TEXTS else self._numbers if name in _NUMBERS else self._hidden
             rule = self._stack if name == _CALL_STACK else rule
-            self._keys[code] = json.dumps(name if known else self.words.clean(name)), rule
+            self._keys[code] = json.dumps(name if is_readable else self.words.clean(name)), rule
         return self._keys[code]
 
-    def _told(self, rule: Callable[[str], str], code: int) -> str:
+    def _as_json(self, rule: Callable[[str], str], code: int) -> str:
         """A text as JSON, by what is done with it; each is worked out once."""
         key = rule, code
-        if key not in self._known:
+        if key not in self._json_texts:
             text = rule(self.record.word(code))
-            bare = (rule == self._place and _PLAIN.fullmatch(text)) or (rule == self._numbers and text[:1] == "[")
-            self._known[key] = text if bare else json.dumps(text)
-        return self._known[key]
+            bare = (rule == self._process_or_thread and _PLAIN.fullmatch(text)) or (
+                rule == self._numbers and text[:1] == "["
+            )
+            self._json_texts[key] = text if bare else json.dumps(text)
+        return self._json_texts[key]
 
     def _name_of(self, category: int) -> Callable[[str], str]:
         python = categories.ROLES.get(self.record.word(category).lower()) == categories.PYTHON
@@ -196,7 +200,7 @@ class _Writer:
     def _category(self, text: str) -> str:
         return text if text.lower() in categories.ROLES else self.words.clean(text)
 
-    def _place(self, text: str) -> str:
+    def _process_or_thread(self, text: str) -> str:
         return text if _PLAIN.fullmatch(text) else self.words.clean(text, "thread")
 
     def _numbers(self, text: str) -> str:
@@ -211,13 +215,13 @@ class _Writer:
 
     def _frame(self, text: str) -> str:
         """``file.py(12): function``."""
-        found = categories.FRAME.fullmatch(text)
-        if not found:
+        match = categories.FRAME.fullmatch(text)
+        if not match:
             return self.words.clean(text, "module" if text.startswith("nn.Module") else "function")
-        library = _LIBRARY.fullmatch(found[1])
-        file = self.words.clean(library[2] if library else found[1], "file")
+        library = _LIBRARY.fullmatch(match[1])
+        file = self.words.clean(library[2] if library else match[1], "file")
         begin = f"{self.words.name(library[1], 'path')}/" if library and library[1] else ""
-        return f"{begin}{file}({found[2]}): {self.words.clean(found[3], 'function')}"
+        return f"{begin}{file}({match[2]}): {self.words.clean(match[3], 'function')}"
 
 
 def _is_list(text: str) -> bool:
@@ -228,5 +232,5 @@ def _is_list(text: str) -> bool:
 
 
 def _micros(ns: int) -> str:
-    whole, rest = divmod(abs(ns), 1000)
-    return f"{'-' if ns < 0 else ''}{whole}.{rest:03d}"
+    micros, rest = divmod(abs(ns), 1000)
+    return f"{'-' if ns < 0 else ''}{micros}.{rest:03d}"

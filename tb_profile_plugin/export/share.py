@@ -64,23 +64,27 @@ def contents(session: Session, name: str) -> Contents:
         programs=tuple(sorted({module.name for module in host.modules.values()})),
         events=sum(len(plane.events) for plane in host.space.planes),
         file=file_name(session, name, False),
-        kept=_kept(host, data),
+        kept=_why_not_redacted(host, data),
     )
 
 
-def _kept(host: Host, data: Any) -> str:
+def _why_not_redacted(host: Host, data: Any) -> str:
     damaged = recognize.is_xspace(data) and any(problem.code == "damaged_capture" for problem in host.space.problems)
     return "This capture is damaged, so that nobody can say what it holds: it is not redacted." if damaged else ""
 
 
 def capture(session: Session, host: str, redacted: bool, names: Names | None = None) -> bytes | memoryview:
     """One host's capture as a file; raises `ProblemError` where several could be meant. For names see `redacted`."""
-    found = _hosts(session, host)
-    if len(found) > 1:
-        listed = ", ".join(found[:8])
+    names_of_hosts = _hosts(session, host)
+    if len(names_of_hosts) > 1:
+        listed = ", ".join(names_of_hosts[:8])
         problem = Problem("one_host", "A capture is of one host.", f"Name one with --host: {listed}.", session.name)
         raise ProblemError(problem)
-    return _redacted(session, found[0], names) if redacted else memoryview(store.read(_file(session, found[0])))
+    return (
+        _redacted(session, names_of_hosts[0], names)
+        if redacted
+        else memoryview(store.read(_file(session, names_of_hosts[0])))
+    )
 
 
 def file_name(session: Session, name: str, redacted: bool) -> str:
@@ -95,8 +99,8 @@ def redacted(session: Session, host: str, names: Names | None = None) -> Iterato
 
     Words are called as ``names`` has it, to which new ones are added; by default they are the session's own.
     """
-    found = _hosts(session, host)
-    return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in found)
+    names_of_hosts = _hosts(session, host)
+    return (Host(_alias(session, name), recognize.decode(_redacted(session, name, names))) for name in names_of_hosts)
 
 
 def kept_names(sessions: Sequence[Session], file: Path | None = None) -> Names:

@@ -43,8 +43,8 @@ def _nanoarrow() -> Any:
 
 
 def _typed(field: Field) -> Any:
-    told = {"unit": field.unit, "doc": field.doc}
-    metadata = {key: value.encode() for key, value in told.items() if value}
+    descriptions = {"unit": field.unit, "doc": field.doc}
+    metadata = {key: value.encode() for key, value in descriptions.items() if value}
     return _nanoarrow().c_schema(_type(field)).modify(name=field.id, metadata=metadata)
 
 
@@ -60,25 +60,25 @@ def _array(field: Field, values: Values) -> Any:
     from nanoarrow.device import cpu
 
     length = len(values)
-    known = None if values.known is None else _bits(values.known)
+    validity = None if values.known is None else _bits(values.known)
     if values.texts is None:
         data = _bits(values.data) if field.kind == "boolean" else np.ascontiguousarray(values.data)
-        return _nanoarrow().c_array_from_buffers(_type(field), length, [known, data])
+        return _nanoarrow().c_array_from_buffers(_type(field), length, [validity, data])
     codes = values.data if values.known is None else np.where(values.known, values.data, np.int32(0))
     builder = CArrayBuilder.allocate()
     builder.init_from_schema(_nanoarrow().c_schema(_type(field)))
-    for place, buffer in enumerate((known, codes)):
+    for number, buffer in enumerate((validity, codes)):
         if buffer is not None:
-            builder.set_buffer(place, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
+            builder.set_buffer(number, _nanoarrow().c_buffer(np.ascontiguousarray(buffer)))
     builder.set_length(length)
     builder.set_null_count(0 if values.known is None else int(length - values.known.sum()))
     # Checked without its texts: nanoarrow makes room for them, which is filled afterwards.
-    made = builder.finish("none")
-    texts = CArrayBuilder(made.dictionary, cpu())
+    array = builder.finish("none")
+    texts = CArrayBuilder(array.dictionary, cpu())
     texts.start_appending()
     texts.append_strings([text.encode("utf-8", "replace").decode() for text in values.texts])
     texts.finish()
-    return made
+    return array
 
 
 def _bits(values: Any) -> Any:

@@ -54,19 +54,19 @@ class Values:
     @property
     def objects(self) -> Array:
         """object[n]: Python's values, None where unknown."""
-        found = self.data.astype(object) if self.texts is None else np.array([*self.texts, ""], object)[self.data]
+        objects = self.data.astype(object) if self.texts is None else np.array([*self.texts, ""], object)[self.data]
         if self.known is not None:
-            found[~self.known] = None
-        return found
+            objects[~self.known] = None
+        return objects
 
 
 def coded(codes: Array, texts: Sequence[str]) -> Values:
     """Texts by their places, of which a negative one is unknown; equal texts become one."""
-    place = {each: i for i, each in enumerate(dict.fromkeys(texts))}
-    if len(place) != len(texts):
-        codes = np.array([*(place[each] for each in texts), -1], np.int32)[codes]
-    known = codes >= 0
-    return Values(codes.astype(np.int32, copy=False), list(place), None if known.all() else known)
+    code_of = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    if len(code_of) != len(texts):
+        codes = np.array([*(code_of[text] for text in texts), -1], np.int32)[codes]
+    is_known = codes >= 0
+    return Values(codes.astype(np.int32, copy=False), list(code_of), None if is_known.all() else is_known)
 
 
 def stated(codes: Array, texts: Sequence[str]) -> Values:
@@ -79,14 +79,14 @@ def repeated(text: str, count: int) -> Values:
     return Values(np.zeros(count, np.int32), [text])
 
 
-def values(field: Field, given: Sequence[Any]) -> Values:
+def values(field: Field, entries: Sequence[Any]) -> Values:
     """A list as a column's values, None for unknown ones."""
     if field.kind == "string":
-        place = {each: i for i, each in enumerate(dict.fromkeys(each for each in given if each is not None))}
-        return coded(np.array([place.get(each, -1) for each in given], np.int32), list(place))
-    known = np.array([each is not None for each in given], bool)
-    data = np.array([0 if each is None else each for each in given], field.dtype)
-    return Values(data, None, None if known.all() else known)
+        code_of = {text: i for i, text in enumerate(dict.fromkeys(entry for entry in entries if entry is not None))}
+        return coded(np.array([code_of.get(entry, -1) for entry in entries], np.int32), list(code_of))
+    is_known = np.array([entry is not None for entry in entries], bool)
+    data = np.array([0 if entry is None else entry for entry in entries], field.dtype)
+    return Values(data, None, None if is_known.all() else is_known)
 
 
 class Batches:
@@ -122,9 +122,9 @@ class Batches:
         if column not in self.columns:
             remedy = f"It has: {', '.join(self.columns)}."
             raise ProblemError(Problem("unknown_column", f"{self.table.id} has no column {column!r}.", remedy))
-        found = [batch[column] for batch in self.batches]
-        plain = all(each.texts is None and each.known is None for each in found)
-        parts = [each.data.view() if plain else each.objects for each in found]
+        chunks = [batch[column] for batch in self.batches]
+        plain = all(chunk.texts is None and chunk.known is None for chunk in chunks)
+        parts = [chunk.data.view() if plain else chunk.objects for chunk in chunks]
         field = next(field for field in self.schema if field.id == column)
         empty = np.empty(0, object if field.kind == "string" else field.dtype)
         joined = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else empty
@@ -133,20 +133,20 @@ class Batches:
 
     def head(self: Own, rows: int = 10) -> Own:
         """The first rows."""
-        kept = []
+        batches = []
         for batch in self.batches:
-            kept.append({name: each.take(slice(0, max(0, rows))) for name, each in batch.items()})
+            batches.append({name: column.take(slice(0, max(0, rows))) for name, column in batch.items()})
             rows -= len(next(iter(batch.values())))
-        return type(self)(self.table, kept)
+        return type(self)(self.table, batches)
 
     def where(self: Own, mask: Array) -> Own:
         """The rows for which bool[len(self)] is true."""
-        kept, at = [], 0
+        batches, at = [], 0
         for batch in self.batches:
-            mine = mask[at : at + len(next(iter(batch.values())))]
-            kept.append({name: each.take(mine) for name, each in batch.items()})
-            at += len(mine)
-        return type(self)(self.table, kept)
+            part = mask[at : at + len(next(iter(batch.values())))]
+            batches.append({name: column.take(part) for name, column in batch.items()})
+            at += len(part)
+        return type(self)(self.table, batches)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Row by row as Python's values, None where unknown."""

@@ -103,23 +103,23 @@ def _batch(host: Host, first: int, plane: Plane, stats: Stats, at: Array, event:
     """Of the stats at these places; bytes and what stands for links are left out."""
     names = plane.stat_metadata.text.all
     hidden = np.array([not name or name in HIDDEN for name in names], bool)
-    kept = ~hidden[stats.name[at]] & (stats.kind[at] != kinds.BYTES) & (stats.kind[at] != 0)
-    at, event = at[kept], event[kept]
+    selected = ~hidden[stats.name[at]] & (stats.kind[at] != kinds.BYTES) & (stats.kind[at] != 0)
+    at, event = at[selected], event[selected]
     kind, value = stats.kind[at], stats.value[at]
-    places, codes = np.unique(at, return_inverse=True)
-    told, texts = StatColumn(plane, stats, places, places).codes
+    stat_rows, codes = np.unique(at, return_inverse=True)
+    text_codes, texts = StatColumn(plane, stats, stat_rows, stat_rows).codes
     is_text = (kind == kinds.TEXT) | (kind == kinds.REF)
     # Of unsigned numbers those that no int64 holds are known as reals alone.
     large = (kind == kinds.UINT) & (value < 0)
-    whole = ((kind == kinds.INT) | (kind == kinds.UINT)) & ~large
+    is_integer = ((kind == kinds.INT) | (kind == kinds.UINT)) & ~large
     real = np.where(large, value.view(np.uint64).astype(np.float64), value.view(np.float64))
     is_real = large | ((kind == kinds.DOUBLE) & np.isfinite(real))
     return {
         "host": repeated(host.name, len(at)),
         "event": Values((event + first).astype(np.int64)),
         "name": coded(stats.name[at], names),
-        "text": coded(np.where(is_text, told[codes.reshape(-1)], -1), [each[:_LETTERS] for each in texts]),
-        "integer": Values(np.where(whole, value, 0), None, whole),
+        "text": coded(np.where(is_text, text_codes[codes.reshape(-1)], -1), [text[:_LETTERS] for text in texts]),
+        "integer": Values(np.where(is_integer, value, 0), None, is_integer),
         "real": Values(np.where(is_real, real, 0.0), None, is_real),
     }
 
@@ -140,7 +140,7 @@ def _arrows(host: Host) -> dict[str, Values]:
     }
 
 
-def hosts(found: Sequence[Host]) -> Frame:
+def hosts(selected_hosts: Sequence[Host]) -> Frame:
     """A row for each host."""
     rows = [
         {
@@ -153,7 +153,7 @@ def hosts(found: Sequence[Host]) -> Frame:
             "duration_ps": run_window(host)[1] - run_window(host)[0],
             "events": len(host.trace),
         }
-        for host, shift in zip(found, clock.shifts(found), strict=True)
+        for host, shift in zip(selected_hosts, clock.shifts(selected_hosts), strict=True)
     ]
     fields = Frame(HOSTS, []).schema
     return Frame(HOSTS, [{field.id: values(field, [row[field.id] for row in rows]) for field in fields}])

@@ -76,7 +76,7 @@ def events(
         _batch(host, first, plane, shift, rows) | (_details(host, first, plane, rows) if details else {})
         for host, shift in zip(hosts, shifts, strict=True)
         for first, plane in host.trace.parts
-        for rows in [_chosen(host, first, plane, line, name, shift, window)]
+        for rows in [_selected_rows(host, first, plane, line, name, shift, window)]
     ])  # fmt: skip
 
 
@@ -91,67 +91,69 @@ def step_of(host: Host, events: Array | slice) -> Values:
     return Values(number[group], None, is_step[group])
 
 
-def _chosen(
+def _selected_rows(
     host: Host, first: int, plane: Plane, line: str, name: str, shift: int, window: tuple[int | None, int | None]
 ) -> slice | Array:
     """Rows of the plane: all as a slice, so that columns stay views."""
-    mine = plane.events
+    events = plane.events
     tests: list[Array] = []
     if line:
-        tests.append(_like(plane.lines.name, line)[mine.line])
+        tests.append(_like(plane.lines.name, line)[events.line])
     if name:
-        tests.append(_like(plane.display_names, name)[mine.name])
+        tests.append(_like(plane.display_names, name)[events.name])
     begin, end = window
     if begin is not None:
-        tests.append(mine.end + shift > begin)
+        tests.append(events.end + shift > begin)
     if end is not None:
-        tests.append(mine.begin + shift < end)
-    return np.flatnonzero(np.logical_and.reduce(tests)) if tests else slice(0, len(mine))
+        tests.append(events.begin + shift < end)
+    return np.flatnonzero(np.logical_and.reduce(tests)) if tests else slice(0, len(events))
 
 
 def _like(texts: Sequence[str], pattern: str) -> Array:
-    return np.array([fnmatchcase(each, pattern) for each in texts], bool)
+    return np.array([fnmatchcase(text, pattern) for text in texts], bool)
 
 
 def _batch(host: Host, first: int, plane: Plane, shift: int, rows: slice | Array) -> dict[str, Values]:
-    mine = plane.events
-    numbers = np.arange(first, first + len(mine))[rows]
-    parent = host.trace.nesting[0][first : first + len(mine)][rows]
+    events = plane.events
+    numbers = np.arange(first, first + len(events))[rows]
+    parent = host.trace.nesting[0][first : first + len(events)][rows]
     kinds = [kind_of(plane, name) for name in plane.lines.name]
-    line, begin = mine.line[rows], mine.begin[rows]
+    line, begin = events.line[rows], events.begin[rows]
     return {
         "host": repeated(host.name, len(line)),
         "plane": repeated(plane.name, len(line)),
         "line": coded(line, plane.lines.name),
         "kind": coded(line, kinds),
         "event": Values(numbers),
-        "name": coded(mine.name[rows], plane.display_names),
+        "name": coded(events.name[rows], plane.display_names),
         "begin_ps": Values(begin + shift if shift else begin),
-        "duration_ps": Values(mine.duration[rows]),
+        "duration_ps": Values(events.duration[rows]),
         "parent": Values(parent, None, parent >= 0),
-        "step": step_of(host, slice(first, first + len(mine)) if isinstance(rows, slice) else rows + first),
+        "step": step_of(host, slice(first, first + len(events)) if isinstance(rows, slice) else rows + first),
     }
 
 
 def _details(host: Host, first: int, plane: Plane, rows: slice | Array) -> dict[str, Values]:
     op, ops = ops_of_events(host, plane)
-    mine = plane.events
-    categories = [*plane.categories, *(each.category for each in ops)]
-    beside = np.where(op >= 0, op + len(plane.categories), -1)
-    told = np.array([bool(each) for each in plane.categories], bool)[mine.name]
+    events = plane.events
+    categories = [*plane.categories, *(op.category for op in ops)]
+    op_category = np.where(op >= 0, op + len(plane.categories), -1)
+    has_category = np.array([bool(category) for category in plane.categories], bool)[events.name]
     correlation = _number(plane, vocabulary.CORRELATION_ID)
-    found = {
-        "thread_id": Values(plane.lines.id[mine.line]),
-        "self_ps": Values(_self_ps(host, slice(first, first + len(mine)))),
-        "op": coded(op, [each.name for each in ops]),
-        "category": stated(np.where(told, mine.name, beside), categories),
-        "correlation": _known(np.where(correlation == MISSING, _number(plane, vocabulary.CORRELATION), correlation)),
-        "bytes": _known(_bytes(host, plane)),
+    columns = {
+        "thread_id": Values(plane.lines.id[events.line]),
+        "self_ps": Values(_self_ps(host, slice(first, first + len(events)))),
+        "op": coded(op, [op.name for op in ops]),
+        "category": stated(np.where(has_category, events.name, op_category), categories),
+        "correlation": _missing_as_unknown(
+            np.where(correlation == MISSING, _number(plane, vocabulary.CORRELATION), correlation)
+        ),
+        "bytes": _missing_as_unknown(_bytes(host, plane)),
     }
-    return {name: each.take(rows) for name, each in found.items()}
+    return {name: column.take(rows) for name, column in columns.items()}
 
 
-def _known(numbers: Array) -> Values:
+def _missing_as_unknown(numbers: Array) -> Values:
     there = numbers != MISSING
     return Values(np.where(there, numbers, 0), None, there)
 
@@ -165,12 +167,12 @@ def _number(plane: Plane, name: str) -> Array:
 
 
 def _bytes(host: Host, plane: Plane) -> Array:
-    found = _number(plane, "bytes_accessed")
+    sizes = _number(plane, "bytes_accessed")
     copied = copies(host).get(plane.name)
     if copied:
         sized = copied.size > 0
-        found[copied.row[sized]] = copied.size[sized]
-    return found
+        sizes[copied.row[sized]] = copied.size[sized]
+    return sizes
 
 
 def _self_ps(host: Host, rows: slice) -> Array:

@@ -118,27 +118,27 @@ _ALLOCATIONS = Table(
 TABLES = (_STEPS, _OPS, _KERNELS, _ALLOCATIONS)
 
 
-def steps(hosts: Sequence[Host], step_event: str = "", chosen: str = TYPICAL) -> Frame:
+def steps(hosts: Sequence[Host], step_event: str = "", selection: str = TYPICAL) -> Frame:
     """The steps, and their parts in ps, which sum to each."""
-    wanted = checked(chosen)
+    wanted = checked(selection)
     return Frame(_STEPS, [
         _steps(host, shift, step_event, wanted) for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
     ])  # fmt: skip
 
 
 def _steps(host: Host, shift: int, step_event: str, wanted: str) -> dict[str, Values]:
-    found = host_steps(host, step_event, wanted)
-    times = zip(CATEGORIES, found.by_category().T, strict=True)
+    steps = host_steps(host, step_event, wanted)
+    times = zip(CATEGORIES, steps.by_category().T, strict=True)
     parts = {f"{category.id}_ps": Values(np.ascontiguousarray(ps)) for category, ps in times}
-    reasons = found.choice.reason
+    reasons = steps.choice.reason
     return {
-        "host": repeated(host.name, len(found)),
-        "number": Values(found.number),
-        "name": values(_STEPS_NAME, found.name),
-        "begin_ps": Values(found.begin + shift),
-        "duration_ps": Values(found.duration_ps),
+        "host": repeated(host.name, len(steps)),
+        "number": Values(steps.number),
+        "name": values(_STEPS_NAME, steps.name),
+        "begin_ps": Values(steps.begin + shift),
+        "duration_ps": Values(steps.duration_ps),
         **parts,
-        "complete": Values(found.complete),
+        "complete": Values(steps.complete),
         "kept": Values(np.array([not reason for reason in reasons], bool)),
         "left_out": values(_STEPS_NAME, [reason or None for reason in reasons]),
     }
@@ -152,15 +152,15 @@ def ops(hosts: Sequence[Host]) -> Frame:
     rows = [
         {
             "host": host.name,
-            "place": place,
+            "place": side,
             **{name: getattr(op, name) for name in ("name", "occurrences", "total_ps", "self_ps", "min_ps", "max_ps")},
             **{name: getattr(op, name) or None for name in ("type", "category", "module", "flops", "bytes")},
-            "kernels": op.kernels if place == ON_DEVICE else None,
-            "tensor_core_ps": op.tensor_core_ps if place == ON_DEVICE and host.gpus else None,
+            "kernels": op.kernels if side == ON_DEVICE else None,
+            "tensor_core_ps": op.tensor_core_ps if side == ON_DEVICE and host.gpus else None,
             "eager": None if op.framework == PYTORCH else op.eager,
         }
         for host in hosts
-        for place, table in ((ON_DEVICE, device_ops(host)), (ON_HOST, host_ops(host)))
+        for side, table in ((ON_DEVICE, device_ops(host)), (ON_HOST, host_ops(host)))
         for op in table.ops
     ]
     return _of(_OPS, rows)
@@ -171,21 +171,21 @@ def kernels(hosts: Sequence[Host]) -> Frame:
     rows = [
         {
             "host": host.name,
-            "name": full(each.name),
-            "op": each.op or None,
-            "library": each.known.library or None,
-            "dtype": each.known.dtype or None,
-            "tensor_core": each.known.tensor_core,
-            "launches": each.occurrences,
-            **{name: getattr(each, name) for name in ("total_ps", "min_ps", "max_ps")},
-            "registers": each.launch.registers,
-            "shared_bytes": each.launch.shared_bytes,
-            "block": _size(each.launch.block),
-            "grid": _size(each.launch.grid),
-            "occupancy_percent": each.occupancy,
+            "name": full(kernel.name),
+            "op": kernel.op or None,
+            "library": kernel.known.library or None,
+            "dtype": kernel.known.dtype or None,
+            "tensor_core": kernel.known.tensor_core,
+            "launches": kernel.occurrences,
+            **{name: getattr(kernel, name) for name in ("total_ps", "min_ps", "max_ps")},
+            "registers": kernel.launch.registers,
+            "shared_bytes": kernel.launch.shared_bytes,
+            "block": _size(kernel.launch.block),
+            "grid": _size(kernel.launch.grid),
+            "occupancy_percent": kernel.occupancy,
         }
         for host in hosts
-        for each in kernel_stats([host])
+        for kernel in kernel_stats([host])
     ]
     return _of(_KERNELS, rows)
 
@@ -202,33 +202,33 @@ def _of(table: Table, rows: Sequence[Mapping[str, Any]]) -> Frame:
 def allocated(hosts: Sequence[Host]) -> Frame:
     """The allocations and what gives them back, with what they are for."""
     return Frame(_ALLOCATIONS, [
-        _memory(host, shift + origin(host), found)
+        _memory(host, shift + origin(host), memory)
         for host, shift in zip(hosts, clock.shifts(hosts), strict=True)
-        for found in allocations(host).values()
+        for memory in allocations(host).values()
     ])  # fmt: skip
 
 
-def _memory(host: Host, shift: int, found: Allocations) -> dict[str, Values]:
+def _memory(host: Host, shift: int, allocations: Allocations) -> dict[str, Values]:
     assert host.cpu, "allocations are events of the host's threads"
-    numbers = found.event + host.trace.rows(host.cpu).start
+    numbers = allocations.event + host.trace.rows(host.cpu).start
     # What is given back has the texts of its allocation, where that was recorded.
-    own = np.where(found.source >= 0, found.source, np.arange(len(found)))
-    ends = (found.until >= 0) & (found.until < len(found))
-    kinds, kind_of = np.unique(found.dtype[own], return_inverse=True)
+    own = np.where(allocations.source >= 0, allocations.source, np.arange(len(allocations)))
+    ends = (allocations.until >= 0) & (allocations.until < len(allocations))
+    kinds, kind_of = np.unique(allocations.dtype[own], return_inverse=True)
     return {
-        "host": repeated(host.name, len(found)),
-        "memory": repeated(found.memory, len(found)),
+        "host": repeated(host.name, len(allocations)),
+        "memory": repeated(allocations.memory, len(allocations)),
         "event": Values(numbers),
-        "time_ps": Values(found.time + shift),
-        "allocates": Values(found.allocates),
-        "bytes": Values(found.size),
-        "requested_bytes": Values(found.requested),
-        "address": Values(found.address.view(np.uint64)),
-        "op": stated(found.op[own], found.texts["op"]),
-        "shape": stated(found.shape[own], found.texts["shape"]),
+        "time_ps": Values(allocations.time + shift),
+        "allocates": Values(allocations.allocates),
+        "bytes": Values(allocations.size),
+        "requested_bytes": Values(allocations.requested),
+        "address": Values(allocations.address.view(np.uint64)),
+        "op": stated(allocations.op[own], allocations.texts["op"]),
+        "shape": stated(allocations.shape[own], allocations.texts["shape"]),
         "dtype": stated(kind_of.reshape(-1), [dtype_name(kind) for kind in kinds.tolist()]),
-        "freed_ps": Values(found.time[np.where(ends, found.until, 0)] + shift, None, ends),
-        "in_use_bytes": Values(found.in_use),
-        "fragmentation": Values(found.fragmentation),
+        "freed_ps": Values(allocations.time[np.where(ends, allocations.until, 0)] + shift, None, ends),
+        "in_use_bytes": Values(allocations.in_use),
+        "fragmentation": Values(allocations.fragmentation),
         "step": step_of(host, numbers),
     }

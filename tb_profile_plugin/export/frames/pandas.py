@@ -35,18 +35,18 @@ def _column(field: Field, parts: list[Values]) -> Any:
     unknown = np.concatenate([np.zeros(len(part), bool) if part.known is None else ~part.known for part in parts])
     if data.dtype.kind == "f":
         return np.where(unknown, np.nan, data)
-    made = pd.arrays.BooleanArray if field.kind == "boolean" else pd.arrays.IntegerArray
-    return made(data, unknown)
+    array_type = pd.arrays.BooleanArray if field.kind == "boolean" else pd.arrays.IntegerArray
+    return array_type(data, unknown)
 
 
 def _categories(parts: list[Values]) -> Any:
     import pandas as pd
 
-    place: dict[str, int] = {}
+    code_of: dict[str, int] = {}
     codes = [np.empty(0, np.int32)]
     for part in parts:
-        moved = [place.setdefault(text, len(place)) for text in part.texts or ()]
+        moved = [code_of.setdefault(text, len(code_of)) for text in part.texts or ()]
         shared = part.data if moved == list(range(len(moved))) else np.array(moved, np.int32)[part.data]
         codes.append(shared if part.known is None else np.where(part.known, shared, np.int32(-1)))
     joined = codes[1] if len(codes) == 2 else np.concatenate(codes)
-    return pd.Categorical.from_codes(joined, pd.Index(list(place), dtype=str))
+    return pd.Categorical.from_codes(joined, pd.Index(list(code_of), dtype=str))

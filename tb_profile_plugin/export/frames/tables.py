@@ -18,11 +18,11 @@ TABLES: Mapping[str, Table] = {
 """By name."""
 
 
-def joined(name: str, found: Sequence[tuple[str, Frame]]) -> Frame:
+def joined(name: str, frames: Sequence[tuple[str, Frame]]) -> Frame:
     """One of these tables of several sessions, whose names stand before it."""
     batches = [
         {"session": repeated(session, len(batch["host"])), **batch}
-        for session, frame in found
+        for session, frame in frames
         for batch in frame.batches
     ]
     return Frame(TABLES[name], batches)

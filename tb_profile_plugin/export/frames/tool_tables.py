@@ -17,16 +17,16 @@ def table(answer: Json, name: str = "") -> Frame:
     if wanted not in tables:
         message = f"The answer has no table {wanted!r}." if wanted else "The answer has no tables."
         raise ProblemError(Problem("no_table", message, f"Tables: {', '.join(tables) or 'none'}."))
-    found = tables[wanted]
-    fields = tuple(_field(column) for column in found["columns"])
-    batch = {field.id: values(field, column["values"]) for field, column in zip(fields, found["columns"], strict=True)}
-    return Frame(Table(wanted, found["label"], fields), [batch] if fields else [])
+    table = tables[wanted]
+    fields = tuple(_field(column) for column in table["columns"])
+    batch = {field.id: values(field, column["values"]) for field, column in zip(fields, table["columns"], strict=True)}
+    return Frame(Table(wanted, table["label"], fields), [batch] if fields else [])
 
 
 def _field(column: dict[str, Any]) -> Field:
     """Numbers of which one is no integer are reals."""
-    known = [each for each in column["values"] if each is not None]
+    entries = [entry for entry in column["values"] if entry is not None]
     kind: Any = column["kind"] if column["kind"] in ("string", "boolean") else "number"
-    whole = all(isinstance(each, int) and abs(each) < 2**63 for each in known)
-    dtype = "bool" if kind == "boolean" else "int64" if whole else "float64"
+    are_integers = all(isinstance(entry, int) and abs(entry) < 2**63 for entry in entries)
+    dtype = "bool" if kind == "boolean" else "int64" if are_integers else "float64"
     return Field(column["id"], column["label"], kind, column.get("unit", ""), column.get("doc", ""), dtype=dtype)

@@ -16,43 +16,43 @@ _OPS = 12
 
 def before_after(answer: Json, before: str, after: str) -> str:
     """What the tool ``compare`` answers: the verdict, its reasons, the parts of a step, the ops that changed most."""
-    found = Named(answer)
-    said = found.headline
+    comparison = Named(answer)
+    headline = comparison.headline
     heads = ("#Before", "#After", "#Difference")
     return "\n".join(
         [
             "<h2>Before and after</h2>",
-            f"<p><b>{escape(said['text'])}</b> {escape(said['doubt'])}</p>",
+            f"<p><b>{escape(headline['text'])}</b> {escape(headline['doubt'])}</p>",
             f'<p class="quiet">Before: {escape(before)}. After: {escape(after)}. Times are of a mean step.</p>',
-            bullets("", found.values("reasons", "text")),
-            table("What differs", ("What", "Before", "After"), _differs(found)),
-            table("Parts of a step, before and after", ("Part", *heads), _parts(found)),
-            table("Ops that changed most", ("Op", "Part", *heads), _ops(found)),
+            bullets("", comparison.values("reasons", "text")),
+            table("What differs", ("What", "Before", "After"), _differs(comparison)),
+            table("Parts of a step, before and after", ("Part", *heads), _parts(comparison)),
+            table("Ops that changed most", ("Op", "Part", *heads), _ops(comparison)),
         ]
     )
 
 
-def _differs(found: Named) -> Iterator[tuple[str, ...]]:
-    for row in found.records("differs"):
+def _differs(comparison: Named) -> Iterator[tuple[str, ...]]:
+    for row in comparison.records("differs"):
         if row["grade"] != "same":
             yield tuple(escape(row[column] or "") for column in ("label", "base", "new"))
 
 
-def _parts(found: Named) -> Iterator[tuple[str, ...]]:
-    for row in found.records("parts"):
+def _parts(comparison: Named) -> Iterator[tuple[str, ...]]:
+    for row in comparison.records("parts"):
         yield escape(row["label"]), *_times(row)
-    whole = {name: found.fact(name) for name in ("base_ps", "new_ps")}
-    if None not in whole.values():
-        yield "<b>Step</b>", *_times(whole | {"delta_ps": whole["new_ps"] - whole["base_ps"]})
+    step_ps = {name: comparison.fact(name) for name in ("base_ps", "new_ps")}
+    if None not in step_ps.values():
+        yield "<b>Step</b>", *_times(step_ps | {"delta_ps": step_ps["new_ps"] - step_ps["base_ps"]})
 
 
-def _ops(found: Named) -> Iterator[tuple[str, ...]]:
-    rows = [row for row in found.records("ops") if row["delta_ps"]]
+def _ops(comparison: Named) -> Iterator[tuple[str, ...]]:
+    rows = [row for row in comparison.records("ops") if row["delta_ps"]]
     for row in sorted(rows, key=lambda row: -abs(row["delta_ps"]))[:_OPS]:
         yield f"<code>{escape(row['name'])}</code>", escape(row["label"]), *_times(row)
 
 
 def _times(row: dict[str, Any]) -> tuple[str, ...]:
     delta = row["delta_ps"]
-    told = [duration(row["base_ps"]), duration(row["new_ps"]), f"{'+' if delta > 0 else ''}{duration(delta)}"]
-    return tuple(each.replace("-", "−") for each in told)
+    times = [duration(row["base_ps"]), duration(row["new_ps"]), f"{'+' if delta > 0 else ''}{duration(delta)}"]
+    return tuple(time.replace("-", "−") for time in times)

@@ -16,13 +16,13 @@ _LETTERS = 300
 def rows_as_json(head: dict[str, Json], rows: list[dict[str, Any]], start: int, limit: int) -> str:
     """JSON with as many of the rows from ``start`` on as fit; ``next`` is where to go on."""
     start, limit = max(0, start), max(1, limit)
-    shown = [{key: _short(value) for key, value in row.items()} for row in rows[start : start + limit]]
+    page = [{key: _short(value) for key, value in row.items()} for row in rows[start : start + limit]]
     while True:
-        end = start + len(shown)
-        text = json.dumps({**head, "rows": shown, "next": end if end < len(rows) else None}, ensure_ascii=False)
-        if len(text.encode("utf-8", "replace")) <= MOST_BYTES or not shown:
+        end = start + len(page)
+        text = json.dumps({**head, "rows": page, "next": end if end < len(rows) else None}, ensure_ascii=False)
+        if len(text.encode("utf-8", "replace")) <= MOST_BYTES or not page:
             return cut(text)
-        shown = shown[: len(shown) // 2]
+        page = page[: len(page) // 2]
 
 
 def _short(value: Any) -> Any:

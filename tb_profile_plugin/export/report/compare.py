@@ -28,24 +28,24 @@ _NAME = 60
 _SIGNS = {"slower": "▲", "faster": "▼", "same": "●", "unclear": "○", "incomparable": "✕"}
 
 
-def nested(found: Comparison, told: Verdict) -> Json:
+def nested(comparison: Comparison, verdict: Verdict) -> Json:
     """As docs/compare.md describes it; integers are exact ps, ``…_ms`` are estimates."""
-    base, new = found.sides
+    base, new = comparison.sides
     return {
         "version": VERSION,
         "kind": "compare",
         "sides": {"base": _captures(base), "new": _captures(new)},
-        "facts": [vars(fact) for fact in found.facts],
-        "step": _change(found.step, found) | {"base": _steps(base), "new": _steps(new)},
-        "devices": _change(found.devices, found) if found.devices_only else None,
-        "verdict": vars(told),
-        "parts": [_part(row) for row in found.parts],
-        "ops": [_op(row) for row in found.ops if not row.rest],
-        "rest": {"delta_ms": _ms(sum((row.difference.delta for row in found.ops if row.rest), Fraction(0)))},
-        "matched": {"base": found.matched[0], "new": found.matched[1]},
+        "facts": [vars(fact) for fact in comparison.facts],
+        "step": _change(comparison.step, comparison) | {"base": _steps(base), "new": _steps(new)},
+        "devices": _change(comparison.devices, comparison) if comparison.devices_only else None,
+        "verdict": vars(verdict),
+        "parts": [_part(row) for row in comparison.parts],
+        "ops": [_op(row) for row in comparison.ops if not row.rest],
+        "rest": {"delta_ms": _ms(sum((row.difference.delta for row in comparison.ops if row.rest), Fraction(0)))},
+        "matched": {"base": comparison.matched[0], "new": comparison.matched[1]},
         "causes": [
-            {"id": each.id, "label": each.label, "base_ps": each.base_ps, "new_ps": each.new_ps}
-            for each in causes(found.sides)
+            {"id": cause.id, "label": cause.label, "base_ps": cause.base_ps, "new_ps": cause.new_ps}
+            for cause in causes(comparison.sides)
         ],
     }
 
@@ -54,29 +54,29 @@ def _captures(side: Side) -> list[Json]:
     return [
         {
             "run": name,
-            "id": each.id,
-            "steps": len(each.steps.ps),
-            "warmup": each.steps.reason.count("warm_up"),
-            "kept": len(each.steps.kept),
+            "id": digest.id,
+            "steps": len(digest.steps.ps),
+            "warmup": digest.steps.reason.count("warm_up"),
+            "kept": len(digest.steps.kept),
             "items": side.items,
         }
-        for name, each in zip(side.names, side.digests, strict=True)
+        for name, digest in zip(side.names, side.digests, strict=True)
     ]
 
 
 def _steps(side: Side) -> list[Json]:
-    found = []
-    for each in side.digests:
-        estimate, times = of_steps(each), sorted(each.steps.ps[i] for i in each.steps.kept)
+    steps = []
+    for digest in side.digests:
+        estimate, times = of_steps(digest), sorted(digest.steps.ps[i] for i in digest.steps.kept)
         median = times[len(times) // 2] if times else None
-        found.append(
+        steps.append(
             {"sum_ps": estimate.total, "kept": estimate.kept, "median_ps": median, "inflation": estimate.inflation}
         )
-    return found
+    return steps
 
 
-def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
-    unit = "step" if found.sides.base.items == found.sides.new.items == 1 else "item"
+def _change(change: Change | None, comparison: Comparison) -> dict[str, Json]:
+    unit = "step" if comparison.sides.base.items == comparison.sides.new.items == 1 else "item"
     if change is None:
         return {"change": None, "unit": unit}
     return {
@@ -87,10 +87,10 @@ def _change(change: Change | None, found: Comparison) -> dict[str, Json]:
         "mde": change.least,
         "captures_needed": change.captures,
         "unit": unit,
-        "base_ms": _ms(found.whole.base),
-        "new_ms": _ms(found.whole.new),
+        "base_ms": _ms(comparison.whole.base),
+        "new_ms": _ms(comparison.whole.new),
         "among_steps": change.among_steps,
-        "between_runs": found.runs.deviation if found.runs else None,
+        "between_runs": comparison.runs.deviation if comparison.runs else None,
     }
 
 
@@ -134,39 +134,39 @@ def _ms(ps: Fraction) -> float:
     return float(ps / 10**9)
 
 
-def text(found: Comparison, told: Verdict, top: int = 15) -> str:
+def text(comparison: Comparison, verdict: Verdict, top: int = 15) -> str:
     """For a terminal, with so many ops."""
-    return "\n".join(map(shown, _text(found, told, top))) + "\n"
+    return "\n".join(map(shown, _text(comparison, verdict, top))) + "\n"
 
 
-def _text(found: Comparison, told: Verdict, top: int) -> Iterator[str]:
-    yield told.text
-    yield from (f"  why   {reason}" for reason in told.reasons)
-    yield from (f"  but   {doubt}" for doubt in told.doubts)
-    if found.facts:
+def _text(comparison: Comparison, verdict: Verdict, top: int) -> Iterator[str]:
+    yield verdict.text
+    yield from (f"  why   {reason}" for reason in verdict.reasons)
+    yield from (f"  but   {doubt}" for doubt in verdict.doubts)
+    if comparison.facts:
         yield ""
         yield "What differs"
-        for fact in found.facts:
+        for fact in comparison.facts:
             values = f": {fact.base} → {fact.new}" if fact.base or fact.new else ""
             yield f"  {fact.label}{values}{f' ({fact.text})' if fact.text else ''}"
-    if not (found.whole.base and found.whole.new):
+    if not (comparison.whole.base and comparison.whole.new):
         return
-    rows = [(LABELS[row.id], row.difference, "") for row in found.parts]
-    yield from _table("Part", rows, found)
-    ops = [row for row in found.ops if not row.rest][:top]
-    told_ops = [(_called(row), row.difference, f"  {'*' if row.marked else ' '} {TIERS[row.tier]}") for row in ops]
-    yield from _table("Op", [*told_ops, ("(others)", _others(found, ops), "")], found)
-    share = " and ".join(percent(each) for each in found.matched)
+    rows = [(LABELS[row.id], row.difference, "") for row in comparison.parts]
+    yield from _table("Part", rows, comparison)
+    ops = [row for row in comparison.ops if not row.rest][:top]
+    op_rows = [(_called(row), row.difference, f"  {'*' if row.marked else ' '} {TIERS[row.tier]}") for row in ops]
+    yield from _table("Op", [*op_rows, ("(others)", _others(comparison, ops), "")], comparison)
+    share = " and ".join(percent(fraction) for fraction in comparison.matched)
     yield f"Found on both sides with certainty: {share} of the time. * is more than chance."
 
 
-def _others(found: Comparison, shown: Sequence[OpRow]) -> Difference:
-    seen = {row.id for row in shown}
-    rest = [row.difference for row in found.ops if row.id not in seen]
+def _others(comparison: Comparison, printed: Sequence[OpRow]) -> Difference:
+    seen = {row.id for row in printed}
+    rest = [row.difference for row in comparison.ops if row.id not in seen]
     return Difference(sum((d.base for d in rest), Fraction(0)), sum((d.new for d in rest), Fraction(0)))
 
 
-def _table(title: str, rows: Sequence[tuple[str, Difference, str]], found: Comparison) -> Iterator[str]:
+def _table(title: str, rows: Sequence[tuple[str, Difference, str]], comparison: Comparison) -> Iterator[str]:
     width = max([len(name) for name, _, _ in rows] + [len(title)])
     yield ""
     yield f"{title:{width}}  {'base ms':>10} {'new ms':>10} {'Δ ms':>10}   95 %"
@@ -175,7 +175,7 @@ def _table(title: str, rows: Sequence[tuple[str, Difference, str]], found: Compa
     )
     for (name, one, more), (base, new) in zip(rows, columns, strict=True):
         yield f"{name:{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}   {_interval(one):20}{more}".rstrip()
-    base, new = (round(float(each) / _PS_PER_MS, 3) for each in (found.whole.base, found.whole.new))
+    base, new = (round(float(total) / _PS_PER_MS, 3) for total in (comparison.whole.base, comparison.whole.new))
     yield f"{'all':{width}}  {base:10.3f} {new:10.3f} {new - base:+10.3f}"
 
 
@@ -186,12 +186,12 @@ def _interval(one: Difference) -> str:
 def _rounded(values: Sequence[Fraction]) -> list[float]:
     """In ms with three digits, such that they sum to their sum: the largest remainders are rounded up."""
     scaled = [value / 10**6 for value in values]
-    whole = [value.numerator // value.denominator for value in scaled]
-    missing = round(sum(scaled, Fraction(0))) - sum(whole)
-    order = sorted(range(len(values)), key=lambda i: whole[i] - scaled[i])
+    rounded = [value.numerator // value.denominator for value in scaled]
+    missing = round(sum(scaled, Fraction(0))) - sum(rounded)
+    order = sorted(range(len(values)), key=lambda i: rounded[i] - scaled[i])
     for i in order[:missing]:
-        whole[i] += 1
-    return [each / 1000 for each in whole]
+        rounded[i] += 1
+    return [thousandths / 1000 for thousandths in rounded]
 
 
 def _called(row: OpRow) -> str:
@@ -199,29 +199,29 @@ def _called(row: OpRow) -> str:
     return name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
 
 
-def markdown(found: Comparison, told: Verdict, name: str = "compare") -> str:
+def markdown(comparison: Comparison, verdict: Verdict, name: str = "compare") -> str:
     """For a pull request: an update of the same name can take its place."""
-    return within(_markdown(found, told, name))
+    return within(_markdown(comparison, verdict, name))
 
 
-def _markdown(found: Comparison, told: Verdict, name: str) -> Iterator[str]:
+def _markdown(comparison: Comparison, verdict: Verdict, name: str) -> Iterator[str]:
     yield f"<!-- tb-profile:{''.join(letter for letter in name if letter.isalnum() or letter in '._')} -->"
-    yield f"{_SIGNS[told.code]} **{escaped(told.text)}**"
+    yield f"{_SIGNS[verdict.code]} **{escaped(verdict.text)}**"
     yield ""
-    yield from (f"- {escaped(reason)}" for reason in told.reasons)
-    yield from (f"- *{escaped(doubt)}*" for doubt in told.doubts)
+    yield from (f"- {escaped(reason)}" for reason in verdict.reasons)
+    yield from (f"- *{escaped(doubt)}*" for doubt in verdict.doubts)
     yield ""
     yield "| part | base | new | Δ | 95 % |"
     yield "|---|---:|---:|---:|---:|"
-    yield from (_row(LABELS[row.id], row.difference) for row in found.parts[:_PARTS])
-    yield _row("**all**", found.whole)
-    different = [fact for fact in found.facts if fact.grade != SAME]
+    yield from (_row(LABELS[row.id], row.difference) for row in comparison.parts[:_PARTS])
+    yield _row("**all**", comparison.whole)
+    different = [fact for fact in comparison.facts if fact.grade != SAME]
     if different:
         yield ""
         yield "| what differs | base | new |"
         yield "|---|---|---|"
         yield from (f"| {escaped(fact.label)} | {escaped(fact.base)} | {escaped(fact.new)} |" for fact in different)
-    ops = [row for row in found.ops if not row.rest][:_OPS]
+    ops = [row for row in comparison.ops if not row.rest][:_OPS]
     if ops:
         yield ""
         yield f"<details><summary>{len(ops)} ops that changed most</summary>"

@@ -42,35 +42,35 @@ class Stack(NamedTuple):
     """Innermost first."""
 
 
-def nested(found: Found) -> Json:
+def nested(analysis: Found) -> Json:
     """As docs/hang.md describes it."""
-    verdict = found.verdict
+    verdict = analysis.verdict
     return {
         "version": VERSION,
         "kind": "hang",
         "outcome": verdict.outcome,
         "headline": sentences.headline(verdict),
         "details": sentences.details(verdict),
-        "causes": [_cause(verdict, each) for each in verdict.causes],
-        "groups": [_group(each, around(verdict, each)) for each in verdict.groups],
-        "ranks": [_rank(verdict, each) for each in found.dumps],
+        "causes": [_cause(verdict, cause) for cause in verdict.causes],
+        "groups": [_group(group, around(verdict, group)) for group in verdict.groups],
+        "ranks": [_rank(verdict, dump) for dump in analysis.dumps],
         "silent": list(verdict.silent),
-        "problems": [each.as_json() for each in found.problems],
-        "profiles": list(found.profiles),
+        "problems": [problem.as_json() for problem in analysis.problems],
+        "profiles": list(analysis.profiles),
     }
 
 
-def text(found: Found) -> str:
+def text(analysis: Found) -> str:
     """For a terminal."""
-    return "".join(f"{shown(line)}\n" for line in _text(found))
+    return "".join(f"{shown(line)}\n" for line in _text(analysis))
 
 
-def markdown(found: Found) -> str:
+def markdown(analysis: Found) -> str:
     """For a ticket or a mail."""
-    verdict = found.verdict
+    verdict = analysis.verdict
     lines = [f"**{escaped(sentences.headline(verdict))}**", ""]
-    lines += [f"- {escaped(each)}" for each in (*details(verdict), *hints(found))]
-    for group in shown_groups(verdict):
+    lines += [f"- {escaped(line)}" for line in (*details(verdict), *hints(analysis))]
+    for group in visible_groups(verdict):
         grid = table(group, around(verdict, group))
         heads = [f"{name} {number}" for name, number in zip(grid.operations, grid.sequences, strict=True)]
         lines += ["", f"Group {escaped(group.label)}, {len(group.members)} ranks:", ""]
@@ -81,15 +81,15 @@ def markdown(found: Found) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _text(found: Found) -> Iterator[str]:
-    verdict = found.verdict
+def _text(analysis: Found) -> Iterator[str]:
+    verdict = analysis.verdict
     yield sentences.headline(verdict)
-    yield from (f"  {each}" for each in details(verdict))
-    for group in shown_groups(verdict):
+    yield from (f"  {detail}" for detail in details(verdict))
+    for group in visible_groups(verdict):
         yield ""
         yield f"Group {group.label}, {len(group.members)} {'rank' if len(group.members) == 1 else 'ranks'}"
         yield from _grid(table(group, around(verdict, group)))
-    left_out = len(verdict.groups) - len(shown_groups(verdict))
+    left_out = len(verdict.groups) - len(visible_groups(verdict))
     if left_out:
         yield f"  {left_out} more {'group' if left_out == 1 else 'groups'}: --format json has all."
     for stack in stacks(verdict):
@@ -98,7 +98,7 @@ def _text(found: Found) -> Iterator[str]:
         yield from (f"  {line_of(frame)}" for frame in stack.frames[:_FRAMES_AT_MOST])
         if len(stack.frames) > _FRAMES_AT_MOST:
             yield f"  and {len(stack.frames) - _FRAMES_AT_MOST} more"
-    more = list(hints(found))
+    more = list(hints(analysis))
     if more:
         yield ""
         yield from more
@@ -111,15 +111,15 @@ def details(verdict: Verdict) -> list[str]:
     return [*every[:_DETAILS_AT_MOST], *([f"{more} more sentences: --format json has all."] if more > 0 else [])]
 
 
-def hints(found: Found) -> Iterator[str]:
+def hints(analysis: Found) -> Iterator[str]:
     """What to do for more."""
-    unread = sum(each.unread for each in found.dumps)
+    unread = sum(dump.unread for dump in analysis.dumps)
     if unread:
         yield f"{unread:,} entries of the dumps could not be understood."
-    if found.verdict.causes and not any(each.has_stacks for each in found.dumps):
+    if analysis.verdict.causes and not any(dump.has_stacks for dump in analysis.dumps):
         yield "These dumps hold no Python stacks. Dump pickles instead of JSON."
-    if found.profiles:
-        yield f"Profiles lie beside the dumps. Open them: tb-profile serve {found.folder}"
+    if analysis.profiles:
+        yield f"Profiles lie beside the dumps. Open them: tb-profile serve {analysis.folder}"
 
 
 def _grid(grid: Table) -> Iterator[str]:
@@ -131,20 +131,22 @@ def _grid(grid: Table) -> Iterator[str]:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def shown_groups(verdict: Verdict) -> list[Group]:
+def visible_groups(verdict: Verdict) -> list[Group]:
     """Those with findings, in the order of the causes; all where there are none."""
     groups: list[Group] = []
     for cause in verdict.causes:
-        if not any(each is cause.finding.group for each in groups):
+        if not any(group is cause.finding.group for group in groups):
             groups.append(cause.finding.group)
-    chosen = groups or verdict.groups
-    return [group for group in chosen if group.sequences()][:_GROUPS_AT_MOST]
+    candidates = groups or verdict.groups
+    return [group for group in candidates if group.sequences()][:_GROUPS_AT_MOST]
 
 
 def around(verdict: Verdict, group: Group) -> int | None:
     """The number at which a group's ranks part."""
-    found = (each.finding for each in verdict.causes if each.finding.group is group and not each.finding.unit.is_p2p)
-    return next((each.unit.sequence for each in found), None)
+    findings = (
+        cause.finding for cause in verdict.causes if cause.finding.group is group and not cause.finding.unit.is_p2p
+    )
+    return next((finding.unit.sequence for finding in findings), None)
 
 
 def stacks(verdict: Verdict) -> list[Stack]:
@@ -154,12 +156,12 @@ def stacks(verdict: Verdict) -> list[Stack]:
     seen: set[int] = set()
     for cause in verdict.causes:
         for rank in cause.finding.culprits or cause.finding.others:
-            place = verdict.called(rank, cause.finding)
-            if rank not in seen and place and (frames := place.unit.first.frames):
-                titles.setdefault(frames, f"called {sentences.operation(place.unit)} of group {place.group} from")
+            position = verdict.called(rank, cause.finding)
+            if rank not in seen and position and (frames := position.unit.first.frames):
+                titles.setdefault(frames, f"called {sentences.operation(position.unit)} of group {position.group} from")
                 ranks.setdefault(frames, []).append(rank)
                 seen.add(rank)
-    return [Stack(f"{sentences.named(each)} {titles[frames]}", frames) for frames, each in ranks.items()]
+    return [Stack(f"{sentences.named(numbers)} {titles[frames]}", frames) for frames, numbers in ranks.items()]
 
 
 def line_of(frame: Frame) -> str:
@@ -168,22 +170,22 @@ def line_of(frame: Frame) -> str:
 
 
 def _cause(verdict: Verdict, cause: Cause) -> Json:
-    found = cause.finding
+    finding = cause.finding
     stacks: dict[tuple[Frame, ...], list[int]] = {}
-    for rank in found.culprits or found.others:
-        place = verdict.called(rank, found)
-        stacks.setdefault(place.unit.first.frames if place else (), []).append(rank)
+    for rank in finding.culprits or finding.others:
+        position = verdict.called(rank, finding)
+        stacks.setdefault(position.unit.first.frames if position else (), []).append(rank)
     return {
-        "sort": found.sort,
-        "sentence": sentences.sentence(found),
-        "group": found.group.label,
-        "operation": found.unit.kind,
-        "sequence": found.unit.sequence,
-        "p2p": found.unit.is_p2p,
-        "culprits": list(found.culprits),
-        "waiting": list(found.waiting),
-        "others": list(found.others),
-        "sides": [side._asdict() for side in found.mismatch.sides] if found.mismatch else [],
+        "sort": finding.sort,
+        "sentence": sentences.sentence(finding),
+        "group": finding.group.label,
+        "operation": finding.unit.kind,
+        "sequence": finding.unit.sequence,
+        "p2p": finding.unit.is_p2p,
+        "culprits": list(finding.culprits),
+        "waiting": list(finding.waiting),
+        "others": list(finding.others),
+        "sides": [side._asdict() for side in finding.mismatch.sides] if finding.mismatch else [],
         "follows": list(cause.follows),
         "stacks": [
             {"ranks": ranks, "frames": [frame._asdict() for frame in frames]}
@@ -206,11 +208,12 @@ def _group(group: Group, number: int | None) -> Json:
 
 
 def _rank(verdict: Verdict, dump: Dump) -> Json:
-    place = verdict.places.get(dump.rank)
+    position = verdict.places.get(dump.rank)
     return {
         "rank": dump.rank,
         "file": dump.where,
         "entries": len(dump.operations),
         "unread": dump.unread,
-        "at": place and {"group": place.group, "operation": sentences.operation(place.unit), "state": place.unit.state},
+        "at": position
+        and {"group": position.group, "operation": sentences.operation(position.unit), "state": position.unit.state},
     }

@@ -9,7 +9,7 @@ from ...analysis.hang import sentences
 from ...analysis.hang.groups import Group, ranges
 from ...analysis.hang.table import Table, table
 from ...formats.flight_recorder import COMPLETED, ENDED, SCHEDULED, STARTED
-from .hang import Found, around, details, hints, line_of, shown_groups, stacks
+from .hang import Found, around, details, hints, line_of, stacks, visible_groups
 from .html import bullets
 
 _BEFORE = 11
@@ -33,25 +33,25 @@ ol { padding-left: 2rem; font-family: ui-monospace, monospace; font-size: 13px; 
 """
 
 
-def page(found: Found) -> str:
+def page(analysis: Found) -> str:
     """The file."""
-    title = escape(sentences.headline(found.verdict))
+    title = escape(sentences.headline(analysis.verdict))
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f"<title>{title}</title><style>{_STYLE}</style></head><body><main><h1>{title}</h1>",
-            *_body(found),
+            *_body(analysis),
             "</main></body></html>",
         ]
     )
 
 
-def _body(found: Found) -> Iterator[str]:
-    verdict = found.verdict
-    yield bullets("", (*details(verdict), *hints(found), *map(str, found.problems)))
-    for group in shown_groups(verdict):
+def _body(analysis: Found) -> Iterator[str]:
+    verdict = analysis.verdict
+    yield bullets("", (*details(verdict), *hints(analysis), *map(str, analysis.problems)))
+    for group in visible_groups(verdict):
         yield from _grid(group, table(group, around(verdict, group), _BEFORE))
     for stack in stacks(verdict):
         lines = "".join(f"<li>{escape(line_of(frame))}</li>" for frame in stack.frames)

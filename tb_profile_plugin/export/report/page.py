@@ -89,19 +89,19 @@ class Cover(NamedTuple):
 
 
 def page(
-    summary: Json, cover: Cover, script: str, packed: bytes, held: str = "", drawn: str = "", notices: str = ""
+    summary: Json, cover: Cover, script: str, packed: bytes, embedded: str = "", drawn: str = "", notices: str = ""
 ) -> str:
     """The file: ``summary`` as `summary.summary` makes it, the cover, the bundle, compressed answers.
 
-    ``held`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without scripts,
-    ``notices`` the text that licences ask to be handed on with the bundle.
+    ``embedded`` is an element of data that pages do not read, ``drawn`` HTML for the end of what is there without
+    scripts, ``notices`` the text that licences ask to be handed on with the bundle.
 
     Raises `ProblemError` for a bundle that would end its own element.
     """
     if re.search(r"</script|<!--", script, re.IGNORECASE):
         raise ProblemError(Problem("bad_bundle", "The pages cannot be put into one file.", "Report this, please."))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    chosen = f' data-base="{escape(cover.base)}"' if cover.base else ""
+    base = f' data-base="{escape(cover.base)}"' if cover.base else ""
     answers = base64.b64encode(packed).decode()
     title = escape(cover.title or f"Profile of {summary['session']}")
     return "\n".join(
@@ -111,8 +111,8 @@ def page(
             '<meta name="viewport" content="width=device-width"><meta name="referrer" content="no-referrer">',
             f'<title>{title}</title><link rel="icon" href="data:,"><style>{_STYLE}</style></head><body>',
             _still(summary, cover, drawn),
-            f'<script type="application/octet-stream" id="answers"{chosen}>{answers}</script>',
-            held,
+            f'<script type="application/octet-stream" id="answers"{base}>{answers}</script>',
+            embedded,
             f"<!--\n{escape(notices, quote=False)}-->",
             f"<script>{script}</script></body></html>",
         ]
@@ -121,7 +121,7 @@ def page(
 
 def _still(summary: Json, cover: Cover, drawn: str) -> str:
     verdict, facts = summary["verdict"], summary["facts"]
-    told = (
+    description = (
         f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}, {facts['device']}. Steps are {facts['steps_are']}."
     )
     return "\n".join(
@@ -131,14 +131,14 @@ def _still(summary: Json, cover: Cover, drawn: str) -> str:
             f'<p class="notes">{escape(cover.notes)}</p>' if cover.notes else "",
             f"<h1>{escape(verdict['text'] or 'Nothing can be said of this capture.')}</h1>",
             f"<p>{escape(verdict['doubt'])}</p>" if verdict["doubt"] else "",
-            f'<p class="quiet">{escape(summary["session"])}: {escape(told)} {escape(cover.about)} '
+            f'<p class="quiet">{escape(summary["session"])}: {escape(description)} {escape(cover.about)} '
             f"Made by {escape(summary['made_by'])}.</p>",
             before_after(cover.comparison, cover.base, summary["session"]) if cover.comparison else "",
             table("Figures", ("Figure", "#Value"), map(_metric, summary["metrics"])),
             table("Where the time goes", ("Part", "#Time", "#Share", ""), map(_part, summary["parts"])),
             _causes(summary["causes"]),
             table("Ops by self time", ("Op", "Where", "#Over all steps", "#Share", "#Count"), map(_op, summary["ops"])),
-            bullets("Doubts", [f"{each['message']} {each['remedy']}" for each in summary["findings"]]),
+            bullets("Doubts", [f"{finding['message']} {finding['remedy']}" for finding in summary["findings"]]),
             drawn,
             "</article>",
         ]
@@ -162,11 +162,11 @@ def _op(op: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _causes(causes: Sequence[dict[str, Any]]) -> str:
-    told = []
+    items = []
     for cause in causes:
         cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
         won = cause["gain_at_most_ms"]
         gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
         remedy = f" <b>→ {escape(cause['remedy'])}</b>" if cause["remedy"] else ""
-        told.append(f"<li><b>{escape(cause['label'])}</b>: {cost}{gain}. {escape(cause['text'])}{remedy}</li>")
-    return f"<h2>Why, and what would help</h2><ol>{''.join(told)}</ol>" if told else ""
+        items.append(f"<li><b>{escape(cause['label'])}</b>: {cost}{gain}. {escape(cause['text'])}{remedy}</li>")
+    return f"<h2>Why, and what would help</h2><ol>{''.join(items)}</ol>" if items else ""

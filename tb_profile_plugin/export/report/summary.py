@@ -47,7 +47,7 @@ _COUNTED = frozenset({"steps_kept", "steps_complete"})
 def summary(session: str, answers: dict[str, Json]) -> Json:
     """The summary of a session by the answers of `QUESTIONS`, as JSON data."""
     why, overview = Named(answers["why"]), Named(answers["overview_page"])
-    told = answers["why"]["headline"]
+    headline = answers["why"]["headline"]
     facts = answers["overview_page"]["facts"]
     metrics = [
         {
@@ -65,12 +65,12 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
         "kind": "summary",
         "made_by": f"tb-profile-plugin {__version__}",
         "session": _name(session),
-        "verdict": {key: _said(told[key]) for key in ("code", "text", "level", "doubt")},
+        "verdict": {key: _sentence(headline[key]) for key in ("code", "text", "level", "doubt")},
         "facts": {
             "hosts": overview.fact("hosts"),
             "device": overview.fact("device_type"),
             "device_recorded": overview.fact("device_recorded"),
-            "steps_are": _said(overview.fact("step_source")),
+            "steps_are": _sentence(overview.fact("step_source")),
         },
         "metrics": [metric for metric in metrics if metric["value"] is not None],
         "parts": _parts(overview),
@@ -88,18 +88,18 @@ def summary(session: str, answers: dict[str, Json]) -> Json:
 def _parts(overview: Named) -> list[dict[str, Any]]:
     rows = [row for row in overview.records("parts") if row["average_ms"]]
     rows.sort(key=lambda row: -row["average_ms"])
-    shown = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
-    rest = shown[_PARTS - 1 :]
+    parts = [{"id": row["part"], **{key: row[key] for key in ("label", "average_ms", "share")}} for row in rows]
+    rest = parts[_PARTS - 1 :]
     if len(rest) > 1:
         sums = {key: sum(row[key] or 0 for row in rest) for key in ("average_ms", "share")}
-        return [*shown[: _PARTS - 1], {"id": "others", "label": f"{len(rest)} others", **sums}]
-    return shown
+        return [*parts[: _PARTS - 1], {"id": "others", "label": f"{len(rest)} others", **sums}]
+    return parts
 
 
 def _cause(row: dict[str, Any]) -> dict[str, Any]:
     figures = {key: row[key] for key in ("id", "label", "share", "confidence")}
     times = {"per_step_ms": _ms(row["per_step_ps"]), "gain_at_most_ms": _ms(row["gain_ps"])}
-    return figures | times | {"text": _said(row["text"]), "remedy": _said(row["remedy"])}
+    return figures | times | {"text": _sentence(row["text"]), "remedy": _sentence(row["remedy"])}
 
 
 def _top(overview: Named) -> list[dict[str, Any]]:
@@ -113,7 +113,8 @@ def _op(row: dict[str, Any]) -> dict[str, Any]:
 
 def _findings(overview: Named) -> list[dict[str, str]]:
     return [
-        {"code": note["code"], "severity": note["severity"]} | {key: _said(note[key]) for key in ("message", "remedy")}
+        {"code": note["code"], "severity": note["severity"]}
+        | {key: _sentence(note[key]) for key in ("message", "remedy")}
         for note in _noted(overview)[:_FINDINGS]
     ]
 
@@ -130,7 +131,7 @@ def _name(text: str) -> str:
     return _cut(text, _NAME)
 
 
-def _said(text: str | None) -> str:
+def _sentence(text: str | None) -> str:
     return _cut(text or "", _SENTENCE)
 
 
@@ -140,7 +141,7 @@ def _cut(text: str, letters: int) -> str:
     return plain if len(plain) <= letters else f"{plain[: letters - 1]}…"
 
 
-def markdown(found: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
+def markdown(summary: Json, budget: int = BUDGET, escape: Callable[[str], str] = escaped) -> str:
     """The summary as Markdown of at most so many tokens: what does not fit is left out from the end, which is said.
 
     ``escape`` makes names in sentences text: for whom reads Markdown as it is, `runtime.terminal.shown` keeps them
@@ -148,7 +149,7 @@ def markdown(found: Json, budget: int = BUDGET, escape: Callable[[str], str] = e
     """
     room = budget * _LETTERS - len(_MORE.encode()) - 1
     lines: list[str] = []
-    for head, rows in _sections(found, escape):
+    for head, rows in _sections(summary, escape):
         fitting = []
         room -= _size(head)
         for row in rows:
@@ -171,24 +172,24 @@ def _size(lines: Sequence[str]) -> int:
     return sum(len(line.encode()) + 1 for line in lines)
 
 
-def _sections(found: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
-    verdict, facts = found["verdict"], found["facts"]
+def _sections(summary: Json, escape: Callable[[str], str]) -> Iterator[_Section]:
+    verdict, facts = summary["verdict"], summary["facts"]
     yield [], [f"**{escape(verdict['text'])}**", *(["", escape(verdict["doubt"])] if verdict["doubt"] else [])]
     hosts = f"{facts['hosts']} host{'' if facts['hosts'] == 1 else 's'}"
     seen = "" if facts["device_recorded"] in (True, None) else ", of which nothing was recorded"
     steps = escape(facts["steps_are"])
-    yield [""], [f"{code(found['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
-    yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, found["metrics"]))
-    parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in found["parts"])
+    yield [""], [f"{code(summary['session'])}: {hosts}, {facts['device']}{seen}. Steps are {steps}."]
+    yield _table("Figures", ("figure", "value", "better"), "rl", map(_metric, summary["metrics"]))
+    parts = ((row["label"], figure(row["average_ms"], "ms"), figure(row["share"], "share")) for row in summary["parts"])
     yield _table("Where the time goes", ("part", "time", "share"), "rr", parts)
-    causes = [line for place, row in enumerate(found["causes"], 1) for line in _lines(place, row, escape)]
+    causes = [line for number, row in enumerate(summary["causes"], 1) for line in _lines(number, row, escape)]
     yield ["", "### Why, and what would help", ""], causes
     yield _table(
-        "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, found["ops"])
+        "Ops by self time", ("op", "where", "self, all steps", "share", "count"), "lrrr", map(_row, summary["ops"])
     )
-    findings = (f"{each['severity']}: {each['message']} {each['remedy']}" for each in found["findings"])
-    yield ["", "### Doubts", ""], [f"- {escape(each)}" for each in findings]
-    unknown = f"Not known from this capture: {'; '.join(found['unknown'])}. " if found["unknown"] else ""
+    findings = (f"{finding['severity']}: {finding['message']} {finding['remedy']}" for finding in summary["findings"])
+    yield ["", "### Doubts", ""], [f"- {escape(finding)}" for finding in findings]
+    unknown = f"Not known from this capture: {'; '.join(summary['unknown'])}. " if summary["unknown"] else ""
     yield [""], [f"{unknown}More: `tb-profile why`, `tb-profile tools`, `tb-profile tool NAME`."]
 
 
@@ -202,11 +203,11 @@ def _metric(metric: dict[str, Any]) -> tuple[str, str, str]:
     return metric["label"], figure(metric["value"], metric["unit"]), metric["better"] or ""
 
 
-def _lines(place: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
+def _lines(number: int, cause: dict[str, Any], escape: Callable[[str], str]) -> Iterator[str]:
     cost = f"{figure(cause['per_step_ms'], 'ms')} per step, {figure(cause['share'], 'share')}"
     won = cause["gain_at_most_ms"]
     gain = "" if won is None else f", at most {figure(won, 'ms')} can be won"
-    yield f"{place}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
+    yield f"{number}. **{escape(cause['label'])}** (`cause:{cause['id']}`): {cost}{gain}. {escape(cause['text'])}"
     if cause["remedy"]:
         yield f"   → {escape(cause['remedy'])}"
 

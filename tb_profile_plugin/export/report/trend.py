@@ -15,12 +15,12 @@ _NO_DATE = "(no date)       "
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def nested(found: Trend) -> Json:
+def nested(trend: Trend) -> Json:
     """As docs/compare.md describes it."""
     return {
         "version": VERSION,
         "kind": "trend",
-        "between_runs": found.deviation,
+        "between_runs": trend.deviation,
         "points": [
             {
                 "run": point.name,
@@ -29,41 +29,41 @@ def nested(found: Trend) -> Json:
                 "kept": point.estimate.kept,
                 "piece": point.piece,
             }
-            for point in found.points
+            for point in trend.points
         ],
         "jumps": [
             {
-                "since": found.points[jump.at].name,
+                "since": trend.points[jump.at].name,
                 "change": jump.change,
                 "confirmed": jump.confirmed,
                 "verdict": jump.verdict and vars(jump.verdict),
             }
-            for jump in found.jumps
+            for jump in trend.jumps
         ],
     }
 
 
-def text(found: Trend) -> str:
+def text(trend: Trend) -> str:
     """For a terminal."""
-    return "".join(f"{shown(line)}\n" for line in _text(found))
+    return "".join(f"{shown(line)}\n" for line in _text(trend))
 
 
-def _text(found: Trend) -> Iterator[str]:
-    yield summary(found)
-    yield from (f"  {told(found, jump)}" for jump in found.jumps)
+def _text(trend: Trend) -> Iterator[str]:
+    yield summary(trend)
+    yield from (f"  {told(trend, jump)}" for jump in trend.jumps)
     yield ""
-    means = [float(point.estimate.mean) for point in found.points]
+    means = [float(point.estimate.mean) for point in trend.points]
     most = max(means, default=1.0)
-    for point, mean in zip(found.points, means, strict=True):
+    for point, mean in zip(trend.points, means, strict=True):
         bar = _BLOCKS[min(len(_BLOCKS) - 1, int(len(_BLOCKS) * mean / most))]
-        mark = "→" if any(found.points[jump.at] is point for jump in found.jumps) else " "
+        mark = "→" if any(trend.points[jump.at] is point for jump in trend.jumps) else " "
         yield f"{mark} {point.began or _NO_DATE}  {bar} {duration(mean):>9}  {point.name}"
 
 
-def markdown(found: Trend) -> str:
+def markdown(trend: Trend) -> str:
     """For a page or a mail."""
-    lines = [f"**{escaped(summary(found))}**", "", *(f"- {escaped(told(found, jump))}" for jump in found.jumps), ""]
+    lines = [f"**{escaped(summary(trend))}**", "", *(f"- {escaped(told(trend, jump))}" for jump in trend.jumps), ""]
     lines += ["| session | began | step |", "|---|---|---:|"]
-    for point in found.points:
+    for point in trend.points:
         lines.append(f"| {code(point.name)} | {point.began or _NO_DATE} | {duration(float(point.estimate.mean))} |")
     return "\n".join(lines) + "\n"

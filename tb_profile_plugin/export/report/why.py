@@ -69,15 +69,23 @@ _PLACES = {
 
 def _cause(row: Row, named: Named) -> dict[str, Any]:
     plain = ("id", "share", "per_step_ps", "gain_ps", "confidence", "then", "text")
-    evidence = [_without(each, "cause") for each in named.records("evidence") if each["cause"] == row["id"]]
-    names = [_without(each, "cause") for each in named.records("names") if each["cause"] == row["id"]]
+    evidence = [
+        _without(evidence_row, "cause")
+        for evidence_row in named.records("evidence")
+        if evidence_row["cause"] == row["id"]
+    ]
+    names = [_without(name_row, "cause") for name_row in named.records("names") if name_row["cause"] == row["id"]]
     remedy = {"text": row["remedy"] or "", "code": row["code"] or ""}
     return {name: row[name] for name in plain} | {"remedy": remedy, "names": names, "evidence": evidence}
 
 
 def _device(row: Row, named: Named) -> dict[str, Any]:
-    idle = [each for each in named.records("idle") if (each["host"], each["device"]) == (row["host"], row["device"])]
-    return _without(row) | {"idle": [{"id": each["id"], "ps": each["time_ps"]} for each in idle]}
+    idle = [
+        idle_row
+        for idle_row in named.records("idle")
+        if (idle_row["host"], idle_row["device"]) == (row["host"], row["device"])
+    ]
+    return _without(row) | {"idle": [{"id": idle_row["id"], "ps": idle_row["time_ps"]} for idle_row in idle]}
 
 
 def _without(row: Row, *names: str) -> dict[str, Any]:
@@ -132,8 +140,8 @@ def _steps(named: Named) -> str:
     if not named.fact("steps_count"):
         return f"No steps were found in {duration(named.fact('window_ps'))}."
     typical, period = duration(named.fact("typical_ps")), duration(named.fact("period_ps"))
-    chosen = str(named.fact("steps_chosen"))
-    how = {TYPICAL: "are typical", ALL: "are complete"}.get(chosen, f"were chosen ({chosen})")
+    selection = str(named.fact("steps_chosen"))
+    how = {TYPICAL: "are typical", ALL: "are complete"}.get(selection, f"were chosen ({selection})")
     return (
         f"{named.fact('steps_kept')} of {named.fact('steps_count')} steps {how}: {typical} each, {period} from step to "
         f"step. Steps are {named.fact('step_rule')}.{_rate(named)}"

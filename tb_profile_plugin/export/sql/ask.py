@@ -57,10 +57,10 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
     need_duckdb()
     if len(query.encode("utf-8", "replace")) > _QUERY_BYTES:
         raise _wrong("The query is longer than 64 KiB.")
-    asked = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
+    request = {"query": query, "rows": rows, "bytes": _BYTES, "memory": _MEMORY, "seconds": seconds}
     with _child() as (process, source, sink):
         with _killed_after(process, _START_S):
-            wire.send(sink, asked)
+            wire.send(sink, request)
             try:
                 refused = _received(source).get("refused")
             except EOFError:
@@ -68,25 +68,25 @@ def sql(tables: Mapping[str, Callable[[], Frame]], query: str, rows: int = ROWS,
         if refused:
             raise _wrong(refused)
         named = {word.lower() for word in re.findall(r"\w+", query)}
-        for name, made in tables.items():
+        for name, make_frame in tables.items():
             if name in named:
-                wire.send_frame(sink, name, made())
+                wire.send_frame(sink, name, make_frame())
         wire.send(sink, None)
         with _killed_after(process, seconds + _GRACE_S) as killed:
             try:
-                found = _received(source)
+                response = _received(source)
             except EOFError:
                 raise _failed("time" if killed.is_set() else "process", "", seconds) from None
-    if "failed" in found:
-        raise _failed(found["failed"], found["text"], seconds)
-    return Result(_frame(found), bool(found["more"]))
+    if "failed" in response:
+        raise _failed(response["failed"], response["text"], seconds)
+    return Result(_frame(response), bool(response["more"]))
 
 
 @contextmanager
 def _child() -> Iterator[tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]]:
     # It imports from where this process does, and not from where it happens to start.
-    places = [os.path.abspath(place) for place in sys.path]
-    code = f"import sys; sys.path[:] = {places!r}; from {__package__} import child; child.main()"
+    folders = [os.path.abspath(folder) for folder in sys.path]
+    code = f"import sys; sys.path[:] = {folders!r}; from {__package__} import child; child.main()"
     process = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.PIPE,
@@ -127,8 +127,8 @@ def _killed_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[
 
 
 def _received(source: BinaryIO) -> dict[str, Any]:
-    found = wire.receive(source, 4 * _BYTES)
-    return found if isinstance(found, dict) else {}
+    message = wire.receive(source, 4 * _BYTES)
+    return message if isinstance(message, dict) else {}
 
 
 def _wrong(text: str) -> ProblemError:
@@ -151,19 +151,22 @@ def _failed(what: str, text: str, seconds: float) -> ProblemError:
     return ProblemError(problem)
 
 
-def _frame(found: dict[str, Any]) -> Frame:
-    columns: Sequence[tuple[str, str]] = found["columns"]
+def _frame(response: dict[str, Any]) -> Frame:
+    columns: Sequence[tuple[str, str]] = response["columns"]
     # Of columns that have the same name, pandas and others could show one.
     names = [
-        name if name not in [each for each, _ in columns[:i]] else f"{name}_{i}" for i, (name, _) in enumerate(columns)
+        name if name not in [other for other, _ in columns[:i]] else f"{name}_{i}"
+        for i, (name, _) in enumerate(columns)
     ]
-    given = [[row[i] for row in found["rows"]] for i in range(len(columns))]
-    fields = tuple(_field(name, sort, column) for name, (_, sort), column in zip(names, columns, given, strict=True))
+    column_values = [[row[i] for row in response["rows"]] for i in range(len(columns))]
+    fields = tuple(
+        _field(name, sort, column) for name, (_, sort), column in zip(names, columns, column_values, strict=True)
+    )
     batch = {
-        field.id: values(field, column if field.kind != "string" else [_text(each) for each in column])
-        for field, column in zip(fields, given, strict=True)
+        field.id: values(field, column if field.kind != "string" else [_text(cell) for cell in column])
+        for field, column in zip(fields, column_values, strict=True)
     }
-    label = f"Result, cut after {len(found['rows']):,} rows" if found["more"] else "Result"
+    label = f"Result, cut after {len(response['rows']):,} rows" if response["more"] else "Result"
     return Frame(Table("result", label, fields), [batch])
 
 
@@ -176,7 +179,7 @@ def _field(name: str, sort: str, column: Sequence[Any]) -> Field:
     if sort == "BOOLEAN":
         return Field(name, name, "boolean", dtype="bool")
     if sort.endswith("INT") or sort == "INTEGER":
-        fits = all(each is None or -(2**63) <= each < 2**63 for each in column)
+        fits = all(cell is None or -(2**63) <= cell < 2**63 for cell in column)
         return Field(name, name) if fits else Field(name, name, "string")
     if sort in ("DOUBLE", "FLOAT") or sort.startswith("DECIMAL"):
         return Field(name, name, dtype="float64")

@@ -39,28 +39,28 @@ _AT_START: dict[str, Any] = {
 def main() -> None:
     """Answer one question."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    asked = wire.receive(source, _MOST_TOLD)
-    refusal = _refusal(asked["query"])
+    request = wire.receive(source, _MOST_TOLD)
+    refusal = _refusal(request["query"])
     wire.send(sink, {"refused": refusal} if refusal else {})
     if refusal:
         return
     connection = duckdb.connect(config=_AT_START)
-    while (found := wire.receive_frame(source, _MOST_TOLD)) is not None:
-        name, _ = found
-        connection.register(*found)
+    while (table := wire.receive_frame(source, _MOST_TOLD)) is not None:
+        name, _ = table
+        connection.register(*table)
         # What is imported at the first query must be so before nothing can be opened any more.
         connection.execute(f"SELECT count(*) FROM {name}").fetchall()
     for macro in _MACROS:
         connection.execute(macro)
-    connection.execute(f"SET memory_limit = '{asked['memory']}B'")
+    connection.execute(f"SET memory_limit = '{request['memory']}B'")
     for setting in _SETTINGS:
         connection.execute(setting)
     connection.execute("SELECT 1, 1.5, TIMESTAMP '2026-01-01'").fetchall()
-    _lock(asked["memory"], asked["seconds"])
-    clock = threading.Timer(asked["seconds"], connection.interrupt)
+    _lock(request["memory"], request["seconds"])
+    clock = threading.Timer(request["seconds"], connection.interrupt)
     clock.start()
     try:
-        wire.send(sink, _answer(connection, asked["query"], asked["rows"], asked["bytes"]))
+        wire.send(sink, _answer(connection, request["query"], request["rows"], request["bytes"]))
     except duckdb.InterruptException:
         wire.send(sink, {"failed": "time", "text": ""})
     except (duckdb.OutOfMemoryException, MemoryError):
@@ -105,15 +105,15 @@ def _lock(memory: int, seconds: float) -> None:
 
 
 def _answer(connection: Any, query: str, most: int, most_bytes: int) -> dict[str, Any]:
-    found = connection.execute(query)
+    cursor = connection.execute(query)
     rows: list[list[Any]] = []
     size, more = 0, False
-    while not more and (row := found.fetchone()) is not None:
+    while not more and (row := cursor.fetchone()) is not None:
         values = [_plain(value) for value in row]
         size += len(json.dumps(values, allow_nan=False))
         more = len(rows) == most or size > most_bytes
         rows += [] if more else [values]
-    return {"columns": [[each[0], str(each[1])] for each in found.description], "rows": rows, "more": more}
+    return {"columns": [[column[0], str(column[1])] for column in cursor.description], "rows": rows, "more": more}
 
 
 def _plain(value: Any) -> Any:

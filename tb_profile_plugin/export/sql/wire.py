@@ -36,8 +36,10 @@ def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
     """Write a table."""
     batches = [{field.id: batch[field.id] for field in frame.schema} for batch in frame.batches]
     fields = [[field.id, field.kind, field.dtype] for field in frame.schema]
-    told = [[len(next(iter(batch.values()))), [_told(column) for column in batch.values()]] for batch in batches]
-    send(pipe, {"name": name, "fields": fields, "batches": told})
+    headers = [
+        [len(next(iter(batch.values()))), [_column_header(column) for column in batch.values()]] for batch in batches
+    ]
+    send(pipe, {"name": name, "fields": fields, "batches": headers})
     for batch in batches:
         for column in batch.values():
             pipe.write(np.ascontiguousarray(column.data).data)
@@ -48,32 +50,32 @@ def send_frame(pipe: BinaryIO, name: str, frame: Frame) -> None:
 
 def receive_frame(pipe: BinaryIO, most: int) -> tuple[str, Frame] | None:
     """Read a table and its name; None where no more come."""
-    told = receive(pipe, most)
-    if told is None:
+    header = receive(pipe, most)
+    if header is None:
         return None
-    fields = tuple(Field(id, id, kind, dtype=dtype) for id, kind, dtype in told["fields"])
+    fields = tuple(Field(id, id, kind, dtype=dtype) for id, kind, dtype in header["fields"])
     batches = [
         {field.id: column for field, column in zip(fields, _columns(pipe, length, columns), strict=True)}
-        for length, columns in told["batches"]
+        for length, columns in header["batches"]
     ]
-    return told["name"], Frame(Table(told["name"], told["name"], fields), batches)
+    return header["name"], Frame(Table(header["name"], header["name"], fields), batches)
 
 
-def _told(column: Values) -> dict[str, Any]:
+def _column_header(column: Values) -> dict[str, Any]:
     texts = None if column.texts is None else list(column.texts)
     return {"dtype": column.data.dtype.str, "texts": texts, "known": column.known is not None}
 
 
 def _columns(pipe: BinaryIO, length: int, columns: list[dict[str, Any]]) -> Iterator[Values]:
-    for told in columns:
-        dtype = np.dtype(told["dtype"])
+    for header in columns:
+        dtype = np.dtype(header["dtype"])
         data = np.frombuffer(_exactly(pipe, length * dtype.itemsize), dtype)
-        known = np.frombuffer(_exactly(pipe, length), bool) if told["known"] else None
-        yield Values(data, told["texts"], known)
+        is_known = np.frombuffer(_exactly(pipe, length), bool) if header["known"] else None
+        yield Values(data, header["texts"], is_known)
 
 
 def _exactly(pipe: BinaryIO, size: int) -> bytes:
-    found = pipe.read(size)
-    if len(found) < size:
+    block = pipe.read(size)
+    if len(block) < size:
         raise EOFError
-    return found
+    return block
