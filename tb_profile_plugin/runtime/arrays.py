@@ -42,8 +42,8 @@ def quantile(values: Array, share: float) -> float:
     """The number that such a share of them, 0–1, lies below, between two of them in proportion; there must be one."""
     at = share * (len(values) - 1)
     low, rest = int(at), at - int(at)
-    places = [low, min(low + 1, len(values) - 1)]
-    one, next_ = np.partition(values, places)[places].tolist()
+    neighbours = [low, min(low + 1, len(values) - 1)]
+    one, next_ = np.partition(values, neighbours)[neighbours].tolist()
     # From the nearer of the two, as numpy does, so that roundings are the same.
     return float(next_ - (next_ - one) * (1 - rest) if rest >= 0.5 else one + (next_ - one) * rest)
 

@@ -52,13 +52,13 @@ class Waiters:
 
         Gives what tells whether this thread itself is still wanted.
         """
-        mine = _wanted.get()
-        self._waiting.append(mine)
+        wanted = _wanted.get()
+        self._waiting.append(wanted)
         try:
             with asked_by(self.wanted):
-                yield mine
+                yield wanted
         finally:
-            self._waiting.remove(mine)
+            self._waiting.remove(wanted)
 
     def wanted(self) -> bool:
         """Whether one of them is there."""

@@ -41,11 +41,11 @@ Outcome = tuple[str, Result | ProblemError]
 
 def match(spec: str) -> re.Match[str]:
     """The parts of a spec; raises `ProblemError` where it names no executor."""
-    found = _SPEC.fullmatch(spec)
-    if not found:
+    parts = _SPEC.fullmatch(spec)
+    if not parts:
         remedy = "Give threads, processes, either with a number (processes:4), or dask://scheduler:8786."
         raise ProblemError(Problem("bad_executor", f"{spec!r} names no executor.", remedy))
-    return found
+    return parts
 
 
 def executor(spec: str = "") -> HostExecutor:

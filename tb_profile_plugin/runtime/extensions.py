@@ -37,16 +37,16 @@ def code() -> list[tuple[object, ...]]:
     return facts
 
 
-def source_files(place: str) -> list[tuple[object, ...]]:
+def source_files(root: str) -> list[tuple[object, ...]]:
     """Name, size and time of the Python files in a folder, or of one file."""
-    inside = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
-    paths = [place] if os.path.isfile(place) else inside
-    found: list[tuple[object, ...]] = []
+    inside = [os.path.join(folder, name) for folder, _, names in os.walk(root) for name in names]
+    paths = [root] if os.path.isfile(root) else inside
+    facts_of_files: list[tuple[object, ...]] = []
     for path in paths:
         if path.endswith(".py"):
             facts = os.stat(path)
-            found.append((path, facts.st_size, facts.st_mtime_ns))
-    return found
+            facts_of_files.append((path, facts.st_size, facts.st_mtime_ns))
+    return facts_of_files
 
 
 def _entries() -> list[EntryPoint]:

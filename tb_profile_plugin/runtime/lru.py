@@ -42,15 +42,15 @@ class Lru(Generic[Value]):
             self._weight += weight
             while self._weight > self._limit and len(self._entries) > 1:
                 leaving += self._take(next(iter(self._entries)))
-        for each in leaving:
-            self._dropped(each)
+        for dropped in leaving:
+            self._dropped(dropped)
 
     def drop(self, key: Hashable) -> None:
         """Let the value of a key leave, if there is one."""
         with self._lock:
             leaving = self._take(key)
-        for each in leaving:
-            self._dropped(each)
+        for value in leaving:
+            self._dropped(value)
 
     def items(self) -> list[tuple[Any, Value]]:
         """Keys and values, the least recently used first."""

@@ -49,7 +49,7 @@ class Memo(Generic[Result]):
     def __init__(self, limit: float = math.inf, weigh: Callable[[Result], int] = lambda result: 1):
         """Keep results that weigh at most `limit` together, the least recently used leave first, see `Lru`."""
         self._weigh = weigh
-        self._found: Lru[Result] = Lru(limit)
+        self._results: Lru[Result] = Lru(limit)
         self._running: dict[Hashable, _Work[Result]] = {}
         self._lock = threading.Lock()
 
@@ -60,9 +60,9 @@ class Memo(Generic[Result]):
         """
         while True:
             with self._lock:
-                found = self._found.get(key, _NOTHING)
-                if found is not _NOTHING:
-                    return found
+                result = self._results.get(key, _NOTHING)
+                if result is not _NOTHING:
+                    return result
                 work = self._running.get(key)
                 if work is None:
                     self._running[key] = _Work()
@@ -85,33 +85,33 @@ class Memo(Generic[Result]):
             result = compute()
         except BaseException as error:
             with self._lock:
-                told = self._running.pop(key).result
-            told.set_exception(error)
-            del told
+                future = self._running.pop(key).result
+            future.set_exception(error)
+            del future
             raise
         with self._lock:
-            told = self._running.pop(key).result
+            future = self._running.pop(key).result
             if lasting():
                 self.put(key, result)
-        told.set_result(result)
+        future.set_result(result)
         return result
 
     def put(self, key: Hashable, result: Result) -> None:
         """Keep a result that was worked out elsewhere."""
-        self._found.put(key, result, self._weigh(result))
+        self._results.put(key, result, self._weigh(result))
 
     def peek(self, key: Hashable, default: Any = None) -> Result | Any:
         """The result for a key if it is kept, else the default; computes nothing."""
-        return self._found.get(key, default)
+        return self._results.get(key, default)
 
     def items(self) -> list[tuple[Any, Result]]:
         """Keys and results that are kept."""
-        return self._found.items()
+        return self._results.items()
 
     def forget(self, of: Callable[[Any], bool]) -> None:
         """Drop the results of those keys."""
-        for key in [key for key, _ in self._found.items() if of(key)]:
-            self._found.drop(key)
+        for key in [key for key, _ in self._results.items() if of(key)]:
+            self._results.drop(key)
 
     def running(self) -> list[Any]:
         """Keys that are being worked on."""

@@ -21,10 +21,10 @@ def without_end(pattern: re.Pattern[str], text: str) -> str:
 
 
 class _Late:
-    def __init__(self, *given: Any):
-        self._given = given
+    def __init__(self, *arguments: Any):
+        self._arguments = arguments
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(re.compile(*self._given), name)
-        setattr(self, name, found)
-        return found
+        attribute = getattr(re.compile(*self._arguments), name)
+        setattr(self, name, attribute)
+        return attribute

@@ -18,7 +18,9 @@ def shown(text: object) -> str:
     plain = str(text)
     if plain.isprintable():
         return plain
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in plain)
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in plain
+    )
 
 
 def say(text: object, to: TextIO | None = None) -> None:

@@ -14,12 +14,12 @@ def duration(ps: float) -> str:
 
 def duration_of(ps: float, whole_ps: float) -> str:
     """A time and what it is a part of, in one unit where both can be read in it, e.g. ``2.93 of 9.62 ms``."""
-    whole = duration(whole_ps)
-    unit = whole.rsplit(" ", 1)[1]
+    total = duration(whole_ps)
+    unit = total.rsplit(" ", 1)[1]
     figure = ps / dict(_TIMES)[unit]
     if abs(figure) < 0.1 and ps:
-        return f"{duration(ps)} of {whole}"
-    return f"{_three_digits(figure)} of {whole}"
+        return f"{duration(ps)} of {total}"
+    return f"{_three_digits(figure)} of {total}"
 
 
 def _three_digits(figure: float) -> str:
@@ -30,7 +30,7 @@ def _three_digits(figure: float) -> str:
 
 def memory(size: float) -> str:
     """A size of memory in powers of 1024 and three significant digits, e.g. ``2.99 GiB``."""
-    place = 0
-    while size >= 1024 * 0.9995 and place < len(_SIZES) - 1:
-        size, place = size / 1024, place + 1
-    return f"{size:.{0 if place == 0 else max(0, 3 - len(f'{size:.0f}'))}f} {_SIZES[place]}"
+    power = 0
+    while size >= 1024 * 0.9995 and power < len(_SIZES) - 1:
+        size, power = size / 1024, power + 1
+    return f"{size:.{0 if power == 0 else max(0, 3 - len(f'{size:.0f}'))}f} {_SIZES[power]}"

@@ -85,5 +85,5 @@ def is_loopback(name: str) -> bool:
 
 def _plain(host: str) -> str:
     """The name or address in a Host header, without port, brackets and the root's dot; empty where it is none."""
-    found = _HOST.fullmatch(host.lower())
-    return (found["address"] or found["name"]) if found else ""
+    match = _HOST.fullmatch(host.lower())
+    return (match["address"] or match["name"]) if match else ""

@@ -167,9 +167,9 @@ def script(request: Request, body: bytes) -> Response:
     return _unkept(request, body, None, _TYPES[".js"], 200)
 
 
-def problem(request: Request, found: Problem, status: int) -> Response:
+def problem(request: Request, problem: Problem, status: int) -> Response:
     """A problem as JSON."""
-    return data_json(request, found.as_json(), status)
+    return data_json(request, problem.as_json(), status)
 
 
 def csv_file(request: Request, answer: Any, name: str) -> Response:

@@ -43,27 +43,27 @@ class Captures:
         self._lock = threading.Lock()
         self._job: Job | None = None
         self._number = 0
-        self._asked: dict[Path | str, Options] = {}
+        self._options_by_folder: dict[Path | str, Options] = {}
 
     def start(self, values: Mapping[str, str]) -> Job:
         """Begin one; raises `ProblemError` for values that make none, and (409) while another runs."""
         from ..capture.job import Job
         from ..capture.options import read
 
-        found = roots(self._logdir.spec)
-        if not found or "://" in found[0].path:
+        folders = roots(self._logdir.spec)
+        if not folders or "://" in folders[0].path:
             remedy = "Start it with a logdir on this machine."
             raise ProblemError(Problem("no_logdir", "This server has no folder to write to.", remedy), 409)
         names = {*PARAMETERS[3:-1]} & {name for name, value in values.items() if value}
         options = read({OPTIONS.get(name, name): values[name] for name in names})
-        job = Job(addresses(values), options, found[0].path, values.get("run", ""))
+        job = Job(addresses(values), options, folders[0].path, values.get("run", ""))
         with self._lock:
             if self._job and not self._job.wait(0):
                 remedy = "Wait for its end, or stop it."
                 raise ProblemError(Problem("capturing", "This server is capturing already.", remedy), 409)
             self._job = job
             self._number += 1
-            self._asked[job.target.folder] = options
+            self._options_by_folder[job.target.folder] = options
             job.start()
         return job
 
@@ -79,9 +79,9 @@ class Captures:
             return {"id": 0, "job": None}
         return {"id": self._number, "job": {**job.state(), "session": self._session(job)}}
 
-    def asked(self, folder: Path | str) -> Options | None:
+    def options_of(self, folder: Path | str) -> Options | None:
         """What was asked for when the session in that folder was captured here."""
-        return self._asked.get(folder)
+        return self._options_by_folder.get(folder)
 
     def _session(self, job: Job) -> str:
         if not job.wait(0):

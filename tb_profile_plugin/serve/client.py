@@ -52,8 +52,8 @@ class Client:
 def _gone(environ: WSGIEnvironment) -> Callable[[], bool]:
     """Waitress tells; of werkzeug's server, TensorBoard's, there is the socket; of others nothing is known."""
     if "waitress.client_disconnected" in environ:
-        told: Callable[[], bool] = environ["waitress.client_disconnected"]
-        return told
+        is_disconnected: Callable[[], bool] = environ["waitress.client_disconnected"]
+        return is_disconnected
     connection = environ.get("werkzeug.socket")
     return (lambda: _ended(connection)) if connection and _PEEK else (lambda: False)
 

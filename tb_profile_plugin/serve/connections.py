@@ -53,7 +53,7 @@ def create_server(app: App, host: str, port: int) -> MultiSocketServer:
     )
     sockets: dict[int, Any] = {}
     lanes = _Lanes()
-    servers = [_Server(app, sockets, dispatcher=lanes, adj=settings, sockinfo=each) for each in settings.listen]
+    servers = [_Server(app, sockets, dispatcher=lanes, adj=settings, sockinfo=socket) for socket in settings.listen]
     addresses = [(server.effective_host, server.effective_port) for server in servers]
     return MultiSocketServer(sockets, settings, addresses, lanes)
 

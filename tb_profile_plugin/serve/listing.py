@@ -32,25 +32,25 @@ def entry(stored: StoredSession, facts: dict[str, Any] | None) -> dict[str, Any]
 class _Row:
     """A session as it stands in the list."""
 
-    def __init__(self, stored: StoredSession, kept: Kept):
-        self.place = kept.place(stored, *HEALTH).name
+    def __init__(self, stored: StoredSession, results: Kept):
+        self.entry_name = results.place(stored, *HEALTH).name
         self.tell(stored, None)
 
     def tell(self, stored: StoredSession, facts: dict[str, Any] | None) -> None:
-        self.known = facts is not None
+        self.has_facts = facts is not None
         self.text = to_json(entry(stored, facts))
 
 
 class Listing:
     """Safe to use from many threads."""
 
-    def __init__(self, logdir: Logdir, kept: Kept):
+    def __init__(self, logdir: Logdir, results: Kept):
         self._logdir = logdir
-        self._kept = kept
+        self._results = results
         self._rows: dict[StoredSession, _Row] = {}
         self._survey: Survey | None = None
         self._changed = True
-        self._kept_ns = -1
+        self._modified_ns = -1
         self._packed = b""
         self._lock = threading.Lock()
 
@@ -58,8 +58,8 @@ class Listing:
         """Show these facts from now on."""
         with self._lock:
             if stored not in self._rows:
-                self._rows[stored] = _Row(stored, self._kept)
-            if not self._rows[stored].known:
+                self._rows[stored] = _Row(stored, self._results)
+            if not self._rows[stored].has_facts:
                 self._rows[stored].tell(stored, facts)
                 self._changed = True
 
@@ -76,8 +76,8 @@ class Listing:
         with self._lock:
             if survey is not self._survey:
                 rows = self._rows
-                self._rows = {stored: rows.get(stored) or _Row(stored, self._kept) for stored in survey.sessions}
-                self._survey, self._changed, self._kept_ns = survey, True, -1
+                self._rows = {stored: rows.get(stored) or _Row(stored, self._results) for stored in survey.sessions}
+                self._survey, self._changed, self._modified_ns = survey, True, -1
             self._recall()
             if self._changed:
                 self._packed, self._changed = pack(self._written(survey)), False
@@ -85,24 +85,24 @@ class Listing:
 
     def _recall(self) -> None:
         """Take over what this or another process kept since the last time."""
-        kept_ns = self._kept.modified_ns()
-        if kept_ns == self._kept_ns:
+        modified_ns = self._results.modified_ns()
+        if modified_ns == self._modified_ns:
             return
-        self._kept_ns = kept_ns if time.time_ns() - kept_ns > _SETTLED_NS else -1
-        names = self._kept.names()
+        self._modified_ns = modified_ns if time.time_ns() - modified_ns > _SETTLED_NS else -1
+        names = self._results.names()
         for stored, row in self._rows.items():
-            if row.place in names and not row.known:
-                found = self._kept.get(stored, *HEALTH)
-                if found:
-                    row.tell(stored, json.loads(found)["facts"])
+            if row.entry_name in names and not row.has_facts:
+                health = self._results.get(stored, *HEALTH)
+                if health:
+                    row.tell(stored, json.loads(health)["facts"])
                     self._changed = True
 
     def _written(self, survey: Survey) -> bytes:
-        found = {
+        counts = {
             "event_files": survey.event_files,
             "captures": survey.captures,
             "near_misses": list(survey.near_misses),
         }
-        head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": found})
+        head = to_json({"logdir": self._logdir.spec, "searched": list(survey.searched), "found": counts})
         rows = b",".join(self._rows[stored].text for stored in survey.sessions)
         return b"".join([head[:-1], b',"sessions":[', rows, b"]}"])

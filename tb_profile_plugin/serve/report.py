@@ -93,42 +93,42 @@ def report(
         raise ProblemError(Problem("same_session", "The base is this session.", "Choose another one."))
     with _logdir(sessions, as_is, names) as (logdir, runs):
         app = Dispatcher(logdir, hide_capture=True, keep=False)
-        asked = _Asked(Client(app))
-        views = _views(asked, runs)
-        held, left_out = _answers(asked, views, most_bytes)
-        kept = {name for _, _, name in held}
+        recorder = _Recorder(Client(app))
+        views = _views(recorder, runs)
+        answers, left_out = _answers(recorder, views, most_bytes)
+        included = {name for _, _, name in answers}
         for view in views:
-            tools = [tool for name, tool in view.tools.items() if name in kept or tool["unavailable"]]
-            asked.keep(tools, "tools", run=view.run)
+            tools = [tool for name, tool in view.tools.items() if name in included or tool["unavailable"]]
+            recorder.keep(tools, "tools", run=view.run)
         element, drawn = _digest(app.session(runs[0]))
         recorded = _recorded(app.session(runs[0]))
     about = "As it was captured." if as_is else "Redacted: words other than those of frameworks are pseudonyms."
-    run, chosen = runs[0], runs[1] if base else ""
-    told = summary.summary(run, {question: held[run, "", question] for question in summary.QUESTIONS})
+    run, base_run = runs[0], runs[1] if base else ""
+    summary_of_run = summary.summary(run, {question: answers[run, "", question] for question in summary.QUESTIONS})
     texts = [file.read_text(encoding="utf-8") for file in (bundle, notices)]
-    cover = Cover(title, notes.strip(), f"{recorded}{about}", chosen, held.get((run, chosen, "compare")))
-    html = page(told, cover, texts[0], pack(to_json(asked.held)), element, drawn, texts[1])
-    shown = [
+    cover = Cover(title, notes.strip(), f"{recorded}{about}", base_run, answers.get((run, base_run, "compare")))
+    html = page(summary_of_run, cover, texts[0], pack(to_json(recorder.answers)), element, drawn, texts[1])
+    titles = [
         tool["title"]
         for name, tool in views[0].tools.items()
-        if name in kept and not (tool["unavailable"] or tool["shown_on"])
+        if name in included and not (tool["unavailable"] or tool["shown_on"])
     ]
-    return Report(html, tuple(shown), tuple(left_out))
+    return Report(html, tuple(titles), tuple(left_out))
 
 
-def _views(asked: _Asked, runs: Sequence[str]) -> list[_View]:
+def _views(recorder: _Recorder, runs: Sequence[str]) -> list[_View]:
     """Those of the report, the first session by itself first; keeps what pages ask of sessions."""
-    listed = asked.get("sessions")
+    listed = recorder.get("sessions")
     # Nothing of where it was made, and nothing that is asked of a server.
     entry = {"folder": ""}
-    by_run = {each["run"]: each | entry for each in listed["sessions"]}
+    by_run = {session["run"]: session | entry for session in listed["sessions"]}
     listed |= {"logdir": "", "searched": [], "sessions": [by_run[run] for run in runs]}
-    asked.keep(listed, "sessions")
-    asked.keep(asked.get("config"), "config")
+    recorder.keep(listed, "sessions")
+    recorder.keep(recorder.get("config"), "config")
     views = []
     for run in runs:
-        asked.keep(asked.get("session", run=run) | entry, "session", run=run)
-        tools = {tool["name"]: tool for tool in asked.get("tools", run=run) if _fits(tool, len(runs))}
+        recorder.keep(recorder.get("session", run=run) | entry, "session", run=run)
+        tools = {tool["name"]: tool for tool in recorder.get("tools", run=run) if _fits(tool, len(runs))}
         for base in ("", *(other for other in runs if other != run)):
             summed_up = run == runs[0] and not base
             views.append(_View(run, base, by_run[run]["hosts"][0], summed_up, tools))
@@ -146,10 +146,10 @@ def _recorded(session: Session) -> str:
     """When, and with which versions, as the first host that tells says it."""
     for host in session.each():
         when = f"on {datetime.fromtimestamp(host.origin_ns / 1e9, timezone.utc):%Y-%m-%d %H:%M} UTC"
-        known = ", ".join(f"{name} {version}" for name, version in versions(host).items())
-        told = [*([when] if host.origin_ns else []), *([f"with {known}"] if known else [])]
-        if told:
-            return f"Captured {' '.join(told)}. "
+        software = ", ".join(f"{name} {version}" for name, version in versions(host).items())
+        facts = [*([when] if host.origin_ns else []), *([f"with {software}"] if software else [])]
+        if facts:
+            return f"Captured {' '.join(facts)}. "
     return ""
 
 
@@ -159,17 +159,17 @@ def _digest(session: Session) -> tuple[str, str]:
     Both are empty where there is no digest.
     """
     try:
-        found = digest(session)
+        session_digest = digest(session)
     except ProblemError:
         return "", ""
-    return embedded.element(found), _drawn(session, found)
+    return embedded.element(session_digest), _drawn(session, session_digest)
 
 
-def _drawn(session: Session, found: Digest) -> str:
+def _drawn(session: Session, digest: Digest) -> str:
     """The kept step that is nearest to the mean, on the first host that can be read and has it."""
-    steps, kept = found.steps, found.steps.kept
-    mean = sum(steps.ps[i] for i in kept) / len(kept)
-    number = steps.number[min(kept, key=lambda i: abs(steps.ps[i] - mean))]
+    steps, typical_steps = digest.steps, digest.steps.kept
+    mean = sum(steps.ps[i] for i in typical_steps) / len(typical_steps)
+    number = steps.number[min(typical_steps, key=lambda i: abs(steps.ps[i] - mean))]
     for name in session.hosts:
         try:
             host = session.host(name)
@@ -184,12 +184,12 @@ def _drawn(session: Session, found: Digest) -> str:
     return ""
 
 
-class _Asked:
+class _Recorder:
     """Asks the application, and keeps answers as pages ask for them."""
 
     def __init__(self, client: Client):
         self._client = client
-        self.held: dict[str, Any] = {}
+        self.answers: dict[str, Any] = {}
         """As frontend/src/api/embedded.ts looks them up."""
 
     def get(self, route: str, **query: str) -> Any:
@@ -206,32 +206,32 @@ class _Asked:
         return answer
 
     def keep(self, answer: Any, route: str, **query: str) -> None:
-        self.held[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
+        self.answers[json.dumps([route, sorted(query.items())], separators=(",", ":"), ensure_ascii=False)] = answer
 
 
-_Held = dict[tuple[str, str, str], Any]
+_AnswersByView = dict[tuple[str, str, str], Any]
 """Answers by session, base and tool."""
 
 
-def _answers(asked: _Asked, views: Sequence[_View], most_bytes: int) -> tuple[_Held, list[str]]:
+def _answers(recorder: _Recorder, views: Sequence[_View], most_bytes: int) -> tuple[_AnswersByView, list[str]]:
     """What is kept of the tools' answers, those of the summary first, as many as fit; and the titles of the others.
 
     Of a tool all views are kept, or none.
     """
-    held: _Held = {}
+    answers: _AnswersByView = {}
     left_out = []
     tools = {name: tool for view in reversed(views) for name, tool in view.tools.items()}
     for name in sorted(tools, key=lambda name: name not in summary.QUESTIONS):
         queries = [(view, query) for view in views if (query := _query(view, name))]
-        found = [(view, query, _cut(asked.get("answer", **query))) for view, query in queries]
-        most_bytes -= sum(len(pack(to_json(answer))) for _, _, answer in found)
-        if found and most_bytes < 0 and name not in summary.QUESTIONS:
+        cut_answers = [(view, query, _cut(recorder.get("answer", **query))) for view, query in queries]
+        most_bytes -= sum(len(pack(to_json(answer))) for _, _, answer in cut_answers)
+        if cut_answers and most_bytes < 0 and name not in summary.QUESTIONS:
             left_out.append(tools[name]["title"])
             continue
-        for view, query, answer in found:
-            asked.keep(answer, "answer", **query, part="1")
-            held[view.run, view.base, name] = answer
-    return held, left_out
+        for view, query, answer in cut_answers:
+            recorder.keep(answer, "answer", **query, part="1")
+            answers[view.run, view.base, name] = answer
+    return answers, left_out
 
 
 def _query(view: _View, name: str) -> dict[str, str]:
@@ -268,19 +268,19 @@ def _logdir(sessions: Sequence[Session], as_is: bool, names: Names | None) -> It
         # What has one name in both is found in both.
         names = share.kept_names(sessions)
     with tempfile.TemporaryDirectory(prefix="tb-profile-report-") as folder:
-        places = []
+        folders = []
         for session, alias in zip(sessions, _ALIASES, strict=False):
             own = session.name.replace("\\", "/").rpartition("/")[2]
             # Beside one another, folders of one job are taken for one session.
             above = Path(folder, alias) if as_is and session is not sessions[0] else Path(folder)
-            place = above / "plugins" / "profile" / (own if as_is else alias)
-            place.mkdir(parents=True)
+            run_folder = above / "plugins" / "profile" / (own if as_is else alias)
+            run_folder.mkdir(parents=True)
             for file in session.stored.files:
                 where = file.where.replace("\\", "/").rpartition("/")[2]
                 name = where if as_is else share.file_name(session, file.host, True)
                 content = memoryview(store.read(file)) if as_is else share.capture(session, file.host, True, names)
-                (place / name).write_bytes(content)
-            places.append(place)
+                (run_folder / name).write_bytes(content)
+            folders.append(run_folder)
         logdir = Logdir(folder)
-        called = {each.folder: each.name for each in logdir.sessions()}
-        yield logdir, [called[place] for place in places]
+        called = {session.folder: session.name for session in logdir.sessions()}
+        yield logdir, [called[run_folder] for run_folder in folders]

@@ -29,8 +29,8 @@ _WHAT = "timeline"
 class Views:
     """Finds and keeps them; safe to use from many threads."""
 
-    def __init__(self, kept: Kept):
-        self._kept = kept
+    def __init__(self, results: Kept):
+        self._results = results
         self._mapped: Lru[View] = Lru(_MAPPED)
         # While a host stays decoded, nothing else need be mapped.
         self._decoded: WeakValueDictionary[StoredFile, Host] = WeakValueDictionary()
@@ -43,49 +43,49 @@ class Views:
 
         files = {file.host: file for file in session.stored.files}
         wanted = [files[name]] if name in files else list(files.values())
-        found = [self._find(session.stored, file) for file in wanted]
-        if name in ("", "ALL_HOSTS", *files) and None not in found:
-            return [each for each in found if each]
+        mapped_views = [self._find(session.stored, file) for file in wanted]
+        if name in ("", "ALL_HOSTS", *files) and None not in mapped_views:
+            return [view for view in mapped_views if view]
         if len(wanted) > 1 and not session.fits:
             return list(self._folded(session, wanted))
-        shown = []
+        views = []
         for host in session.select(name):
             self._decoded[files[host.name]] = host
-            shown.append(view(host))
+            views.append(view(host))
             self._keep(session.stored, files[host.name], host)
-        return shown
+        return views
 
     def _folded(self, session: Session, files: Sequence[StoredFile]) -> Iterator[View]:
         """One host after another, apart from its events, which need not stay; raises where none can be read."""
-        found = False
+        has_view = False
         for file in files:
-            known = self._find(session.stored, file)
-            if known is None:
+            view = self._find(session.stored, file)
+            if view is None:
                 try:
-                    known = self._apart(session.stored, file, session.host(file.host))
+                    view = self._without_events(session.stored, file, session.host(file.host))
                 except ProblemError:
-                    if not found and file is files[-1]:
+                    if not has_view and file is files[-1]:
                         raise
                     continue
-            found = True
-            yield known
+            has_view = True
+            yield view
 
-    def _apart(self, stored: StoredSession, file: StoredFile, host: Host) -> View:
+    def _without_events(self, stored: StoredSession, file: StoredFile, host: Host) -> View:
         """Mapped from the cache, or copied where there is none."""
         from ..timeline.details import kinds
         from ..timeline.view import kept, recalled, view
 
         # Stays known of the host when its events are gone.
         kinds(host)
-        one, shown = stored._replace(files=(file,)), view(host)
-        if self._kept.enabled:
-            self._kept.write(one, kept(shown), _WHAT)
-        slab = self._kept.map(one, _WHAT)
+        one, full_view = stored._replace(files=(file,)), view(host)
+        if self._results.enabled:
+            self._results.write(one, kept(full_view), _WHAT)
+        slab = self._results.map(one, _WHAT)
         if slab is None:
-            return recalled(memoryview(b"".join(kept(shown))))
-        found = recalled(slab)
-        self._mapped.put(file, found)
-        return found
+            return recalled(memoryview(b"".join(kept(full_view))))
+        mapped = recalled(slab)
+        self._mapped.put(file, mapped)
+        return mapped
 
     def _find(self, stored: StoredSession, file: StoredFile) -> View | None:
         from ..timeline.view import recalled, view
@@ -96,17 +96,17 @@ class Views:
         mapped: View | None = self._mapped.get(file)
         if mapped or file.size < WORTH_BYTES:
             return mapped
-        slab = self._kept.map(stored._replace(files=(file,)), _WHAT)
+        slab = self._results.map(stored._replace(files=(file,)), _WHAT)
         if slab is None:
             return None
-        found = recalled(slab)
-        self._mapped.put(file, found)
-        return found
+        mapped_view = recalled(slab)
+        self._mapped.put(file, mapped_view)
+        return mapped_view
 
     def _keep(self, stored: StoredSession, file: StoredFile, host: Host) -> None:
         """Write a timeline beside what else is done; whoever comes next need not decode."""
         with self._lock:
-            if not self._kept.enabled or file.size < WORTH_BYTES or file in self._writing:
+            if not self._results.enabled or file.size < WORTH_BYTES or file in self._writing:
                 return
             self._writing.add(file)
         writer = threading.Timer(_AFTER_S, self._write, (stored, file, host))
@@ -117,7 +117,7 @@ class Views:
         from ..timeline.view import kept, view
 
         try:
-            self._kept.write(stored._replace(files=(file,)), kept(view(host)), _WHAT)
+            self._results.write(stored._replace(files=(file,)), kept(view(host)), _WHAT)
         finally:
             with self._lock:
                 self._writing.discard(file)

@@ -76,9 +76,9 @@ class Workspace:
         self._results: Memo[bytes] = Memo(_RESULT_BYTES, _weight)
         self._small: Memo[bytes] = Memo(_SMALL_BYTES, _weight)
         self._parts: Memo[_Part] = Memo(_PART_BYTES, lambda part: part.nbytes)
-        self._kept = Kept(keep)
-        self.views = Views(self._kept)
-        self.listing = Listing(logdir, self._kept)
+        self._result_cache = Kept(keep)
+        self.views = Views(self._result_cache)
+        self.listing = Listing(logdir, self._result_cache)
         self._spec = executor
         self._pool: DecodedPool | None = None
         self._executor: HostExecutor | None = None
@@ -107,7 +107,7 @@ class Workspace:
     def _neighbours(self) -> Neighbours:
         from ..model.session import Neighbours
 
-        return Neighbours(self.session, self.logdir.sessions, self._kept)
+        return Neighbours(self.session, self.logdir.sessions, self._result_cache)
 
     def _forget(self, stored: StoredSession) -> None:
         """Drop the results of a session whose files are others now."""
@@ -135,18 +135,18 @@ class Workspace:
         others = self._others(tool, options)
         if tool.looks_around:
             # It also tells what is known of the others, which any answer may have changed.
-            shape = f"{shape} {self._kept.modified_ns()}"
+            shape = f"{shape} {self._result_cache.modified_ns()}"
         key = _Key(session.stored, tool.name, host, tuple(sorted(options.items())), shape, others)
         what = (*question(tool.name, host, options, shape), *others)
 
         def answer() -> bytes:
-            found = (
+            content = (
                 compat.answer(tool, session, host, **options) if shape == LEGACY else tool.run(session, host, **options)
             )
-            return pack(to_json(found))
+            return pack(to_json(content))
 
         def compute() -> bytes:
-            return answer() if tool.looks_around else self._find(session, answer, *what, beside=others)
+            return answer() if tool.looks_around else self._find(session, answer, *what, others=others)
 
         return self._results.get(key, compute, lambda: _lasting(session))
 
@@ -158,22 +158,22 @@ class Workspace:
         if tool.looks_around:
             return tuple(self.logdir.sessions())
         survey = self.logdir.survey()
-        found: list[StoredSession] = []
+        sessions: list[StoredSession] = []
         for param in tool.params:
             name = options.get(param.name, "")
             if name and param.kind == "session":
-                found.append(self.logdir.find(name))
+                sessions.append(self.logdir.find(name))
             elif param.kind == "baseline" and (named := survey.called(name)):
-                found.append(named)
+                sessions.append(named)
             elif name and param.kind == "sessions":
-                found += [each for each in survey.sessions if fnmatchcase(each.name, name)]
-        return tuple(found)
+                sessions += [session for session in survey.sessions if fnmatchcase(session.name, name)]
+        return tuple(sessions)
 
-    def document(self, session: Session, tool: Tool, host: str, given: Mapping[str, str]) -> Document | None:
+    def document(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> Document | None:
         """What an older question is answered with that is not about tables, see `compat.document`; not kept."""
         from .. import compat
 
-        return compat.document(tool, session, host, given)
+        return compat.document(tool, session, host, options)
 
     def part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> bytes:
         """The named answer as compressed JSON, of very long tables that are `paged` with a part only."""
@@ -185,13 +185,13 @@ class Workspace:
         """A table of the named answer; raises `ProblemError` (404) for one that is not there."""
         from ..tools.answers.rows import Rows
 
-        found = self._part(session, tool, host, options)
-        if table in found.tables:
-            return found.tables[table]
-        short = json.loads(unpack(found.answer))["tables"].get(table)
+        part = self._part(session, tool, host, options)
+        if table in part.tables:
+            return part.tables[table]
+        short = json.loads(unpack(part.answer))["tables"].get(table)
         if short is None:
-            known = ", ".join(each.id for each in tool.tables) or "none"
-            raise ProblemError(Problem("unknown_table", f"There is no table {table!r}.", f"There are: {known}."), 404)
+            ids = ", ".join(table.id for table in tool.tables) or "none"
+            raise ProblemError(Problem("unknown_table", f"There is no table {table!r}.", f"There are: {ids}."), 404)
         return Rows(short)
 
     def _part(self, session: Session, tool: Tool, host: str, options: Mapping[str, str]) -> _Part:
@@ -201,23 +201,23 @@ class Workspace:
         def divide() -> _Part:
             from ..tools.answers.rows import parted
 
-            whole = self.result(session, tool, host, options, NAMED)
-            part, long = parted(json.loads(unpack(whole)), [table.id for table in tool.tables if table.paged])
-            return _Part(pack(to_json(part)) if long else whole, long)
+            full_answer = self.result(session, tool, host, options, NAMED)
+            part, long = parted(json.loads(unpack(full_answer)), [table.id for table in tool.tables if table.paged])
+            return _Part(pack(to_json(part)) if long else full_answer, long)
 
         return self._parts.get(key, divide, lambda: _lasting(session))
 
     def _find(
-        self, session: Session, compute: Callable[[], bytes], *what: object, beside: Sequence[StoredSession] = ()
+        self, session: Session, compute: Callable[[], bytes], *what: object, others: Sequence[StoredSession] = ()
     ) -> bytes:
         """What is kept for a question, or the answer that is computed now and kept from now on."""
-        found = self._kept.get(session.stored, *what)
-        if found is None:
-            found = compute()
+        answer = self._result_cache.get(session.stored, *what)
+        if answer is None:
+            answer = compute()
             # Where a file could not be read, it may be readable the next time.
-            if not any(each.unreadable for each in (session, *(self.session(other.name) for other in beside))):
-                self._kept.put(session.stored, found, *what)
-        return found
+            if not any(part.unreadable for part in (session, *(self.session(other.name) for other in others))):
+                self._result_cache.put(session.stored, answer, *what)
+        return answer
 
     def _fact(self, session: Session, compute: Callable[[], Any], *what: object) -> Any:
         """Plain data of few bytes about a session: kept, or computed now."""
@@ -237,24 +237,24 @@ class Workspace:
             # The page that opens shows the first tool: what that asks is asked while the hosts are decoded.
             first = next(iter(self.tools().values()))
             facts = session.facts([*precheck(), *first.needed()])
-            found = capture_health.findings(session, session.select("", precheck()))
-            return {"facts": facts, "problems": [problem.as_json() for problem in found]}
+            problems = capture_health.findings(session, session.select("", precheck()))
+            return {"facts": facts, "problems": [problem.as_json() for problem in problems]}
 
         try:
-            found = self._fact(session, examine, *HEALTH)
+            health = self._fact(session, examine, *HEALTH)
         except ProblemError as error:
             others = session.problems()
             return None, [*others, *([] if error.problem in others else [error.problem])]
         if _lasting(session):
-            self.listing.learn(session.stored, found["facts"])
-        return found["facts"], [Problem(**problem) for problem in found["problems"]]
+            self.listing.learn(session.stored, health["facts"])
+        return health["facts"], [Problem(**problem) for problem in health["problems"]]
 
     def contents(self, session: Session, host: str) -> dict[str, Any]:
         """What a host's capture tells about machines and people; decodes it. Raises `ProblemError` where it cannot."""
         from ..export import share
 
-        found: dict[str, Any] = self._fact(session, lambda: asdict(share.contents(session, host)), "contents", host)
-        return found
+        contents: dict[str, Any] = self._fact(session, lambda: asdict(share.contents(session, host)), "contents", host)
+        return contents
 
     def recorded(self, session: Session) -> dict[str, dict[str, int]]:
         """The tracer levels in effect by host; decodes the session. Nothing of hosts that cannot be read."""
@@ -262,13 +262,15 @@ class Workspace:
         from ..tools import precheck
 
         def read() -> dict[str, dict[str, int]]:
-            return {host.name: found for host in session.select("", precheck()) if (found := levels(host))}
+            return {
+                host.name: levels_of_host for host in session.select("", precheck()) if (levels_of_host := levels(host))
+            }
 
         try:
-            found: dict[str, dict[str, int]] = self._fact(session, read, "recorded")
+            recorded: dict[str, dict[str, int]] = self._fact(session, read, "recorded")
         except ProblemError:
             return {}
-        return found
+        return recorded
 
     def unavailable(self, session: Session, tool: Tool) -> Problem | None:
         """Why a tool has nothing to show for a session; None where it has."""
@@ -279,10 +281,10 @@ class Workspace:
             return problem.as_json() if problem else None
 
         try:
-            found = self._fact(session, ask, "unavailable", tool.name)
+            problem = self._fact(session, ask, "unavailable", tool.name)
         except ProblemError as error:
             return error.problem
-        return Problem(**found) if found else None
+        return Problem(**problem) if problem else None
 
     def computing(self, session: Session) -> list[str]:
         """Names of the tools that are being worked out for a session."""

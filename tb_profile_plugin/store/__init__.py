@@ -49,15 +49,15 @@ def sessions_at(path: str | os.PathLike[str]) -> tuple[StoredSession, ...]:
     """The same, and behind a logdir's newest session its older ones."""
     if isinstance(path, str) and is_url(path):
         return _resolve_url(path)
-    place = Path(path).expanduser().absolute()
-    if place.is_file():
-        return (_single(place),)
-    if not place.is_dir():
+    folder = Path(path).expanduser().absolute()
+    if folder.is_file():
+        return (_single(folder),)
+    if not folder.is_dir():
         remedy = "Give a logdir, a run folder, or a *.xplane.pb or *.pt.trace.json file."
         raise ProblemError(Problem("no_such_path", "There is no such file or folder.", remedy, str(path)), 404)
-    groups = list(recognize.sessions(look(os.fspath(place)).captures, True, lambda name: head(place / name)))
-    files = stat_files(place, groups[0][1]) if len(groups) == 1 else ()
-    return (StoredSession(place.name, place, files),) if files else _below(str(place))
+    groups = list(recognize.sessions(look(os.fspath(folder)).captures, True, lambda name: head(folder / name)))
+    files = stat_files(folder, groups[0][1]) if len(groups) == 1 else ()
+    return (StoredSession(folder.name, folder, files),) if files else _below(str(folder))
 
 
 def _below(logdir: str) -> tuple[StoredSession, ...]:

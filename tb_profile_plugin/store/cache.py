@@ -121,16 +121,16 @@ def _make(own: Path) -> None:
     import tempfile
 
     own.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    made = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own.parent))
+    draft = Path(tempfile.mkdtemp(prefix=f".{_FOLDER}-", dir=own.parent))
     try:
-        (made / _TAG).write_bytes(_SIGNATURE)
+        (draft / _TAG).write_bytes(_SIGNATURE)
         # Where another process was faster or another's folder lies, only an empty one is replaced.
         with suppress(OSError):
-            made.rename(own)
+            draft.rename(own)
     finally:
         with suppress(OSError):
-            (made / _TAG).unlink()
-            made.rmdir()
+            (draft / _TAG).unlink()
+            draft.rmdir()
 
 
 def _check(own: Path) -> None:
@@ -173,7 +173,7 @@ def _make_room(newest: Path) -> None:
     """
     if not _is_time_to_look(newest):
         return
-    entries = sorted(_entries(), key=lambda each: each[1].st_mtime, reverse=True)
+    entries = sorted(_entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
     staying = {path for path, facts in entries if path == newest or _is_written(path, facts)}
     room = limit() - sum(_weight(facts) for path, facts in entries if path in staying)
     for path, facts in entries:
@@ -210,12 +210,12 @@ def _entries() -> Iterator[tuple[Path, os.stat_result]]:
     own = folder()
     with suppress(OSError):
         _check(own)
-        with os.scandir(own) as found:
-            for each in found:
+        with os.scandir(own) as entries:
+            for entry in entries:
                 with suppress(OSError):
-                    facts = each.stat(follow_symlinks=False)
-                    if _NAME.fullmatch(each.name) and stat.S_ISREG(facts.st_mode):
-                        yield Path(each.path), facts
+                    facts = entry.stat(follow_symlinks=False)
+                    if _NAME.fullmatch(entry.name) and stat.S_ISREG(facts.st_mode):
+                        yield Path(entry.path), facts
 
 
 def names() -> frozenset[str]:
@@ -235,7 +235,7 @@ def usage() -> dict[str, tuple[int, int]]:
     sizes: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for path, facts in _entries():
         sizes[path.name.partition("-")[0]].append(facts.st_size)
-    return {kind: (len(each), sum(each)) for kind, each in sizes.items()}
+    return {kind: (len(sizes_of_kind), sum(sizes_of_kind)) for kind, sizes_of_kind in sizes.items()}
 
 
 def clear() -> int:

@@ -90,30 +90,30 @@ def _readable(name: str) -> str:
 
 def lost(session: StoredSession) -> tuple[str, ...]:
     """Hosts of which a run folder of this machine holds only what is made beside a capture, in order of their names."""
-    found: set[str] = set()
+    hosts: set[str] = set()
     for folder in session.folders:
         if folder.parts[-3:-1] != ("plugins", "profile"):
             continue
         with suppress(OSError):
-            taken = {Path(file.path).name for file in session.files}
-            matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in taken]
-            found |= {_readable(match["host"]) for match in matches if match}
-    return tuple(sorted(found - set(session.hosts)))
+            names = {Path(file.path).name for file in session.files}
+            matches = [_BESIDE.match(name) for name in os.listdir(folder) if name not in names]
+            hosts |= {_readable(match["host"]) for match in matches if match}
+    return tuple(sorted(hosts - set(session.hosts)))
 
 
 def stat_files(
-    folder: str | os.PathLike[str], names: Iterable[str], known: Iterable[StoredFile] = ()
+    folder: str | os.PathLike[str], names: Iterable[str], earlier: Iterable[StoredFile] = ()
 ) -> tuple[StoredFile, ...]:
     """The captures among a folder's file names, by host; what vanished meanwhile, or is no file, is left out.
 
-    Where a host's file lies there plain and compressed, the plain one is taken. Those of `known` that did not change
+    Where a host's file lies there plain and compressed, the plain one is taken. Those of `earlier` that did not change
     are taken over.
     """
-    before = {file.host: file for file in known}
-    found: dict[str, StoredFile] = {}
+    before = {file.host: file for file in earlier}
+    files: dict[str, StoredFile] = {}
     for name in sorted(names):
         host = host_of(name)
-        if host is None or host in found:
+        if host is None or host in files:
             continue
         try:
             facts = os.stat(os.path.join(folder, name))
@@ -121,17 +121,17 @@ def stat_files(
             continue
         if not stat.S_ISREG(facts.st_mode):
             continue
-        old, in_place = before.get(host), _stands_beside_empty(folder, name)
+        old, in_place = before.get(host), _replaces_empty_capture(folder, name)
         now = name, facts.st_size, facts.st_mtime_ns, in_place
         if old and (old.path.name, old.size, old.mtime_ns, old.in_place) == now:
-            found[host] = old
+            files[host] = old
         else:
             path = Path(folder, name)
-            found[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, in_place=in_place)
-    return tuple(found[host] for host in sorted(found))
+            files[host] = StoredFile(host, path, facts.st_size, facts.st_mtime_ns, in_place=in_place)
+    return tuple(files[host] for host in sorted(files))
 
 
-def _stands_beside_empty(folder: str | os.PathLike[str], name: str) -> bool:
+def _replaces_empty_capture(folder: str | os.PathLike[str], name: str) -> bool:
     """Whether a file was made of a capture that lies empty beside it."""
     for capture in recognize.captures_of(name):
         with suppress(OSError):

@@ -33,7 +33,7 @@ def read(folder: str) -> Dumps:
     """The dumps in a folder and in those within; raises `ProblemError` where there are none or none can be read."""
     if not os.path.isdir(folder):
         raise ProblemError(Problem("no_logdir", "There is no such folder.", "Name the folder of the dumps.", folder))
-    found: dict[int, Dump] = {}
+    dumps: dict[int, Dump] = {}
     problems: list[Problem] = []
     for rank, path in _files(folder):
         try:
@@ -41,13 +41,13 @@ def read(folder: str) -> Dumps:
         except ProblemError as error:
             problems.append(error.problem)
             continue
-        if rank not in found or (dump.has_stacks, dump.where) > (found[rank].has_stacks, found[rank].where):
-            found[rank] = dump
-    if not found:
+        if rank not in dumps or (dump.has_stacks, dump.where) > (dumps[rank].has_stacks, dumps[rank].where):
+            dumps[rank] = dump
+    if not dumps:
         message = "No dump in this folder can be read." if problems else "No dumps of PyTorch's flight recorder here."
         reason = f" {problems[0]}" if problems else ""
         raise ProblemError(Problem("no_dumps", message, reason.strip() or _REMEDY, folder))
-    return Dumps(folder, tuple(found[rank] for rank in sorted(found)), tuple(problems))
+    return Dumps(folder, tuple(dumps[rank] for rank in sorted(dumps)), tuple(problems))
 
 
 def _files(folder: str) -> Iterator[tuple[int, Path]]:
@@ -60,14 +60,14 @@ def _files(folder: str) -> Iterator[tuple[int, Path]]:
 
 def _paths(folder: str) -> Iterator[Path]:
     count = 0
-    for place, folders, names in os.walk(folder):
+    for path, folders, names in os.walk(folder):
         folders.sort()
         for name in sorted(names):
             count += 1
             if count > _FILES_AT_MOST:
                 message = f"The folder holds more than {_FILES_AT_MOST:,} files."
                 raise ProblemError(Problem("too_large", message, "Name the folder of the dumps alone.", folder))
-            yield Path(place, name)
+            yield Path(path, name)
 
 
 def _is_dump(path: Path) -> bool:

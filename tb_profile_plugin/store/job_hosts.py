@@ -25,18 +25,18 @@ _WRITTEN_NS = 60 * 10**9
 
 def joined(sessions: Iterable[StoredSession]) -> list[StoredSession]:
     """The same sessions, in which those that one job's hosts wrote at one time are one, under the first one's name."""
-    found: list[StoredSession] = []
+    sessions_of_jobs: list[StoredSession] = []
     jobs: dict[tuple[str, str], list[tuple[float, StoredSession]]] = {}
     for session in sessions:
         job = _job(session)
         if job:
             jobs.setdefault(job, []).append((_begun(session), session))
         else:
-            found.append(session)
-    for (_, name), each in jobs.items():
-        for group in _at_one_time(sorted(each, key=lambda one: (one[0], one[1].name))):
-            found += [_one(group, name)] if len(group) > 1 and _fit(group) else group
-    return found
+            sessions_of_jobs.append(session)
+    for (_, name), parts in jobs.items():
+        for group in _at_one_time(sorted(parts, key=lambda one: (one[0], one[1].name))):
+            sessions_of_jobs += [_one(group, name)] if len(group) > 1 and _fit(group) else group
+    return sessions_of_jobs
 
 
 def _job(session: StoredSession) -> tuple[str, str] | None:
@@ -48,10 +48,10 @@ def _job(session: StoredSession) -> tuple[str, str] | None:
     if _STAMP.fullmatch(folder) and PurePosixPath(parent.replace(os.sep, "/")).parts[-2:] == ("plugins", "profile"):
         return parent, ""
     (file, *others) = session.files
-    place, _, own = session.name.rpartition("/")
+    parent_name, _, own = session.name.rpartition("/")
     if others or xspace.host_of(file.path.name) is None or own != file.host or not _WORKER.search(own):
         return None
-    name = "/".join(part for part in (place, _WORKER.sub("", own).strip("-_. ")) if part)
+    name = "/".join(part for part in (parent_name, _WORKER.sub("", own).strip("-_. ")) if part)
     return str(session.folder), name or folder
 
 
@@ -64,11 +64,11 @@ def _begun(session: StoredSession) -> float:
         return 0.0
 
 
-def _at_one_time(each: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
+def _at_one_time(sessions: Sequence[tuple[float, StoredSession]]) -> Iterator[list[StoredSession]]:
     """Those that began within `_BEGUN_S` of the first of them; they are in order of time."""
     group: list[StoredSession] = []
     first = 0.0
-    for begun, session in each:
+    for begun, session in sessions:
         if group and begun - first > _BEGUN_S:
             yield group
             group = []

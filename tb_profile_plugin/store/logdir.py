@@ -71,7 +71,7 @@ class Survey:
         return sum(len(session.files) for session in self.sessions)
 
 
-class _Held(NamedTuple):
+class _WalkedFolder(NamedTuple):
     """What a folder held in the last walk."""
 
     folder: Folder
@@ -85,19 +85,19 @@ def roots(spec: str) -> tuple[Root, ...]:
     """The folders that a logdir names: one path, or ``name:path,name:path`` as TensorBoard's --logdir_spec has it."""
     if not spec or os.path.exists(os.path.expanduser(spec)):
         return (_root("", spec),) if spec else ()
-    found = []
+    folders = []
     for part in filter(None, spec.split(",")):
         prefix, colon, path = part.partition(":")
         named = colon and not part.startswith("/") and not is_url(part) and not os.path.splitdrive(part)[0]
-        found.append(_root(prefix, path) if named else _root("", part))
-    return tuple(found)
+        folders.append(_root(prefix, path) if named else _root("", part))
+    return tuple(folders)
 
 
 def _root(prefix: str, path: str) -> Root:
     return Root(prefix, path if is_url(path) else os.path.abspath(os.path.expanduser(path)))
 
 
-def _place(path: str) -> PurePath:
+def _pure_path(path: str) -> PurePath:
     """A path or URL as something with parents and parts."""
     return PurePosixPath(path.partition("://")[2]) if is_url(path) else Path(path)
 
@@ -112,7 +112,7 @@ class Logdir:
         self._latest: Survey | None = None
         self._due = 0.0
         self._walk: Future[Survey] | None = None
-        self._held: dict[tuple[str, str], _Held] = {}
+        self._folders: dict[tuple[str, str], _WalkedFolder] = {}
 
     def sessions(self) -> list[StoredSession]:
         """All sessions, newest first; new ones appear within seconds."""
@@ -170,7 +170,7 @@ class Logdir:
             for root in searched
         }
         sessions: list[StoredSession] = []
-        held: dict[tuple[str, str], _Held] = {}
+        folders: dict[tuple[str, str], _WalkedFolder] = {}
         names: set[str] = set()
         misses: list[str] = []
         event_files = 0
@@ -182,10 +182,10 @@ class Logdir:
                 misses.extend(_near_misses(folder, root))
                 if folder.captures:
                     key = root.prefix, folder.path
-                    held[key] = _hold(folder, tree, root, self._held.get(key))
-                    here += filter(None, held[key].sessions)
+                    folders[key] = _hold(folder, tree, root, self._folders.get(key))
+                    here += filter(None, folders[key].sessions)
             sessions += [_named(session, names) for session in joined(here)]
-        self._held = held
+        self._folders = folders
         sessions.sort(key=lambda session: (-session.modified, session.name))
         paths = tuple(root.path for root in searched)
         survey = Survey(paths, tuple(sessions), event_files, tuple(misses[:_NEAR_MISSES]))
@@ -193,29 +193,29 @@ class Logdir:
         return self._latest if self._latest == survey else survey
 
 
-def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _Held | None) -> _Held:
+def _hold(folder: Folder, tree: Walker | RemoteTree, root: Root, before: _WalkedFolder | None) -> _WalkedFolder:
     """The sessions that lie in a folder; those that did not change are taken over."""
     if before and before.folder == folder:
-        groups, known = before.groups, before.sessions
+        groups, earlier = before.groups, before.sessions
     else:
         groups = tuple(_groups(folder, root, partial(tree.head, folder.path)))
-        known = (None,) * len(groups)
+        earlier = (None,) * len(groups)
     sessions: list[StoredSession | None] = []
-    for (name, file_names), old in zip(groups, known, strict=True):
+    for (name, file_names), old in zip(groups, earlier, strict=True):
         files = tree.files(folder.path, file_names, old.files if old else ())
         if not old or old.files != files:
-            place = folder.path if is_url(folder.path) else Path(folder.path)
-            old = StoredSession(name, place, files) if files else None
+            location = folder.path if is_url(folder.path) else Path(folder.path)
+            old = StoredSession(name, location, files) if files else None
         sessions.append(old)
-    return _Held(folder, groups, tuple(sessions))
+    return _WalkedFolder(folder, groups, tuple(sessions))
 
 
 def _groups(folder: Folder, root: Root, head: recognize.Head) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sessions of a folder by its formats, under the folder's name or below it."""
-    path = _place(folder.path)
+    path = _pure_path(folder.path)
     prefix = f"{root.prefix}/" if root.prefix else ""
     run = is_run(path)
-    own = _run_name(path, root) if run else path.relative_to(_place(root.path)).as_posix()
+    own = _run_name(path, root) if run else path.relative_to(_pure_path(root.path)).as_posix()
     for name, files in recognize.sessions(folder.captures, run, head):
         yield prefix + ((PurePosixPath(own) / name).as_posix() if own != "." or name else path.name), files
 
@@ -227,18 +227,18 @@ def is_run(path: PurePath) -> bool:
 
 def _run_name(path: PurePath, root: Root) -> str:
     """``train/<run>`` for ``train/plugins/profile/<run>``, just the run where the logdir lies deeper than ``train``."""
-    run_of, top = path.parents[2], _place(root.path)
+    run_of, top = path.parents[2], _pure_path(root.path)
     return (run_of.relative_to(top) / path.name).as_posix() if run_of.is_relative_to(top) else path.name
 
 
-def _named(session: StoredSession, taken: set[str]) -> StoredSession:
+def _named(session: StoredSession, names: set[str]) -> StoredSession:
     """The session under its name as valid Unicode, numbered where another session has it already."""
     readable = os.fsencode(session.name).decode("utf-8", "replace")
     number, unique = 1, readable
-    while unique in taken:
+    while unique in names:
         number += 1
         unique = f"{readable} ({number})"
-    taken.add(unique)
+    names.add(unique)
     return session if unique == session.name else session._replace(name=unique)
 
 
@@ -249,5 +249,5 @@ def _near_misses(folder: Folder, root: Root) -> Iterator[str]:
         where = os.path.relpath(folder.path, root.path)
         if folder.strays:
             yield f"{where}/{folder.strays[0]}: a by-product of a profiler, without its *.xplane.pb"
-        elif is_run(_place(folder.path)) and not folder.folders:
+        elif is_run(_pure_path(folder.path)) and not folder.folders:
             yield f"{where}: a run folder without a *.xplane.pb"

@@ -62,13 +62,13 @@ class RemoteTree:
         """The same at once; raises `ProblemError` where the URL cannot be read."""
         with _translate_errors(root):
             files, base = _open(root)
-            found = _linked(files, base) if _is_web(root) else files.find(base, detail=True)
+            entries = _linked(files, base) if _is_web(root) else files.find(base, detail=True)
             prefix = base.rstrip("/") + "/"
-            facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": each for name, each in found.items()}
+            facts = {f"{root.rstrip('/')}/{name.removeprefix(prefix)}": entry for name, entry in entries.items()}
             if not facts:
                 # A search passes over what it cannot read; a list says why.
                 files.ls(base, detail=False)
-            unsized = [url for url, each in facts.items() if each.get("size") is None and host_of(_name(url))]
+            unsized = [url for url, entry in facts.items() if entry.get("size") is None and host_of(_name(url))]
             with ThreadPoolExecutor(_READERS) as pool:
                 facts |= zip(unsized, pool.map(lambda url: files.info(facts[url]["name"]), unsized), strict=True)
         self._facts = facts
@@ -84,16 +84,16 @@ class RemoteTree:
         """Whether the latest walk found a file of that name, with nothing in it."""
         return self._facts.get(f"{folder}/{name}", {}).get("size") == 0
 
-    def files(self, folder: str, names: Iterable[str], known: Iterable[StoredFile] = ()) -> tuple[StoredFile, ...]:
+    def files(self, folder: str, names: Iterable[str], earlier: Iterable[StoredFile] = ()) -> tuple[StoredFile, ...]:
         """The captures of those names in a folder of the latest walk, by host; the plain one of two."""
-        found: dict[str, StoredFile] = {}
+        files: dict[str, StoredFile] = {}
         for name in sorted(names):
             host = host_of(name)
-            if host is not None and host not in found:
+            if host is not None and host not in files:
                 in_place = any(self._is_empty(folder, capture) for capture in recognize.captures_of(name))
                 stored = _stored(host, f"{folder}/{name}", self._facts[f"{folder}/{name}"])
-                found[host] = stored._replace(in_place=in_place)
-        return tuple(found[host] for host in sorted(found))
+                files[host] = stored._replace(in_place=in_place)
+        return tuple(files[host] for host in sorted(files))
 
     def head(self, folder: str, name: str) -> bytes:
         """Nothing: files are not fetched for how they begin."""
@@ -105,25 +105,25 @@ def _linked(files: Any, base: str) -> dict[str, dict[str, Any]]:
 
     Raises `ProblemError` where there is more than anybody's captures are.
     """
-    found: dict[str, dict[str, Any]] = {}
-    pages, known = [base], {base.rstrip("/")}
+    files_by_address: dict[str, dict[str, Any]] = {}
+    pages, folders = [base], {base.rstrip("/")}
     for _ in range(_DEEPEST):
         below: list[str] = []
         for page in pages:
             cancellation.check()
             # As elsewhere, what cannot be listed is passed over, but for the folder that was named.
             with nullcontext() if page == base else suppress(OSError):
-                for each in files.ls(page, detail=True):
-                    name = each["name"].rstrip("/")
-                    if each["type"] != "directory":
-                        found[each["name"]] = each
-                    elif name not in known:
-                        known.add(name)
-                        below.append(each["name"])
-            if len(known) > _MOST_FOLDERS or len(found) > _MOST_ENTRIES:
+                for entry in files.ls(page, detail=True):
+                    name = entry["name"].rstrip("/")
+                    if entry["type"] != "directory":
+                        files_by_address[entry["name"]] = entry
+                    elif name not in folders:
+                        folders.add(name)
+                        below.append(entry["name"])
+            if len(folders) > _MOST_FOLDERS or len(files_by_address) > _MOST_ENTRIES:
                 raise _endless(base, f"more than {_MOST_FOLDERS:,} folders or {_MOST_ENTRIES:,} files")
         pages = below
-    return found
+    return files_by_address
 
 
 def _is_web(url: str) -> bool:
@@ -268,16 +268,16 @@ def _stored(host: str, url: str, facts: dict[str, Any]) -> StoredFile:
     size = int(facts.get("size") or 0)
     version = next((str(facts[name]) for name in _VERSIONS if facts.get(name)), "")
     modified = next((_nanoseconds(facts[name]) for name in _TIMES if facts.get(name)), 0)
-    return StoredFile(host, _place(url, size, modified, version), size, modified, url, version)
+    return StoredFile(host, _cache_path(url, size, modified, version), size, modified, url, version)
 
 
-def _place(url: str, size: int, modified: int, version: str) -> Path:
+def _cache_path(url: str, size: int, modified: int, version: str) -> Path:
     return cache.place("files", (url, size, modified, version), ".gz" if _name(url).endswith(".gz") else "")
 
 
 def relocated(file: StoredFile) -> StoredFile:
     """The file as this machine has it, if another machine found it: what is fetched lies in each one's own cache."""
-    return file._replace(path=_place(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
+    return file._replace(path=_cache_path(file.url, file.size, file.mtime_ns, file.version)) if file.url else file
 
 
 def _nanoseconds(when: Any) -> int:

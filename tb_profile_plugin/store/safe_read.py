@@ -55,13 +55,13 @@ def load(
 
     `take` is told how many there are before they are read, and may raise. Raises OSError.
     """
-    taken = 0
+    announced = 0
     with opener(path) as file:
         for last in (*(False,) * (_TRIES - 1), True):
             before = os.fstat(file.fileno())
             file.seek(0)
-            take(before.st_size - taken)
-            taken = before.st_size
+            take(before.st_size - announced)
+            announced = before.st_size
             content = _read(file, before.st_size)
             if last or _same(before, os.fstat(file.fileno())):
                 break

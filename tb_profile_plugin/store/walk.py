@@ -40,7 +40,7 @@ class Folder(NamedTuple):
     """Why it could not be read."""
 
 
-class _Known(NamedTuple):
+class _Visit(NamedTuple):
     folder: Folder
     mtime_ns: int
     settled: bool
@@ -50,12 +50,12 @@ class Walker:
     """Walks one tree again and again; a folder is read anew only when its modification time moved."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Known] = {}
+        self._visits: dict[str, _Visit] = {}
 
     def walk(self, root: str) -> Iterator[Folder]:
         """Every folder once, each by its shortest way that is no link, if there is one; links make no cycles."""
         seen: set[tuple[int, int]] = set()
-        visited: dict[str, _Known] = {}
+        visited: dict[str, _Visit] = {}
         pending, links = deque([root]), deque[str]()
         while pending or links:
             path = pending.popleft() if pending else links.popleft()
@@ -68,19 +68,19 @@ class Walker:
             if (facts.st_dev, facts.st_ino) in seen:
                 continue
             seen.add((facts.st_dev, facts.st_ino))
-            known = self._known.get(path)
-            if known is None or not known.settled or known.mtime_ns != facts.st_mtime_ns:
+            visit = self._visits.get(path)
+            if visit is None or not visit.settled or visit.mtime_ns != facts.st_mtime_ns:
                 settled = time.time_ns() - facts.st_mtime_ns > _SETTLED_NS
-                known = _Known(look(path), facts.st_mtime_ns, settled)
-            visited[path] = known
-            yield known.folder
-            pending.extend(os.path.join(path, name) for name in known.folder.folders)
-            links.extend(os.path.join(path, name) for name in known.folder.links)
-        self._known = visited
+                visit = _Visit(look(path), facts.st_mtime_ns, settled)
+            visited[path] = visit
+            yield visit.folder
+            pending.extend(os.path.join(path, name) for name in visit.folder.folders)
+            links.extend(os.path.join(path, name) for name in visit.folder.links)
+        self._visits = visited
 
-    def files(self, folder: str, names: Iterable[str], known: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
-        """The captures of those names in a folder, by host; `known` are those of an earlier look."""
-        return stat_files(folder, names, known)
+    def files(self, folder: str, names: Iterable[str], earlier: Iterable[StoredFile]) -> tuple[StoredFile, ...]:
+        """The captures of those names in a folder, by host; `earlier` are those of an earlier look."""
+        return stat_files(folder, names, earlier)
 
     def head(self, folder: str, name: str) -> bytes:
         """How a file of a folder begins; see `safe_read.head`."""
@@ -96,10 +96,10 @@ def folder_of(
     is_empty: Callable[[str], bool] = lambda name: False,
 ) -> Folder:
     """A folder by the names of its files; `recognize.captures` says what it asks about them."""
-    found = sorted(names)
-    captures = recognize.captures(found, looks_right, is_empty)
-    strays = tuple(name for name in found if _STRAY.search(name))
-    event_files = sum(".tfevents." in name for name in found)
+    sorted_names = sorted(names)
+    captures = recognize.captures(sorted_names, looks_right, is_empty)
+    strays = tuple(name for name in sorted_names if _STRAY.search(name))
+    event_files = sum(".tfevents." in name for name in sorted_names)
     return Folder(path, tuple(captures), strays, event_files, folders, links)
 
 

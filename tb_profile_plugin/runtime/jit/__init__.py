@@ -37,7 +37,7 @@ def _interpreted(function: _F) -> _F:
     return kernel  # type: ignore[no-any-return]
 
 
-def _chosen() -> tuple[str, Any, Any]:
+def _selected_way() -> tuple[str, Any, Any]:
     """(one of `WAYS`, what makes a kernel, what makes one that is compiled into each kernel that calls it)."""
     wanted = settings.read(settings.KERNELS)
     if wanted not in ("", settings.SHORT, *WAYS):
@@ -45,9 +45,9 @@ def _chosen() -> tuple[str, Any, Any]:
     if wanted in ("", settings.SHORT, "native"):
         from . import library
 
-        found = library.find(strict=wanted == "native")
-        if found:
-            return "native", found.kernel, found.kernel
+        compiled = library.find(strict=wanted == "native")
+        if compiled:
+            return "native", compiled.kernel, compiled.kernel
         if wanted == "native":
             remedy = "Take a wheel for this platform, or in a checkout run scripts/build kernels."
             raise _unusable("The library of kernels is not there, or it is not made of these sources.", remedy)
@@ -80,4 +80,4 @@ way: str
 jit: Callable[[_F], _F]
 inlined: Callable[[_F], _F]
 """The same, compiled into each kernel that calls it."""
-way, jit, inlined = _chosen()
+way, jit, inlined = _selected_way()

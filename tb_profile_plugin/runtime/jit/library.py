@@ -58,11 +58,11 @@ def find(strict: bool = True) -> Library | None:
         if not sealed.is_file() or sealed.read_text() != seal(content):
             logger.warning("The library of kernels is not as it was built: it is not used. Install the package anew.")
             return None
-        found = Library(PATH, strict)
-        current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in found.sources.items())
+        library = Library(PATH, strict)
+        current = all(zlib.crc32((_PACKAGE / name).read_bytes()) == crc for name, crc in library.sources.items())
     except OSError:
         return None
-    return found if current else None
+    return library if current else None
 
 
 class Library:
@@ -76,7 +76,7 @@ class Library:
         self._functions.tbp_release.argtypes = [ctypes.c_void_p]
         memory = ctypes.pythonapi.PyMem_RawMalloc, ctypes.pythonapi.PyMem_RawFree
         moving = ctypes.memmove, ctypes.memset
-        self._functions.tbp_use(*(ctypes.cast(each, ctypes.c_void_p) for each in (*memory, *moving)))
+        self._functions.tbp_use(*(ctypes.cast(function, ctypes.c_void_p) for function in (*memory, *moving)))
         start = ctypes.addressof(ctypes.c_char.in_dll(self._functions, "tbp_table"))
         table = json.loads(ctypes.string_at(start))
         self.sources: dict[str, int] = table["sources"]
@@ -114,8 +114,8 @@ class Kernel:
             words: list[int] = []
             if _fill(words, arguments, entry.parameters):
                 return entry.run(words)
-        given = ", ".join(map(_told, arguments))
-        message = f"{self.name} is not compiled for ({given}); its signature says for what it is."
+        types = ", ".join(map(_type_of, arguments))
+        message = f"{self.name} is not compiled for ({types}); its signature says for what it is."
         if self._library.strict:
             raise TypeError(message)
         logger.warning("%s It runs as plain Python, which is slow.", message)
@@ -135,8 +135,8 @@ class Entry:
 
     def run(self, words: list[int]) -> Any:
         """Call it with arguments as words."""
-        given, answer = array("q", words), array("q", self._blank)
-        if self._function(given.buffer_info()[0], answer.buffer_info()[0]):
+        parameters, answer = array("q", words), array("q", self._blank)
+        if self._function(parameters.buffer_info()[0], answer.buffer_info()[0]):
             name, _, text = ctypes.string_at(answer[0]).decode().partition(": ")
             raise getattr(builtins, name, RuntimeError)(text)
         return _value(self._answer, iter(answer))
@@ -158,10 +158,10 @@ class _Block:
         self.release(self._block)
 
 
-def _kind(told: Any) -> _Kind:
-    if isinstance(told, list):
-        return tuple(map(_kind, told))
-    return told if len(told) == 1 else _Array(told[:-1], int(told[-1]))
+def _kind(code: Any) -> _Kind:
+    if isinstance(code, list):
+        return tuple(map(_kind, code))
+    return code if len(code) == 1 else _Array(code[:-1], int(code[-1]))
 
 
 def _width(kind: _Kind) -> int:
@@ -207,20 +207,20 @@ def _value(kind: _Kind, words: Iterator[int]) -> Any:
         block, address = next(words), next(words)
         shape = tuple(next(words) for _ in range(kind.dimensions))
         about = {"version": 3, "typestr": kind.dtype, "data": (address, False), "shape": shape}
-        shown = np.asarray(_Block(about, block))
+        result = np.asarray(_Block(about, block))
         # What a kernel was given lies in no block of its own.
-        return shown if block else shown.copy()
+        return result if block else result.copy()
     if isinstance(kind, tuple):
-        return tuple(_value(each, words) for each in kind)
+        return tuple(_value(element, words) for element in kind)
     word = next(words)
     if kind == "?":
         return bool(word)
     return None if kind == "-" else word % (1 << 64) if kind == "u" else word
 
 
-def _told(value: Any) -> str:
+def _type_of(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"({', '.join(map(_told, value))})"
+        return f"({', '.join(map(_type_of, value))})"
     if isinstance(value, np.ndarray):
         order = "" if value.flags.c_contiguous else ", not in C order"
         return f"{value.dtype}[{value.ndim}{order}]"

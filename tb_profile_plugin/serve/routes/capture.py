@@ -77,11 +77,11 @@ def ping(workspace: Workspace, request: Request) -> Response:
 
     values = _values(workspace, request)
     try:
-        asked = addresses(values)
+        targets = addresses(values)
     except ProblemError as error:
         raise _named(error) from error
-    found = zip(asked, ask(asked), strict=True)
-    workers = [{"address": str(each), "problem": problem and problem.as_json()} for each, problem in found]
+    problems = zip(targets, ask(targets), strict=True)
+    workers = [{"address": str(target), "problem": problem and problem.as_json()} for target, problem in problems]
     return answers.data_json(request, {"workers": workers})
 
 
@@ -102,15 +102,15 @@ def capture_profile(workspace: Workspace, request: Request) -> Response:
 
 def differences(workspace: Workspace, folder: Path | str, recorded: Mapping[str, Mapping[str, int]]) -> list[Problem]:
     """Where a capture made here was not made as asked for; `recorded` are the levels in effect by host."""
-    asked = workspace.captures.asked(folder)
-    found = []
-    for host, levels in recorded.items() if asked else ():
-        ignored = {name: level for name, level in levels.items() if level != getattr(asked, name)}
+    options = workspace.captures.options_of(folder)
+    problems = []
+    for host, levels in recorded.items() if options else ():
+        ignored = {name: level for name, level in levels.items() if level != getattr(options, name)}
         for name, level in ignored.items():
-            message = f"The {name.replace('_', ' ')} was {level}, though {getattr(asked, name)} was asked for."
+            message = f"The {name.replace('_', ' ')} was {level}, though {getattr(options, name)} was asked for."
             remedy = "The program's profiler decides; a newer version of its framework may take it."
-            found.append(Problem("not_as_asked", message, remedy, host, "warning"))
-    return found
+            problems.append(Problem("not_as_asked", message, remedy, host, "warning"))
+    return problems
 
 
 def doctor(workspace: Workspace, request: Request) -> Response:
@@ -118,8 +118,8 @@ def doctor(workspace: Workspace, request: Request) -> Response:
     from ...capture import doctor as checks
 
     survey = workspace.logdir.survey()
-    found = [
+    problems = [
         *checks.machine(),
         *checks.logdir(survey.searched, survey.captures, survey.event_files, survey.near_misses),
     ]
-    return answers.data_json(request, [problem.as_json() for problem in found])
+    return answers.data_json(request, [problem.as_json() for problem in problems])

@@ -59,17 +59,17 @@ def _of_file(workspace: Workspace, tool: Tool, request: Request, role: str) -> A
 
     session, name = workspace.session(required(request, "run")), _name(request, "name", "the file")
     base_items, new_items = _items(request)
-    given = Digest.from_json(_body(request), name)
+    file_digest = Digest.from_json(_body(request), name)
     lacking = workspace.unavailable(session, tool)
     if lacking:
         raise ProblemError(lacking)
-    own, known = (session.name, _known(session, request)), hosts_of(session)
+    own, session_digest = (session.name, _session_digest(session, request)), hosts_of(session)
     if role == "base":
-        return compared_sides(side([(name, given)], base_items), side([own], new_items), ({}, known))
-    return compared_sides(side([own], base_items), side([(name, given)], new_items), (known, {}))
+        return compared_sides(side([(name, file_digest)], base_items), side([own], new_items), ({}, session_digest))
+    return compared_sides(side([own], base_items), side([(name, file_digest)], new_items), (session_digest, {}))
 
 
-def _known(session: Session, request: Request) -> Digest:
+def _session_digest(session: Session, request: Request) -> Digest:
     """The session's, of the host and steps that are asked for."""
     from ...analysis.compare.load import known_digest
     from ...analysis.steps.step_choice import TYPICAL, checked
@@ -84,7 +84,7 @@ def _known(session: Session, request: Request) -> Digest:
 def _items(request: Request) -> tuple[int, int]:
     from ...tools.compare import ITEMS
 
-    base, new = (int(each.value(request.args.get(each.name, each.default))) for each in ITEMS)
+    base, new = (int(param.value(request.args.get(param.name, param.default))) for param in ITEMS)
     return base, new
 
 

@@ -36,7 +36,9 @@ def required(request: Request, name: str) -> str:
     return value
 
 
-def asked(workspace: Workspace, request: Request, own: Sequence[str] = ()) -> tuple[Session, Tool, str, dict[str, str]]:
+def data_request(
+    workspace: Workspace, request: Request, own: Sequence[str] = ()
+) -> tuple[Session, Tool, str, dict[str, str]]:
     """The session, tool, host and options that a request for data names.
 
     ``own`` are the route's parameters besides `DATA`.
@@ -48,21 +50,21 @@ def asked(workspace: Workspace, request: Request, own: Sequence[str] = ()) -> tu
     session = workspace.session(required(request, "run"))
     tool = workspace.tool(required(request, "tag"))
     host = _host(request, session)
-    known = {param.name for param in tool.params}
-    ignored = {*DATA, *own, *(_OUTDATED - known)}
+    names = {param.name for param in tool.params}
+    ignored = {*DATA, *own, *(_OUTDATED - names)}
     options = {name: value for name, value in request.args.items() if name not in ignored}
     return session, tool, host, options
 
 
-def asked_answer(
+def table_request(
     workspace: Workspace, request: Request, own: Sequence[str]
 ) -> tuple[Session, Tool, str, dict[str, str]]:
     """The same of a tool whose answer has tables; raises `ProblemError` (422) for one that is streamed."""
-    found = asked(workspace, request, own)
-    if found[1].streamed:
+    request_parts = data_request(workspace, request, own)
+    if request_parts[1].streamed:
         remedy = "Take it from the data route."
         raise ProblemError(Problem("no_table", "This tool's answer has no tables.", remedy), 422)
-    return found
+    return request_parts
 
 
 def _host(request: Request, session: Session) -> str:

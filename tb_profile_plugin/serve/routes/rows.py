@@ -11,7 +11,7 @@ from werkzeug.wrappers import Request, Response
 from ...tools.answers import csv
 from .. import answers
 from ..workspace import Workspace
-from .query import asked_answer, bad, required, whole_number
+from .query import bad, required, table_request, whole_number
 
 if TYPE_CHECKING:
     from ...runtime.arrays import I64
@@ -30,27 +30,27 @@ _PIECE = 2_000
 
 def rows(workspace: Workspace, request: Request) -> Response:
     """Some rows of a table, as they are chosen and sorted."""
-    table, chosen = _chosen(workspace, request)
-    first = whole_number(request, "first", 0, len(chosen), 0)
-    shown = chosen[first : first + whole_number(request, "count", 0, _MOST, _MOST)]
-    columns = [column | {"values": values} for column, values in zip(table.columns, table.values(shown), strict=True)]
-    return answers.data_json(request, table.declared | {"rows": len(chosen), "columns": columns})
+    table, selected = _table_and_rows(workspace, request)
+    first = whole_number(request, "first", 0, len(selected), 0)
+    page = selected[first : first + whole_number(request, "count", 0, _MOST, _MOST)]
+    columns = [column | {"values": values} for column, values in zip(table.columns, table.values(page), strict=True)]
+    return answers.data_json(request, table.declared | {"rows": len(selected), "columns": columns})
 
 
 def rows_file(workspace: Workspace, request: Request) -> Response:
     """All of them as a file to save: CSV, or JSON with an object for each row."""
-    table, chosen = _chosen(workspace, request)
+    table, selected = _table_and_rows(workspace, request)
     kind = request.args.get("format", "csv")
     if kind not in ("csv", "json"):
         raise bad("format", f"format={kind!r} is neither csv nor json.")
-    pieces = _csv(table, chosen) if kind == "csv" else _json(table, chosen)
+    pieces = _csv(table, selected) if kind == "csv" else _json(table, selected)
     return answers.streamed_file(request, pieces, f"{required(request, 'tag')}_{required(request, 'table')}.{kind}")
 
 
-def _chosen(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
+def _table_and_rows(workspace: Workspace, request: Request) -> tuple[Rows, I64]:
     """The table that a request is about, and its rows in order."""
     wanted = required(request, "table")
-    session, tool, host, options = asked_answer(workspace, request, (*CHOICE, *WINDOW, "format"))
+    session, tool, host, options = table_request(workspace, request, (*CHOICE, *WINDOW, "format"))
     table = workspace.rows(session, tool, host, options, wanted)
     try:
         return table, table.chosen(_choice(request))
@@ -82,18 +82,18 @@ def _pairs(request: Request, name: str) -> Sequence[tuple[str, str]]:
     return tuple((column, text) for column, _, text in split)
 
 
-def _csv(table: Rows, chosen: I64) -> Iterator[str]:
+def _csv(table: Rows, selected: I64) -> Iterator[str]:
     yield from csv.lines([[column["label"] for column in table.columns]])
-    for begin in range(0, len(chosen), _PIECE):
-        values = table.values(chosen[begin : begin + _PIECE])
+    for begin in range(0, len(selected), _PIECE):
+        values = table.values(selected[begin : begin + _PIECE])
         yield "".join(csv.lines(zip(*values, strict=True)))
 
 
-def _json(table: Rows, chosen: I64) -> Iterator[str]:
+def _json(table: Rows, selected: I64) -> Iterator[str]:
     ids = [column["id"] for column in table.columns]
     yield "["
-    for begin in range(0, len(chosen), _PIECE):
-        values = zip(*table.values(chosen[begin : begin + _PIECE]), strict=True)
+    for begin in range(0, len(selected), _PIECE):
+        values = zip(*table.values(selected[begin : begin + _PIECE]), strict=True)
         objects = (json.dumps(dict(zip(ids, row, strict=True))) for row in values)
         yield ("," if begin else "") + "\n" + ",\n".join(objects)
     yield "\n]\n"

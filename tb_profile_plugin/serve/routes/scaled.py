@@ -17,12 +17,12 @@ def scaled(workspace: Workspace, request: Request) -> Response:
     from ...analysis.steps.step_choice import TYPICAL, checked
 
     session = workspace.session(required(request, "run"))
-    op, given = required(request, "op"), required(request, "factor")
+    op, factor_text = required(request, "op"), required(request, "factor")
     try:
-        factor = float(given)
+        factor = float(factor_text)
     except ValueError:
-        raise bad("factor", f"factor={given!r} is no number.") from None
+        raise bad("factor", f"factor={factor_text!r} is no number.") from None
     steps = checked(request.args.get("steps", "") or TYPICAL)
     hosts = session.select(request.args.get("host", ""))
-    found = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)
-    return answers.data_json(request, found.as_json())
+    replay = replays.scaled(hosts, op, factor, request.args.get("step_event", ""), steps)
+    return answers.data_json(request, replay.as_json())

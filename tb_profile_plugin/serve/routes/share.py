@@ -32,7 +32,7 @@ def one_at_a_time() -> Iterator[None]:
 
 def contents(workspace: Workspace, request: Request) -> Response:
     """What the capture of a host tells about machines and people."""
-    session, host = _asked(workspace, request)
+    session, host = _session_and_host(workspace, request)
     return answers.data_json(request, workspace.contents(session, host))
 
 
@@ -40,7 +40,7 @@ def capture(workspace: Workspace, request: Request) -> Response:
     """The capture of a host as a file to save."""
     from ...export import share
 
-    session, host = _asked(workspace, request)
+    session, host = _session_and_host(workspace, request)
     redacted = is_redacted(request)
     name = share.file_name(session, host, redacted)
     if not redacted:
@@ -51,12 +51,12 @@ def capture(workspace: Workspace, request: Request) -> Response:
 
 def is_redacted(request: Request) -> bool:
     """Whether what is asked for is to be redacted, as it is unless the query says otherwise."""
-    asked = request.args.get("redact", "1")
-    if asked not in ("0", "1"):
-        raise ProblemError(Problem("bad_parameter", f"redact={asked!r} is neither 0 nor 1.", "Choose one.", "redact"))
-    return asked == "1"
+    redact = request.args.get("redact", "1")
+    if redact not in ("0", "1"):
+        raise ProblemError(Problem("bad_parameter", f"redact={redact!r} is neither 0 nor 1.", "Choose one.", "redact"))
+    return redact == "1"
 
 
-def _asked(workspace: Workspace, request: Request) -> tuple[Session, str]:
+def _session_and_host(workspace: Workspace, request: Request) -> tuple[Session, str]:
     session = workspace.session(required(request, "run"))
     return session, request.args.get("host", "") or session.hosts[0]

@@ -20,7 +20,7 @@ from ..captures import PARAMETERS
 from ..listing import entry
 from ..workspace import Workspace
 from . import capture, compare, rows, scaled, share, timeline
-from .query import ALL_HOSTS, DATA, asked, asked_answer, required
+from .query import ALL_HOSTS, DATA, data_request, required, table_request
 
 if TYPE_CHECKING:
     from ...model.session import Session
@@ -114,7 +114,7 @@ def _data(workspace: Workspace, request: Request) -> Response:
 
     if compat.wants_csv(request.args.get("tqx", "")):
         return _data_csv(workspace, request)
-    session, tool, host, options = asked(workspace, request)
+    session, tool, host, options = data_request(workspace, request)
     if tool.streamed:
         return answers.streamed_json(request, tool.pieces(session, host, **options))
     document = workspace.document(session, tool, host, request.args)
@@ -124,14 +124,14 @@ def _data(workspace: Workspace, request: Request) -> Response:
 
 
 def _named(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = asked_answer(workspace, request, ("part",))
+    session, tool, host, options = table_request(workspace, request, ("part",))
     if request.args.get("part") == "1":
         return answers.packed_json(request, workspace.part(session, tool, host, options))
     return answers.packed_json(request, workspace.result(session, tool, host, options, NAMED))
 
 
 def _data_csv(workspace: Workspace, request: Request) -> Response:
-    session, tool, host, options = asked(workspace, request)
+    session, tool, host, options = data_request(workspace, request)
     name = "_".join([tool.name, session.name, host or ALL_HOSTS])
     answer = None if tool.streamed else json.loads(unpack(workspace.result(session, tool, host, options, LEGACY)))
     return answers.csv_file(request, answer, f"{name}.csv")
@@ -143,7 +143,7 @@ def _runs(workspace: Workspace, request: Request) -> Response:
 
 
 def _run_tools(workspace: Workspace, request: Request) -> Response:
-    session = _known(workspace, request)
+    session = _session_or_none(workspace, request)
     names = [tool.name for tool in workspace.tools().values() if session and not workspace.unavailable(session, tool)]
     return answers.data_json(request, names)
 
@@ -151,7 +151,7 @@ def _run_tools(workspace: Workspace, request: Request) -> Response:
 def _hosts(workspace: Workspace, request: Request) -> Response:
     from ... import compat
 
-    session = _known(workspace, request)
+    session = _session_or_none(workspace, request)
     tag = required(request, "tag").rstrip("@^")
     tool = workspace.tools().get(compat.RENAMED.get(tag, tag))
     names = list(session.hosts) if session and tool else []
@@ -161,13 +161,13 @@ def _hosts(workspace: Workspace, request: Request) -> Response:
 
 
 def _module_list(workspace: Workspace, request: Request) -> Response:
-    session = _known(workspace, request)
+    session = _session_or_none(workspace, request)
     modules = [module for host in (session.select() if session else []) for module in host.modules.values()]
     names = sorted({module.title for module in modules})
     return answers.text(request, ",".join(names) or "NO_MODULE")
 
 
-def _known(workspace: Workspace, request: Request) -> Session | None:
+def _session_or_none(workspace: Workspace, request: Request) -> Session | None:
     """The session that is asked for; these older routes answer with empty lists where there is none."""
     run = required(request, "run")
     return workspace.session(run) if workspace.logdir.survey().called(run) else None

@@ -34,7 +34,7 @@ _MOST_LANES = 4000
 _MOST_STEPS = 1 << 31
 
 
-class _Shown:
+class _Hosts:
     """The hosts that a request is about, on one clock."""
 
     def __init__(self, workspace: Workspace, request: Request, of: str = "run"):
@@ -57,7 +57,7 @@ class _Shown:
         return self.session.host(self.views[index].host)
 
     @lazy
-    def places(self) -> list[int]:
+    def host_indices(self) -> list[int]:
         return [self.session.hosts.index(view.host) for view in self.views]
 
     @lazy
@@ -83,28 +83,28 @@ class _Shown:
 
         return why_timeline(self.host(index)) if self.why else timeline(self.host(index))
 
-    def is_recorded(self, index: int, place: int) -> bool:
+    def is_recorded(self, index: int, lane_index: int) -> bool:
         """Whether the lane is there without being asked for."""
-        return place < len(self.views[index].timeline.rows)
+        return lane_index < len(self.views[index].timeline.rows)
 
     def pair(self, text: str, what: str) -> tuple[int, int]:
         """(index in ``views``, number) of a lane or event."""
         host, dot, number = text.partition(".")
-        if not (dot and is_number(host) and is_number(number)) or int(host) not in self.places:
+        if not (dot and is_number(host) and is_number(number)) or int(host) not in self.host_indices:
             raise bad(what, f"{text!r} names no {what} of the hosts that are shown.")
-        return self.places.index(int(host)), int(number)
+        return self.host_indices.index(int(host)), int(number)
 
     def lane(self, text: str) -> tuple[int, int]:
-        index, place = self.pair(text, "lane")
-        if place >= len(self.timeline(index).rows):
+        index, lane_index = self.pair(text, "lane")
+        if lane_index >= len(self.timeline(index).rows):
             raise bad("lane", f"There is no lane {text!r}.")
-        return index, place
+        return index, lane_index
 
 
-def _range(request: Request, shown: _Shown) -> tuple[int, int]:
-    limit = 2 * shown.duration + 1_000_000
+def _range(request: Request, hosts: _Hosts) -> tuple[int, int]:
+    limit = 2 * hosts.duration + 1_000_000
     begin = whole_number(request, "begin", -limit, limit, 0)
-    end = whole_number(request, "end", -limit, limit, shown.duration)
+    end = whole_number(request, "end", -limit, limit, hosts.duration)
     if end <= begin:
         raise bad("end", "The range of time is empty.")
     return begin, end
@@ -119,22 +119,22 @@ def _listed(request: Request, name: str) -> list[str]:
 
 def lanes(workspace: Workspace, request: Request) -> Response:
     """Sections and lanes in the order in which to show them."""
-    shown = _Shown(workspace, request)
+    hosts = _Hosts(workspace, request)
     sections: list[dict[str, Any]] = []
-    for index, place in enumerate(shown.places):
-        timeline = shown.timeline(index)
+    for index, host_index in enumerate(hosts.host_indices):
+        timeline = hosts.timeline(index)
         rows = iter(timeline.rows)
         number, before = 0, len(sections)
         for section in timeline.sections:
             entries = []
             for lane in section.lanes:
                 facts = {"id": lane.id, "name": lane.name, "detail": lane.detail, "kind": lane.kind}
-                entries.append({"key": f"{place}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
+                entries.append({"key": f"{host_index}.{number}", **facts, "rows": len(next(rows)), "events": len(lane)})
                 number += 1
-            told = {"host": shown.views[index].host, "name": section.name, "kind": section.kind, "lanes": entries}
-            recorded = shown.is_recorded(index, number - 1)
-            sections.insert(len(sections) if recorded else before, told)
-    answer = {"duration": shown.duration, "block": _BLOCK, "sections": sections}
+            described = {"host": hosts.views[index].host, "name": section.name, "kind": section.kind, "lanes": entries}
+            recorded = hosts.is_recorded(index, number - 1)
+            sections.insert(len(sections) if recorded else before, described)
+    answer = {"duration": hosts.duration, "block": _BLOCK, "sections": sections}
     return answers.data_json(request, answer)
 
 
@@ -145,25 +145,25 @@ def slices(workspace: Workspace, request: Request) -> Response:
     from ...model.lanes import COUNTER
     from ...store.slabs import pack
 
-    shown = _Shown(workspace, request)
-    begin, end = _range(request, shown)
+    hosts = _Hosts(workspace, request)
+    begin, end = _range(request, hosts)
     width = whole_number(request, "width", 1, _WIDEST)
     span = end - begin
     origin, unit = begin - span, max(1, -(-3 * span // (1 << 31)))
-    asked = [text.partition(":") for text in _listed(request, "lanes")]
-    found = [(*shown.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in asked]
+    requests = [text.partition(":") for text in _listed(request, "lanes")]
+    lanes = [(*hosts.lane(lane), int(limit) if is_number(limit) else 0) for lane, _, limit in requests]
     arrays: dict[str, Any] = {}
     parts: list[Any] = []
     counts = []
-    for i, (index, place, limit) in enumerate(found):
-        timeline, shift = shown.timeline(index), shown.shifts[index]
-        if timeline.lanes[place].kind == COUNTER:
-            column = timeline.counter(place, begin - shift, end - shift, width)
+    for i, (index, lane_index, limit) in enumerate(lanes):
+        timeline, shift = hosts.timeline(index), hosts.shifts[index]
+        if timeline.lanes[lane_index].kind == COUNTER:
+            column = timeline.counter(lane_index, begin - shift, end - shift, width)
             arrays |= {f"{i}.begin": (column.begin + shift).astype(np.float64), f"{i}.low": column.low}
             arrays |= {f"{i}.high": column.high, f"{i}.last": column.last}
             counts.append(0)
             continue
-        seen = timeline.slices([(place, limit)], begin - shift, end - shift, width)
+        seen = timeline.slices([(lane_index, limit)], begin - shift, end - shift, width)
         edges = [np.clip(times + shift - origin, 0, 3 * span) // unit for times in (seen.begin, seen.end)]
         parts.append((edges[0], edges[1] - edges[0], seen.row, seen.name, seen.event, seen.count, seen.busy))
         counts.append(len(seen.row))
@@ -173,19 +173,19 @@ def slices(workspace: Workspace, request: Request) -> Response:
         ("begin", "width", "row", "name", "event", "count", "busy"), dtypes, columns, strict=True
     ):
         arrays[name] = np.concatenate([np.empty(0, dtype), *(piece.astype(dtype) for piece in pieces)])
-    facts = {"begin": begin, "end": end, "origin": origin, "unit": unit, "lanes": [lane for lane, *_ in asked]}
+    facts = {"begin": begin, "end": end, "origin": origin, "unit": unit, "lanes": [lane for lane, *_ in requests]}
     return answers.binary(request, pack({**facts, "counts": counts}, arrays))
 
 
 def names(workspace: Workspace, request: Request) -> Response:
     """Blocks of names."""
-    shown = _Shown(workspace, request)
+    hosts = _Hosts(workspace, request)
     answer: dict[str, list[str]] = {}
     for text in _listed(request, "blocks")[:200]:
-        index, block = shown.pair(text, "block")
-        known = shown.timeline(index).names
-        numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(known)))
-        answer[text] = [_short(known[number]) for number in numbers]
+        index, block = hosts.pair(text, "block")
+        names = hosts.timeline(index).names
+        numbers = range(block * _BLOCK, min((block + 1) * _BLOCK, len(names)))
+        answer[text] = [_short(names[number]) for number in numbers]
     return answers.data_json(request, answer)
 
 
@@ -195,27 +195,27 @@ def _short(name: str) -> str:
 
 def glance(workspace: Workspace, request: Request) -> Response:
     """A stretch of the first of the hosts at a glance."""
-    from ...timeline.busiest import glance as found
+    from ...timeline.busiest import glance as at_a_glance
 
-    shown = _Shown(workspace, request)
-    begin, end = _range(request, shown)
-    answer = found(
-        shown.host(0), begin - shown.shifts[0], end - shown.shifts[0], whole_number(request, "width", 1, _WIDEST)
+    hosts = _Hosts(workspace, request)
+    begin, end = _range(request, hosts)
+    answer = at_a_glance(
+        hosts.host(0), begin - hosts.shifts[0], end - hosts.shifts[0], whole_number(request, "width", 1, _WIDEST)
     )
     return answers.data_json(request, answer | {"names": [_short(name) for name in answer["names"]]})
 
 
 def steps(workspace: Workspace, request: Request) -> Response:
     """The steps of each host."""
-    return answers.data_json(request, _steps(_Shown(workspace, request)))
+    return answers.data_json(request, _steps(_Hosts(workspace, request)))
 
 
-def _steps(shown: _Shown) -> list[dict[str, Any]]:
+def _steps(hosts: _Hosts) -> list[dict[str, Any]]:
     answer = []
-    for view, shift in zip(shown.views, shown.shifts, strict=True):
-        found = view.steps()
-        times = {key: [time + shift for time in found[key]] for key in ("begin", "end")}
-        answer.append({"host": view.host, **found, **times})
+    for view, shift in zip(hosts.views, hosts.shifts, strict=True):
+        steps = view.steps()
+        times = {key: [time + shift for time in steps[key]] for key in ("begin", "end")}
+        answer.append({"host": view.host, **steps, **times})
     return answer
 
 
@@ -224,27 +224,31 @@ def aligned(workspace: Workspace, request: Request) -> Response:
     from ...timeline.align import MOST_NAMES, Steps
     from ...timeline.align import aligned as align
 
-    here, there = _Shown(workspace, request), _Shown(workspace, request, "base")
+    here, there = _Hosts(workspace, request), _Hosts(workspace, request, "base")
     if here.session.name == there.session.name:
         raise ProblemError(Problem("same_session", "The baseline is this session.", "Choose another one."))
     sides = []
-    for shown in (here, there):
+    for hosts in (here, there):
         # Steps of several hosts are the same steps; one host's tell when they begin.
-        first = next((each for each in _steps(shown) if each["begin"]), None)
+        first = next((steps for steps in _steps(hosts) if steps["begin"]), None)
         keys = ("begin", "end", "name", "complete")
         sides.append(Steps(*(first[key] if first else () for key in keys)))
-    chosen = [whole_number(request, name, 0, _MOST_STEPS, -1) for name in ("step", "base_step")]
-    found = align(sides[0], sides[1], *(None if place < 0 else place for place in chosen))
+    selected = [whole_number(request, name, 0, _MOST_STEPS, -1) for name in ("step", "base_step")]
+    alignment = align(sides[0], sides[1], *(None if number < 0 else number for number in selected))
 
-    def side(steps: Steps, place: int | None) -> dict[str, Any]:
+    def side(steps: Steps, step_index: int | None) -> dict[str, Any]:
         names = [_short(name) for name in steps.name[:MOST_NAMES]]
         at: dict[str, Any] = {"name": "", "begin": None, "end": None}
-        if place is not None:
-            at = {"name": _short(steps.name[place]), "begin": steps.begin[place], "end": steps.end[place]}
-        return {"step": place, **at, "names": names}
+        if step_index is not None:
+            at = {
+                "name": _short(steps.name[step_index]),
+                "begin": steps.begin[step_index],
+                "end": steps.end[step_index],
+            }
+        return {"step": step_index, **at, "names": names}
 
-    answer = {"base_host": there.host_name, "offset": found.offset, "text": found.text}
-    answer |= {"session": side(sides[0], found.step), "base": side(sides[1], found.base_step)}
+    answer = {"base_host": there.host_name, "offset": alignment.offset, "text": alignment.text}
+    answer |= {"session": side(sides[0], alignment.step), "base": side(sides[1], alignment.base_step)}
     return answers.data_json(request, answer)
 
 
@@ -252,19 +256,19 @@ def event(workspace: Workspace, request: Request) -> Response:
     """All about one event, its links included."""
     from ...timeline import details, why
 
-    shown = _Shown(workspace, request)
-    index, number = shown.pair(request.args.get("event", ""), "event")
-    host, shift, place = shown.host(index), shown.shifts[index], shown.places[index]
-    answer = details.details(host, number, shown.of_host(index))
-    found = details.arrows_of(host, number)
-    if not shown.is_recorded(index, answer["lane"]):
-        answer["args"], found = why.told(host, number)
-    lane = shown.timeline(index).lanes[answer["lane"]]
+    hosts = _Hosts(workspace, request)
+    index, number = hosts.pair(request.args.get("event", ""), "event")
+    host, shift, host_index = hosts.host(index), hosts.shifts[index], hosts.host_indices[index]
+    answer = details.details(host, number, hosts.of_host(index))
+    arrows = details.arrows_of(host, number)
+    if not hosts.is_recorded(index, answer["lane"]):
+        answer["args"], arrows = why.told(host, number)
+    lane = hosts.timeline(index).lanes[answer["lane"]]
     answer["begin"] += shift
     answer["end"] += shift
-    answer |= {"event": f"{place}.{number}", "lane": f"{place}.{answer['lane']}", "host": host.name}
+    answer |= {"event": f"{host_index}.{number}", "lane": f"{host_index}.{answer['lane']}", "host": host.name}
     answer |= {"lane_name": lane.name, "lane_id": lane.id}
-    answer["arrows"] = _arrows(shown, index, found)
+    answer["arrows"] = _arrows(hosts, index, arrows)
     return answers.data_json(request, answer)
 
 
@@ -272,28 +276,28 @@ def arrows(workspace: Workspace, request: Request) -> Response:
     """Arrows between lanes in a window."""
     from ...timeline import details, why
 
-    shown = _Shown(workspace, request)
-    begin, end = _range(request, shown)
-    asked = [shown.lane(text.partition(":")[0]) for text in _listed(request, "lanes")]
-    found: list[dict[str, Any]] = []
+    hosts = _Hosts(workspace, request)
+    begin, end = _range(request, hosts)
+    lanes = [hosts.lane(text.partition(":")[0]) for text in _listed(request, "lanes")]
+    arrows: list[dict[str, Any]] = []
     total = 0
-    for index, shift in enumerate(shown.shifts):
-        mine = [place for at, place in asked if at == index and shown.is_recorded(index, place)]
-        if not mine and not shown.why:
+    for index, shift in enumerate(hosts.shifts):
+        lanes_of_host = [lane_index for at, lane_index in lanes if at == index and hosts.is_recorded(index, lane_index)]
+        if not lanes_of_host and not hosts.why:
             continue
-        host = shown.host(index)
-        some, all_of_them = details.arrows_between(host, mine, begin - shift, end - shift, _ARROWS)
-        along, steps = why.path_arrows(host, begin - shift, end - shift, _ARROWS) if shown.why else ([], 0)
-        found += _arrows(shown, index, [*some, *along])
+        host = hosts.host(index)
+        some, all_of_them = details.arrows_between(host, lanes_of_host, begin - shift, end - shift, _ARROWS)
+        along, steps = why.path_arrows(host, begin - shift, end - shift, _ARROWS) if hosts.why else ([], 0)
+        arrows += _arrows(hosts, index, [*some, *along])
         total += all_of_them + steps
-    kinds = {kind for index in range(len(shown.views)) for kind in details.kinds(shown.host(index))}
-    kinds |= {why.ARROW} if shown.why else set()
-    return answers.data_json(request, {"arrows": found, "total": total, "kinds": sorted(kinds)})
+    kinds = {kind for index in range(len(hosts.views)) for kind in details.kinds(hosts.host(index))}
+    kinds |= {why.ARROW} if hosts.why else set()
+    return answers.data_json(request, {"arrows": arrows, "total": total, "kinds": sorted(kinds)})
 
 
-def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str, Any]]:
+def _arrows(hosts: _Hosts, index: int, arrows: Iterable[Arrow]) -> list[dict[str, Any]]:
     """Arrows with where their ends lie; an end that no lane shows leaves the arrow out."""
-    timeline, shift, place = shown.of_host(index), shown.shifts[index], shown.places[index]
+    timeline, shift, host_index = hosts.of_host(index), hosts.shifts[index], hosts.host_indices[index]
 
     def end(number: int) -> dict[str, Any] | None:
         at, position = timeline.lane_set.find(number)
@@ -301,11 +305,11 @@ def _arrows(shown: _Shown, index: int, found: Iterable[Arrow]) -> list[dict[str,
             return None
         lane = timeline.lanes[at]
         name = timeline.names[int(lane.name_of[position]) + lane.name_base]
-        spot = {"lane": f"{place}.{at}", "row": int(timeline.rows[at].row[position]), "name": _short(name)}
+        spot = {"lane": f"{host_index}.{at}", "row": int(timeline.rows[at].row[position]), "name": _short(name)}
         times = {"begin": int(lane.begin[position]) + shift, "end": int(lane.end[position]) + shift}
-        return {"event": f"{place}.{number}", **spot, **times}
+        return {"event": f"{host_index}.{number}", **spot, **times}
 
-    ends = ((end(arrow.source), end(arrow.target), arrow.kind) for arrow in found)
+    ends = ((end(arrow.source), end(arrow.target), arrow.kind) for arrow in arrows)
     return [{"kind": kind, "source": source, "target": target} for source, target, kind in ends if source and target]
 
 
@@ -317,7 +321,7 @@ def search(workspace: Workspace, request: Request) -> Response:
     from ...timeline.search import Pattern, ordered
     from ...timeline.search import search as find
 
-    shown = _Shown(workspace, request)
+    hosts = _Hosts(workspace, request)
     text = request.args.get("text", "")
     if not text:
         raise bad("text", "There is no text to search for.")
@@ -326,15 +330,15 @@ def search(workspace: Workspace, request: Request) -> Response:
     parts: list[Any] = []
     matching: list[list[str]] = []
     total = 0
-    for index, (place, shift) in enumerate(zip(shown.places, shown.shifts, strict=True)):
-        hits = find(shown.host(index), wanted, args, longest)
+    for index, (host_index, shift) in enumerate(zip(hosts.host_indices, hosts.shifts, strict=True)):
+        hits = find(hosts.host(index), wanted, args, longest)
         total += len(hits)
         part = slice(_HITS)
         size = len(hits.event[part])
         times = [(column[part] + shift).astype(np.float64) for column in (hits.begin, hits.end)]
         columns = (hits.lane[part], hits.row[part], hits.event[part], hits.name[part])
-        parts.append((np.full(size, place, np.uint16), *columns, *times, hits.on_device[part]))
-        matching.append([f"{place}.{name}" for name in hits.names[:20_000].tolist()])
+        parts.append((np.full(size, host_index, np.uint16), *columns, *times, hits.on_device[part]))
+        matching.append([f"{host_index}.{name}" for name in hits.names[:20_000].tolist()])
     *joined, on_device = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = ordered(joined[5], joined[6], on_device, longest)[:_HITS]
     arrays = dict(
@@ -352,28 +356,28 @@ def statistics(workspace: Workspace, request: Request) -> Response:
     from ...tools.answers.answer import named_table
     from ...tools.columns import selection
 
-    shown = _Shown(workspace, request)
-    begin, end = _range(request, shown)
+    hosts = _Hosts(workspace, request)
+    begin, end = _range(request, hosts)
     areas: list[tuple[int, Area]] = []
     for text in _listed(request, "lanes"):
         lane, _, bounds = text.partition(":")
         low, _, high = bounds.partition("-")
-        index, place = shown.lane(lane)
-        if not shown.is_recorded(index, place):
+        index, lane_index = hosts.lane(lane)
+        if not hosts.is_recorded(index, lane_index):
             continue
         some = is_number(low) and is_number(high)
-        areas.append((index, Area(place, int(low), int(high)) if some else Area(place)))
+        areas.append((index, Area(lane_index, int(low), int(high)) if some else Area(lane_index)))
     rows: list[tuple[Any, ...]] = []
     bounds_ps: list[int] = []
-    for index, shift in enumerate(shown.shifts):
-        mine = [area for at, area in areas if at == index]
-        found = summarise(shown.host(index), mine, begin - shift, end - shift)
-        known = shown.timeline(index).names
-        columns = (found.name, found.count, found.total, found.own, found.least, found.most)
+    for index, shift in enumerate(hosts.shifts):
+        areas_of_host = [area for at, area in areas if at == index]
+        summary = summarise(hosts.host(index), areas_of_host, begin - shift, end - shift)
+        names = hosts.timeline(index).names
+        columns = (summary.name, summary.count, summary.total, summary.own, summary.least, summary.most)
         for number, *figures in zip(*(column.tolist() for column in columns), strict=True):
-            rows.append((_short(known[number]), *figures))
-        if len(found.name):
-            bounds_ps += [found.begin + shift, found.end + shift]
+            rows.append((_short(names[number]), *figures))
+        if len(summary.name):
+            bounds_ps += [summary.begin + shift, summary.end + shift]
     rows.sort(key=lambda row: -row[2])
     first, last = min(bounds_ps, default=None), max(bounds_ps, default=None)
     facts = {"names": len(rows), "events": sum(row[1] for row in rows), "begin": first, "end": last}
